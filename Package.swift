@@ -176,7 +176,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "CICU", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "LocalPostgres",
-                "Ordering", "Platform",
+                "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",
             swiftSettings: strict

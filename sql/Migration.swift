@@ -32,9 +32,28 @@ package struct Migration: Sendable, Hashable {
     /// The SQL that reverts it, in one transaction.
     package let down: String
 
-    package init(version: Int, name: String, up: String, down: String) {
+    /// The SQL that applies or reverts it instead if Citus has distributed the tables; nil if the same works.
+    private let upOnCitus: String?, downOnCitus: String?
+
+    package init(
+        version: Int,
+        name: String,
+        up: String,
+        down: String,
+        upOnCitus: String? = nil,
+        downOnCitus: String? = nil
+    ) {
         (self.version, self.name, self.up, self.down) = (version, name, up, down)
+        (self.upOnCitus, self.downOnCitus) = (upOnCitus, downOnCitus)
     }
+
+    /// Returns the SQL that applies it.
+    ///
+    /// - Parameter isDistributed: whether Citus has distributed the tables.
+    package func up(isDistributed: Bool) -> String { isDistributed ? upOnCitus ?? up : up }
+
+    /// Returns the SQL that reverts it.
+    package func down(isDistributed: Bool) -> String { isDistributed ? downOnCitus ?? down : down }
 
     /// The oldest schema version whose programs work with the schema after this migration.
     package var oldestCompatible: Int {
@@ -57,11 +76,13 @@ package struct Migration: Sendable, Hashable {
         return Estimate(table: String(words[8]), seconds: seconds, megabytes: megabytes)
     }
 
-    /// The parts that run one after another; empty if the migration runs in one transaction.
-    package var parts: [Part] {
+    /// Returns the parts that run one after another; none if the migration runs in one transaction.
+    ///
+    /// - Parameter isDistributed: whether Citus has distributed the tables.
+    package func parts(isDistributed: Bool = false) -> [Part] {
         var parts: [(title: String, lines: [Substring], isBatched: Bool)] = []
         var hasHead = false
-        for line in up.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in up(isDistributed: isDistributed).split(separator: "\n", omittingEmptySubsequences: false) {
             if line.hasPrefix(Self.step) {
                 parts.append((String(line.dropFirst(Self.step.count)), [], false))
             } else if line.hasPrefix(Self.batches) {

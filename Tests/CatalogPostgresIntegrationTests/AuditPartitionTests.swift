@@ -28,7 +28,11 @@ import Testing
     private func rows(_ owner: PostgresConnection, _ table: SQL = "store_audit") async throws -> [String: Int] {
         try await owner.perform {
             try $0.query("SELECT tableoid::regclass::text, count(*) FROM \(table) GROUP BY 1") { rows in
-                Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
+                // On Citus, the name of a shard ends with its number.
+                let counts = try rows.map { (try $0.text(0).replacing(#/_\d+$/#, with: ""), try $0.int(1)) }
+                return CitusServers.prefix == nil
+                    ? Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
+                    : Dictionary(counts, uniquingKeysWith: +)
             }
         }
     }
@@ -210,7 +214,10 @@ import Testing
         }
     }
 
-    @Test("A page of the log is read from the primary keys of the needed partitions, without sorting")
+    @Test(
+        "A page of the log is read from the primary keys of the needed partitions, without sorting",
+        .disabled(if: CitusServers.prefix != nil, "a worker has the plan")
+    )
     func pagesUseThePrimaryKey() async throws {
         try await withDatabase { (catalog, owner, _) async throws in
             let (last, first) = monthEnd

@@ -321,24 +321,6 @@ import Testing
         }
     }
 
-    @Test("A setting alone is recorded as one that is written with others")
-    func settingAloneIsRecorded() async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            func set(_ value: JSONValue) async throws {
-                let write = SettingsCombiner.Write(
-                    user: Self.ann,
-                    key: SettingKey("theme")!,
-                    value: value,
-                    shelf: nil
-                )
-                _ = try await catalog.database.writes.perform { try SettingsCombiner.setAlone(write, $0) }
-            }
-            for value in ["dark", "dark", "light"] { try await set(.string(value)) }
-            let entries = try await Self.entries(.user(Self.ann), catalog)
-            #expect(entries.map(\.detail) == Array(repeating: #"{"set":["theme"]}"#, count: 3))
-        }
-    }
-
     @Test("Concurrent changes of prices have one entry each, whose values follow from each other")
     func concurrentChangesAreRecorded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

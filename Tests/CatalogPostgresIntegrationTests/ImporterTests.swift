@@ -255,7 +255,7 @@ import TestSupport
                 // Both compare before either may write.
                 try await blocker.perform {
                     try $0.run(script: "BEGIN")
-                    try $0.run(script: "SELECT 1 FROM store_state FOR UPDATE")
+                    try $0.run(script: "SELECT 1 FROM store_state WHERE store_id = 1 FOR UPDATE")
                 }
                 async let first = run(catalog, changed).0
                 async let second = run(catalog, changed).0

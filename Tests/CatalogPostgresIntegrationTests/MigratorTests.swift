@@ -131,7 +131,7 @@ import TestSupport
     func migrationsSayHowTheyRun() {
         let whole = Migration(version: 11, name: "whole", up: "-- A table.\nCREATE TABLE x ();", down: "")
         #expect(whole.oldestCompatible == 11)
-        #expect(whole.parts.isEmpty)
+        #expect(whole.parts().isEmpty)
         #expect(whole.estimate == nil)
         let up = """
             -- Takes about: 12 s, 345 MB per million rows of product
@@ -148,10 +148,10 @@ import TestSupport
         #expect(split.oldestCompatible == 9)
         let estimate = split.estimate.map { ($0.table, $0.seconds, $0.megabytes) }
         #expect(estimate.map { $0 == ("product", 12, 345) } == true)
-        #expect(split.parts.map(\.title) == ["column x", "values of x", "index"])
-        #expect(split.parts.map(\.sql) == ["ALTER;", "-- Some.\nUPDATE;", "CREATE INDEX CONCURRENTLY y;"])
-        #expect(split.parts.map(\.isBatched) == [false, true, false])
-        #expect(split.parts.map(\.isConcurrent) == [false, false, true])
+        #expect(split.parts().map(\.title) == ["column x", "values of x", "index"])
+        #expect(split.parts().map(\.sql) == ["ALTER;", "-- Some.\nUPDATE;", "CREATE INDEX CONCURRENTLY y;"])
+        #expect(split.parts().map(\.isBatched) == [false, true, false])
+        #expect(split.parts().map(\.isConcurrent) == [false, false, true])
     }
 
     /// The program's migrations, and one more.

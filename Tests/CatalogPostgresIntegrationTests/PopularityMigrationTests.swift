@@ -64,7 +64,7 @@ import Testing
     func copiesLateChanges(partsBefore: Int) async throws {
         try await withOlderCatalog { database, pool in
             // The migration is interrupted after some of its parts.
-            for part in Schema.migrations[Self.before].parts.prefix(partsBefore) {
+            for part in Schema.migrations[Self.before].parts().prefix(partsBefore) {
                 try await pool.perform { try $0.run(script: part.sql) }
             }
             try await pool.perform { try $0.run(script: Self.olderWrites) }

@@ -100,7 +100,7 @@ import Testing
         try await withOlderPurchases { pool in
             let counts = try await text(Self.olderCounts, pool)
             let pending = try await text(Self.pending, pool)
-            for part in Schema.migrations[Self.before].parts.prefix(partsBefore) {
+            for part in Schema.migrations[Self.before].parts().prefix(partsBefore) {
                 try await pool.perform { try $0.run(script: part.sql) }
             }
             _ = try await Migrator(pool).migrate()

@@ -176,53 +176,6 @@ import TestSupport
         }
     }
 
-    @Test("The statements for distributed tables set a setting, and report a missing shelf or a full account")
-    func setsOnDistributedTables() async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let store: any CatalogStore = catalog
-            let (market, dairy) = (CatalogKey("market")!, CatalogKey("dairy")!)
-            func set(_ value: JSONValue, _ shelf: ShelfAddress? = nil) async throws -> SettingsCombiner.Outcome {
-                let write = SettingsCombiner.Write(
-                    user: Self.ann,
-                    key: .sort(of: dairy, in: market),
-                    value: value,
-                    shelf: shelf
-                )
-                return try await catalog.database.writes.perform(within: .edit) {
-                    try SettingsCombiner.setAlone(write, $0)
-                }
-            }
-            guard case .missingShelf = try await set(.string("price"), ShelfAddress(market, dairy)) else {
-                Issue.record("a missing shelf was not reported")
-                return
-            }
-            _ = try await store.put(Store(key: market, title: "Market", currency: Currency("EUR")!))
-            _ = try await store.put(Shelf(key: dairy, title: "Dairy"), in: market)
-            guard case .set(let first) = try await set(.string("price"), ShelfAddress(market, dairy)),
-                case .set(let second) = try await set(.string("-price"))
-            else {
-                Issue.record("a setting was not set")
-                return
-            }
-            #expect(first.previous == nil)
-            #expect(second.previous == first.setting)
-            #expect(try await store.setting(.sort(of: dairy, in: market), of: Self.ann) == second.setting)
-            let counted = try await catalog.database.writes.perform(within: .edit) { connection in
-                let count = try connection.query("SELECT live_settings::bigint FROM user_account") {
-                    try $0.first { try $0.int(0) }
-                }
-                try connection.execute("UPDATE user_account SET live_settings = 10000")
-                try connection.execute("DELETE FROM user_setting")
-                return count
-            }
-            #expect(counted == 1)
-            guard case .full = try await set(.string("price")) else {
-                Issue.record("the account is not full")
-                return
-            }
-        }
-    }
-
     @Test("Settings of many users that are set at the same time are all kept, and each is answered with its own")
     func manyUsersWriteTogether() async throws {
         try await onBoth { store in
@@ -258,7 +211,7 @@ import TestSupport
             let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await blocker.perform {
                 try $0.begin()
-                _ = try $0.query("SELECT 1 FROM user_account FOR UPDATE") { $0.count }
+                _ = try $0.query(SettingStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
             }
             let waiting = Task { try await put(store, "a", .bool(false)) }
             for round in 0..<5 {

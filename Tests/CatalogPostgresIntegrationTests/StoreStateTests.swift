@@ -1,8 +1,9 @@
 import Catalog
-import CatalogPostgres
 import LibPQ
 import TestSupport
 import Testing
+
+@testable import CatalogPostgres
 
 /// The state of a store, whose row is the lock of the store.
 @Suite(.timeLimit(.minutes(15))) struct StoreStateTests {
@@ -138,6 +139,33 @@ import Testing
         }
     }
 
+    @Test("A known id that belongs to another store after a restore is looked up again")
+    func outdatedIdsAreNotUsed() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (a, b) = (Self.stores[0], Self.stores[1])
+            for store in [a, b] {
+                _ = try await catalog.put(Self.store(store))
+                _ = try await catalog.store(store)
+            }
+            _ = try await catalog.put(Shelf(key: Self.shelf, title: "Of b"), in: b)
+            let ids = catalog.database.storeIDs
+            let (first, second) = (try #require(ids[a]), try #require(ids[b]))
+            #expect(first != second)
+            func exchange() { (ids[a], ids[b]) = (second, first) }
+            exchange()
+            #expect(try await catalog.store(a).key == a)
+            exchange()
+            #expect(try await catalog.shelf(b, Self.shelf).state.shelf.title == "Of b")
+            exchange()
+            #expect(try await catalog.put(Product(sku: SKU("p")!, name: "P", priceMinor: 1), in: b))
+            #expect(try await catalog.product(b, SKU("p")!).product.name == "P")
+            await #expect(throws: CatalogError.notFound("product “p”")) { try await catalog.product(a, SKU("p")!) }
+            exchange()
+            #expect(try await catalog.page(PageRequest(store: b, shelf: Self.shelf)).products.isEmpty)
+            await #expect(throws: CatalogError.notFound("store “c”")) { try await catalog.store(CatalogKey("c")!) }
+        }
+    }
+
     @Test("An import that waits for a change of the currency sees the new currency")
     func readsSettingsUnderTheLock() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -146,7 +174,8 @@ import Testing
             try await catalog.database.writes.withConnection { holder in
                 try await holder.perform {
                     try $0.run(script: "BEGIN")
-                    try $0.run(script: "SELECT 1 FROM store_state FOR UPDATE; UPDATE store SET currency = 'SEK'")
+                    try $0.run(script: "SELECT 1 FROM store_state WHERE store_id = 1 FOR UPDATE")
+                    try $0.run(script: "UPDATE store SET currency = 'SEK'")
                 }
                 let change = Task { try await Self.importRows(["\(store),x,p,P,1.00,EUR"], into: catalog) }
                 try await catalog.untilLockIsAwaited()

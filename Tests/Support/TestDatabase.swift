@@ -2,23 +2,32 @@ package import CatalogPostgres
 internal import Foundation
 package import LibPQ
 package import LocalPostgres
+internal import Schema
 internal import Synchronization
 
-/// The test server: `AISLE_TEST_DATABASE_URL`, or a private cluster that starts with the first test and is
-/// stopped, by its own process id, when the process ends.
+/// The test server: `AISLE_TEST_DATABASE_URL`, the coordinator of `CitusServers`, or a private cluster that starts with the first
+/// test. Servers are stopped, by their own process ids, when the process ends.
 package enum TestServer {
-    package static let configuration: PostgresConfiguration = {
-        var configuration =
+    package static var configuration: PostgresConfiguration { all[0] }
+
+    /// All servers that have the databases of tests: on Citus the workers, too.
+    static let all: [PostgresConfiguration] = {
+        let configurations =
             if let dsn = ProcessInfo.processInfo.environment["AISLE_TEST_DATABASE_URL"], !dsn.isEmpty {
-                PostgresConfiguration(dsn: dsn)
+                [PostgresConfiguration(dsn: dsn)]
+            } else if CitusServers.prefix != nil {
+                CitusServers.all.map { $0.configuration(database: "postgres") }
             } else {
-                cluster.configuration(database: "postgres")
+                [cluster.configuration(database: "postgres")]
             }
-        // Statements must not run without a timeout.
-        configuration.settings["statement_timeout"] = "300s"
-        // All tests share two cores, so slowness is not an error.
-        configuration.connectTimeout = .seconds(60)
-        return configuration
+        return configurations.map {
+            var configuration = $0
+            // Statements must not run without a timeout.
+            configuration.settings["statement_timeout"] = "300s"
+            // All tests share two cores, so slowness is not an error.
+            configuration.connectTimeout = .seconds(60)
+            return configuration
+        }
     }()
 
     private static let cluster: PrivateCluster = {
@@ -26,23 +35,29 @@ package enum TestServer {
         // The tests run at the same time, and have 150 connections together, more on a busy machine.
         let cluster = try! PrivateCluster(folder: folder, settings: ["max_connections = 500"])
         try! cluster.start(isDurable: false)
-        stopAtExit.withLock { $0.append(cluster) }
-        _ = registration
+        removeAtExit(cluster)
         return cluster
     }()
 
     private static let stopAtExit = Mutex<[PrivateCluster]>([])
     private static let registration: Void = {
-        atexit { TestServer.stopAtExit.withLock { for cluster in $0 { try? cluster.remove() } } }
+        atexit {
+            CitusServers.keepLog()
+            TestServer.stopAtExit.withLock { for cluster in $0 { try? cluster.remove() } }
+        }
     }()
 
     /// Starts a separate cluster for tests that stop and restart it.
     package static func separate() throws -> PrivateCluster {
         let cluster = try PrivateCluster(folder: "/tmp/aisle-test-\(getpid())-\(UUID().uuidString.prefix(8))")
         try cluster.start(isDurable: false)
+        removeAtExit(cluster)
+        return cluster
+    }
+
+    static func removeAtExit(_ cluster: PrivateCluster) {
         stopAtExit.withLock { $0.append(cluster) }
         _ = registration
-        return cluster
     }
 }
 
@@ -58,20 +73,36 @@ package struct TestDatabase: Sendable {
     /// The template, created once per process.
     private static let template = Task { () -> String in
         let name = "aisle_template_\(getpid())"
-        let admin = PostgresPool(TestServer.configuration, options: .init(size: 1))
-        try await admin.perform(within: limit) { try $0.run(script: "DROP DATABASE IF EXISTS \(name)") }
-        try await admin.perform(within: limit) {
-            try $0.run(script: "CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
-        }
-        admin.shutDown()
+        try await runOnAll("DROP DATABASE IF EXISTS \(name)")
+        try await runOnAll("CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        let isDistributed = CitusServers.prefix != nil
+        if isDistributed { try await CitusServers.install(in: name) }
         let pool = PostgresPool(try TestServer.configuration.database(name), options: .init(size: 1))
-        _ = try await Migrator(pool).migrate()
+        _ = try await Migrator(pool).migrate(distributes: isDistributed)
         let roles = try await DatabaseRoles().script(pool)
-        try await pool.perform(within: limit) { try $0.run(script: roles) }
+        try await pool.perform(within: limit) { connection in
+            for statement in StatementSplitter.statements(of: roles) { try connection.run(script: statement) }
+        }
         // A template must have no sessions.
         try await pool.withConnection { await $0.close() }
         pool.shutDown()
+        if isDistributed { try await CitusServers.seal(name) }
         return name
+    }
+
+    /// Runs a script on all servers.
+    private static func runOnAll(_ script: String) async throws {
+        for server in TestServer.all {
+            let connection = try await PostgresConnection.connect(server)
+            let result: Result<Void, any Error>
+            do {
+                result = .success(try await connection.perform(within: limit) { try $0.run(script: script) })
+            } catch {
+                result = .failure(error)
+            }
+            await connection.close()
+            try result.get()
+        }
     }
 
     /// An empty database, without a schema.
@@ -89,8 +120,10 @@ package struct TestDatabase: Sendable {
     /// Records that nothing stored was lost by the copy of the template.
     private func continueLife() async throws {
         let connection = try await PostgresConnection.connect(configuration)
-        try await connection.perform(within: Self.limit) {
-            try $0.run(script: "UPDATE database_life SET identity = \(DatabaseEpoch.identity.text)")
+        try await connection.perform(within: Self.limit) { connection in
+            // Citus does not evaluate the identity in an UPDATE.
+            let identity = try connection.query("SELECT \(DatabaseEpoch.identity)") { try $0.first { try $0.text(0) }! }
+            try connection.execute("UPDATE database_life SET identity = $1", [.text(identity)])
         }
         await connection.close()
     }
@@ -112,22 +145,14 @@ package struct TestDatabase: Sendable {
         let name = "aisle_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
         // Clones of one template wait for each other.
         try await cloning.run {
-            let admin = try await PostgresConnection.connect(TestServer.configuration)
-            try await admin.perform(within: limit) { try $0.run(script: "CREATE DATABASE \(name) \(options)") }
-            try await admin.perform(within: limit) {
-                try $0.run(script: "ALTER DATABASE \(name) SET statement_timeout = '300s'")
-            }
-            await admin.close()
+            try await runOnAll("CREATE DATABASE \(name) \(options)")
+            try await runOnAll("ALTER DATABASE \(name) SET statement_timeout = '300s'")
         }
         return TestDatabase(configuration: try TestServer.configuration.database(name), name: name)
     }
 
     package func drop() async throws {
-        let admin = try await PostgresConnection.connect(TestServer.configuration)
-        try await admin.perform(within: Self.limit) { [name] in
-            try $0.run(script: "DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
-        }
-        await admin.close()
+        try await Self.runOnAll("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
 }
 
@@ -135,6 +160,11 @@ extension PostgresConfiguration {
     /// The configuration whose transactions have the rights of servers.
     package var inServerRole: PostgresConfiguration {
         var copy = self
+        if CitusServers.prefix != nil {
+            // The connections between the servers of a cluster are those of the session's user.
+            copy.dsn += " user=\(DatabaseRoles().server)"
+            return copy
+        }
         copy.settings["role"] = DatabaseRoles().server
         return copy
     }
@@ -142,6 +172,7 @@ extension PostgresConfiguration {
     /// The configuration without that restriction.
     package var inOwnerRole: PostgresConfiguration {
         var copy = self
+        if CitusServers.prefix != nil { copy.dsn += " user=aisle" }
         copy.settings["role"] = nil
         return copy
     }
@@ -171,15 +202,20 @@ extension TestDatabase {
     /// Checks that values which several tables have are the same, and that every store has a state.
     package func checkConsistency() async throws {
         let connection = try await PostgresConnection.connect(configuration)
-        let (differing, stateless) = try await connection.perform(within: Self.limit) {
-            try $0.query(
-                """
-                SELECT (SELECT count(*) FROM placement p FULL JOIN placement_popularity o USING (store_id, shelf_id, sku)
-                    WHERE (p.popularity_log2, p.availability, p.name) IS DISTINCT FROM (o.popularity_log2, o.availability, o.name)),
-                    (SELECT count(*) FROM store s WHERE NOT EXISTS (SELECT FROM store_state t WHERE t.store_id = s.store_id))
-                """
-            ) { try $0.first { (try $0.int(0), try $0.int(1)) }! }
+        func count(_ statement: PostgresStatement) async throws -> Int {
+            try await connection.perform(within: Self.limit) {
+                try $0.query(statement) { try $0.first { try $0.int(0) }! }
+            }
         }
+        let differing = try await count(
+            """
+            SELECT count(*) FROM placement p FULL JOIN placement_popularity o USING (store_id, shelf_id, sku)
+            WHERE (p.popularity_log2, p.availability, p.name) IS DISTINCT FROM (o.popularity_log2, o.availability, o.name)
+            """
+        )
+        let stateless = try await count(
+            "SELECT count(*) FROM store WHERE store_id NOT IN (SELECT store_id FROM store_state)"
+        )
         await connection.close()
         guard differing == 0 else {
             throw InconsistentTables(description: "\(differing) rows of placement and placement_popularity differ")

@@ -1,23 +1,14 @@
 import Foundation
 import PackagePlugin
 
-/// Embeds the files of the folder `migrations` in the program, so that a new migration needs no list.
+/// Embeds the files of the folders `migrations` and `citus` in the program, so that a new migration needs no list.
 @main struct EmbedMigrations: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
-        let folder = target.directoryURL.appending(path: "migrations")
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
-            .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
-        var source =
-            "extension Schema {\n    /// The migrations' files, by name.\n    static let files: [(name: String, sql: String)] = [\n"
-        for file in files {
-            let text = try String(contentsOf: file, encoding: .utf8)
-            // Characters that a raw literal would change.
-            guard !text.contains("\r"), !text.contains("#####") else {
-                throw EmbeddingError(description: "\(file.lastPathComponent) has a carriage return or #####")
-            }
-            source += "(\"\(file.lastPathComponent)\", #####\"\"\"\n\(text)\n\"\"\"#####),\n"
+        var source = "extension Schema {\n"
+        for (folder, property) in [("migrations", "files"), ("citus", "citusFiles")] {
+            source += try Self.property(property, target.directoryURL.appending(path: folder))
         }
-        source += "    ]\n}\n"
+        source += "}\n"
         let output = context.pluginWorkDirectoryURL.appending(path: "sources")
         try FileManager.default.createDirectory(at: output, withIntermediateDirectories: true)
         let generated = output.appending(path: "Schema+Files.swift")
@@ -33,6 +24,23 @@ import PackagePlugin
                 outputFilesDirectory: output
             )
         ]
+    }
+
+    /// Returns the declaration of a property with the files of a folder.
+    private static func property(_ name: String, _ folder: URL) throws -> String {
+        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .filter { $0.pathExtension == "sql" }.sorted { $0.lastPathComponent < $1.lastPathComponent }
+        var source =
+            "    /// The files of `\(folder.lastPathComponent)`, by name.\n    static let \(name): [(name: String, sql: String)] = [\n"
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            // Characters that a raw literal would change.
+            guard !text.contains("\r"), !text.contains("#####") else {
+                throw EmbeddingError(description: "\(file.lastPathComponent) has a carriage return or #####")
+            }
+            source += "(\"\(file.lastPathComponent)\", #####\"\"\"\n\(text)\n\"\"\"#####),\n"
+        }
+        return source + "    ]\n"
     }
 }
 

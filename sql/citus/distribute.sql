@@ -2,15 +2,16 @@
 -- CREATE EXTENSION citus, and again after each migration that creates tables. It works on every version of the schema, and does nothing
 -- if there is nothing to do. It replaces the procedures that comments of migrations 1, 4 and 8 describe.
 --
--- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. The tables import_row, import_run,
--- purchase_row, resort_run and schema_migration stay local on the coordinator. Writers wait while the rows are copied.
+-- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. The table
+-- user_token is distributed by the token's digest, purchase_erasure by the customer. The tables import_run, purchase_row,
+-- resort_run and schema_migration stay local on the coordinator, and before version 18 import_row. Writers wait while the rows are copied.
 DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',
         'order_change', 'idempotency_record', 'purchase_event', 'purchase_inbox', 'purchase_stray', 'purchase_day', 'purchase_count',
-        'purchase_by_customer', 'popularity_due', 'store_audit'];
+        'purchase_by_customer', 'popularity_due', 'store_audit', 'import_row'];
     of_users constant text[] := ARRAY['user_account', 'user_setting', 'user_ticket', 'user_idempotency_record', 'user_list',
-        'user_list_item', 'user_list_share', 'user_list_place', 'user_event', 'user_audit'];
+        'user_list_item', 'user_list_share', 'user_list_place', 'user_list_member', 'user_event', 'user_audit'];
     -- The rows of these are on every node.
     references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell'];
     -- Citus distributes functions automatically only if they are created after the extension.
@@ -31,13 +32,25 @@ BEGIN
     END IF;
     PERFORM set_config('citus.multi_shard_modify_mode', 'sequential', true);
 
-    FOREACH name IN ARRAY references_of_all || of_stores || of_users || ARRAY['purchase_erasure'] LOOP
+    FOREACH name IN ARRAY references_of_all || of_stores || of_users || ARRAY['purchase_erasure', 'user_token'] LOOP
         CONTINUE WHEN to_regclass(name) IS NULL;
+        CONTINUE WHEN name = 'import_row' AND NOT EXISTS (
+            SELECT FROM pg_attribute WHERE attrelid = 'import_row'::regclass AND attname = 'store_id' AND NOT attisdropped);
         -- A local table that a foreign key connects to a reference table is known to Citus, too, without being distributed.
         CONTINUE WHEN EXISTS (SELECT FROM citus_tables
             WHERE table_name = to_regclass(name) AND citus_table_type IN ('distributed', 'reference'));
         pending := pending || name;
     END LOOP;
+
+    -- Without Citus, these tables are empty.
+    IF 'user_list_member' = ANY (pending) THEN
+        INSERT INTO user_list_member (user_id, list_id, member_id, share_id, left_at)
+        SELECT owner_id, list_id, user_id, share_id, left_at FROM user_list_place WHERE role = 'owner' OR owner_id <> user_id;
+    END IF;
+    IF 'user_token' = ANY (pending) THEN
+        INSERT INTO user_token (digest, user_id, expires_at)
+        SELECT digest, user_id, expires_at FROM user_list_share UNION SELECT digest, user_id, expires_at FROM user_ticket;
+    END IF;
 
     IF pending <> '{}' THEN
         -- Citus does not distribute a table while a local table has a foreign key to it, or it has one to a local table.
@@ -59,6 +72,8 @@ BEGIN
                 PERFORM create_reference_table(name);
             ELSIF name = 'purchase_erasure' THEN
                 PERFORM create_distributed_table(name, 'customer', colocate_with => 'none');
+            ELSIF name = 'user_token' THEN
+                PERFORM create_distributed_table(name, 'digest', colocate_with => 'none');
             ELSIF name IN ('shelf', 'user_account') THEN
                 PERFORM create_distributed_table(name, CASE name WHEN 'shelf' THEN 'store_id' ELSE 'user_id' END,
                     colocate_with => 'none');

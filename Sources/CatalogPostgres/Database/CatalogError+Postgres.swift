@@ -21,9 +21,9 @@ extension CatalogError {
             self = .unavailable
         } else if error.sqlState == .uniqueViolation {
             self = .conflict("another request created the same resource at the same time; try again")
-        } else if error.constraint == "shelf_parent_fkey" || error.constraint == "placement_shelf_fkey" {
+        } else if error.isOf("shelf_parent_fkey") || error.isOf("placement_shelf_fkey") {
             self = .conflict("the shelf was changed at the same time; try again")
-        } else if error.constraint == "placement_product_fkey" {
+        } else if error.isOf("placement_product_fkey") {
             self = .conflict("the product was deleted at the same time; try again")
         } else if let state = error.sqlState,
             ["23514", "23502", "54000", "54001"].contains(state.rawValue) || state.classCode == "22"
@@ -36,6 +36,15 @@ extension CatalogError {
         } else {
             self = .fault(error.debugDescription)
         }
+    }
+}
+
+extension PostgresError {
+    /// Whether a constraint was violated. On a shard, its name ends with the shard's number.
+    fileprivate func isOf(_ name: String) -> Bool {
+        guard let constraint, constraint.hasPrefix(name) else { return false }
+        let rest = constraint.dropFirst(name.count)
+        return rest.isEmpty || (rest.first == "_" && rest.dropFirst().allSatisfy(\.isNumber))
     }
 }
 

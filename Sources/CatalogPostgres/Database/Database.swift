@@ -19,6 +19,8 @@ package final class Database: Sendable {
     /// The replicas that may answer reads; nil if there are none.
     package let replicas: Replicas?
     private let probe: ReadinessProbe
+    /// The ids of stores, by key.
+    let storeIDs = StoreIDs()
     /// Whether tables are distributed; nil before it is known.
     private let distribution = Mutex<Bool?>(nil)
 
@@ -110,7 +112,7 @@ package final class Database: Sendable {
     /// Returns whether the tables are distributed among servers, by Citus.
     func isDistributed() async throws -> Bool {
         if let known = distribution.withLock({ $0 }) { return known }
-        let found = try await pages.read([PostgresQuery(DatabaseStatements.citus)], into: false) {
+        let found = try await pages.read([PostgresQuery(DistributionStatements.extensionVersion)], into: false) {
             $0 = $2.count > 0; _ = $1
         }
         distribution.withLock { $0 = found }

@@ -19,15 +19,6 @@ package enum DatabaseEpoch {
             || (SELECT 'database_life'::regclass::oid) END
         """
 
-    /// Whether a revision and a horizon are both older than the current epoch; false on a standby. An epoch that is not
-    /// recorded yet is newer than every revision.
-    static func isOlder(_ revision: SQL, _ horizon: SQL) -> SQL {
-        """
-        CASE WHEN \(revision) > 0 AND NOT pg_is_in_recovery() THEN greatest(\(revision), \(horizon)) < coalesce(
-            (SELECT started_at FROM database_life WHERE identity = \(identity)), 9223372036854775807) ELSE false END
-        """
-    }
-
     /// Records the current epoch, which is not recorded yet.
     ///
     /// - Throws: `unavailable` on a standby.
@@ -52,6 +43,12 @@ package enum DatabaseEpoch {
         try await pool.perform(within: TimeLimit.lookup.duration) { try $0.execute(forgetAll) }
     }
 
+    /// The start of the current epoch, in microseconds since 1970: 0 on a standby, and later than every revision if the epoch is not
+    /// recorded yet. On Citus, a statement on a shard would see the identity of a worker.
+    static let readStart: PostgresStatement = """
+        SELECT CASE WHEN pg_is_in_recovery() THEN 0
+            ELSE coalesce((SELECT started_at FROM database_life WHERE identity = \(identity)), 9223372036854775807) END
+        """
     static let readIdentity: PostgresStatement = "SELECT \(identity)"
     static let insert: PostgresStatement = """
         INSERT INTO database_life (identity, started_at) VALUES ($1, \(SQL.microseconds)) ON CONFLICT DO NOTHING

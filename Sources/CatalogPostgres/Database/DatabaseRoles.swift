@@ -42,7 +42,15 @@ package struct DatabaseRoles: Sendable {
             }
             let tables = try connection.query(RoleStatements.tables) { try $0.map { try $0.text(0) } }
             let others = try connection.query(RoleStatements.others) { try $0.map { try $0.text(0) } }
-            return script(database, schema, tables, others, analyzes: version >= 170_000)
+            let isDistributed = try Distribution.isInstalled(connection)
+            return script(
+                database,
+                schema,
+                tables,
+                others,
+                analyzes: version >= 170_000,
+                isDistributed: isDistributed
+            )
         }
     }
 
@@ -51,7 +59,8 @@ package struct DatabaseRoles: Sendable {
         _ schema: String,
         _ tables: [String],
         _ others: [String],
-        analyzes: Bool
+        analyzes: Bool,
+        isDistributed: Bool
     ) -> String {
         let (owner, server, reader) = (Self.quoted(owner), Self.quoted(server), Self.quoted(reader))
         let (database, schema) = (Self.quoted(database), Self.quoted(schema))
@@ -61,6 +70,8 @@ package struct DatabaseRoles: Sendable {
         var lines = [
             "-- The owner migrates, servers read and write, and the reader reads what is neither secret nor personal."
         ]
+        // The foreign keys to reference tables forbid parallel changes of several shards in a transaction.
+        if isDistributed { lines.append("SET citus.multi_shard_modify_mode TO 'sequential';") }
         for role in [owner, server, reader] {
             lines.append("DO $$ BEGIN CREATE ROLE \(role) LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;")
         }

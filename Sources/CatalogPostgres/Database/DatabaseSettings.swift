@@ -25,6 +25,19 @@ enum DatabaseSettings {
         "statement_timeout": "2h",
     ]) { $1 }
 
+    /// Settings on Citus.
+    static let citus = ExtensionSettings(
+        marker: "citus.shard_count",
+        settings: [
+            // A generic plan of a join has no shard, so that it fails or asks all of them.
+            "plan_cache_mode": "force_custom_plan",
+            // SET LOCAL applies to the workers, too.
+            "citus.propagate_set_commands": "local",
+            // The foreign keys to the reference table `store` forbid parallel changes of several shards in a transaction.
+            "citus.multi_shard_modify_mode": "sequential",
+        ]
+    )
+
     private static let common = [
         // JIT compilation takes longer than running any of our statements.
         "jit": "off",
@@ -51,6 +64,7 @@ extension PostgresConfiguration {
     func with(_ settings: [String: String]) -> PostgresConfiguration {
         var copy = self
         copy.settings.merge(settings) { $1 }
+        copy.extensionSettings = DatabaseSettings.citus
         return copy
     }
 

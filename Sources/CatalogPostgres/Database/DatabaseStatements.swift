@@ -8,8 +8,6 @@ enum DatabaseStatements {
     static let isReadOnly: PostgresStatement = """
         SELECT pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on'
         """
-    /// Has a row if the tables are distributed.
-    static let citus: PostgresStatement = "SELECT 1 FROM pg_extension WHERE extname = 'citus'"
     /// Sends a notification, `$2`, on a channel, `$1`.
     static let announce: PostgresStatement = "SELECT pg_notify($1, $2)"
     /// A script that analyzes the columns of the catalog's tables that joins depend on. Texts take most of the time of a whole

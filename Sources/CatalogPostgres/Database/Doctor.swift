@@ -46,6 +46,7 @@ package struct Doctor: Sendable {
             findings += DoctorAdvice.findings(try Self.settings(connection))
             findings += DoctorOperations.findings(try DoctorOperations.serverState(connection))
             findings.append(try Self.connections(servers, connections, connection))
+            if let cluster = try ClusterState.read(connection) { findings += DoctorCluster.findings(cluster) }
             let state = try Migrator.schemaState(connection)
             findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state)))
             if state.isUsable {

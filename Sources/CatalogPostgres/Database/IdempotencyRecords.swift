@@ -164,21 +164,21 @@ struct IdempotencyRecords {
                 SELECT fingerprint, status, content_type, body, created_at > now() - \(lifetime)
                 FROM \(table) WHERE \(owner) = $1 AND key = $2
                 """
+            // Citus accepts only immutable functions here; the difference of times with a time zone is not.
             recordFirst = """
                 INSERT INTO \(table) AS r \(columns)
                 VALUES ($1, $2, $3, $4, $5, $6, now()) ON CONFLICT (\(owner), key) DO UPDATE SET
                     fingerprint = excluded.fingerprint, status = excluded.status, content_type = excluded.content_type,
-                    body = excluded.body, created_at = now()
-                WHERE r.created_at <= now() - \(lifetime)
+                    body = excluded.body, created_at = excluded.created_at
+                WHERE r.created_at AT TIME ZONE interval '0' <= excluded.created_at AT TIME ZONE interval '0' - \(lifetime)
                 """
             renew = """
                 UPDATE \(table) SET fingerprint = $3, created_at = now()
                 WHERE \(owner) = $1 AND key = $2 AND created_at <= now() - \(lifetime)
                 """
             sweep = """
-                DELETE FROM \(table) WHERE (\(owner), key) IN (SELECT \(owner), key FROM \(table)
-                    WHERE created_at < now() - \(lifetime) ORDER BY created_at LIMIT 1000
-                    FOR UPDATE SKIP LOCKED)
+                DELETE FROM \(table) WHERE created_at < now() - \(lifetime) AND (\(owner), key) IN (SELECT \(owner), key FROM \(table)
+                    WHERE created_at < now() - \(lifetime) ORDER BY created_at LIMIT 1000)
                 """
         }
     }

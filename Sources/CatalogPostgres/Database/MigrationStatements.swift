@@ -5,6 +5,12 @@ enum MigrationStatements {
     static let hasCollation: PostgresStatement = """
         SELECT 1 FROM pg_collation WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
         """
+    /// Prepares a transaction on Citus for changes of the schema: the foreign keys to reference tables forbid parallel changes of
+    /// shards, and timeouts apply to the workers, too. Without Citus, it does nothing.
+    static let prepareCitus: PostgresStatement = """
+        SELECT set_config('citus.multi_shard_modify_mode', 'sequential', true), set_config('citus.propagate_set_commands', 'local', true)
+        WHERE current_setting('citus.shard_count', true) IS NOT NULL
+        """
     /// Records a version, its name, its script, and the oldest schema version whose releases work with it.
     static let record: PostgresStatement = """
         INSERT INTO schema_migration (version, name, checksum, oldest_compatible) VALUES ($1, $2, md5($3), $4)

@@ -13,7 +13,8 @@ extension Migrator {
                 }
                 guard !steps.isEmpty else { return [] }
                 let before = try Self.columns(connection)
-                for step in steps { try run(step, connection) }
+                let isDistributed = try Distribution.isDistributed(connection)
+                for step in steps { try run(step, isDistributed: isDistributed, connection) }
                 return Self.losses(from: before, to: try Self.columns(connection))
             }
         }

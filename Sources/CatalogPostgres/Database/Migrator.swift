@@ -9,12 +9,16 @@ package struct Migrator: Sendable {
         case collation(locale: String)
         case up(version: Int, name: String)
         case down(version: Int, name: String)
+        /// The distribution of tables by Citus, with the number of tables and partitions; nil before it is known.
+        case distribution(tables: Int?)
 
         package var description: String {
             switch self {
             case .collation(let locale): "collation catalog (\(locale))"
             case .up(let version, let name): "v\(version) \(name)"
             case .down(let version, let name): "v\(version) \(name), reverted"
+            case .distribution(let tables):
+                tables.map { "distribution of \($0) tables" } ?? "distribution of the tables"
             }
         }
     }
@@ -39,17 +43,20 @@ package struct Migrator: Sendable {
         (self.pool, self.migrations) = (pool, migrations)
     }
 
-    /// Applies missing migrations up to a version, or reverts later ones. Does nothing on a compatible newer schema.
+    /// Applies missing migrations up to a version, or reverts later ones. Does nothing on a compatible newer schema. If Citus
+    /// has distributed the tables, new ones are distributed, too.
     ///
     /// - Parameters:
     ///   - target: the version; by default the newest.
     ///   - locale: the locale of a new collation: a BCP 47 tag, or `root`.
+    ///   - distributes: whether Citus distributes the tables if they are not distributed yet.
     ///   - isDryRun: whether to report the steps without applying them.
     ///   - onProgress: called after each batch.
     /// - Returns: the steps, in order.
     package func migrate(
         to target: Int? = nil,
         locale: String = "root",
+        distributes: Bool = false,
         isDryRun: Bool = false,
         onProgress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> [Step] {
@@ -59,11 +66,23 @@ package struct Migrator: Sendable {
             })
         else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
         return try await alone {
-            let steps = try await pool.perform { try checkedSteps(to: target ?? migrations.count, locale, $0) }
-            guard !isDryRun, !steps.isEmpty else { return steps }
-            try await createTable()
-            for step in steps { try await apply(step, onProgress) }
-            return steps
+            let (steps, isDistributed) = try await pool.perform { connection in
+                if distributes { try Distribution.check(connection) }
+                return (
+                    try checkedSteps(to: target ?? migrations.count, locale, connection),
+                    try Distribution.isDistributed(connection)
+                )
+            }
+            guard !isDryRun else { return steps + (distributes && !isDistributed ? [.distribution(tables: nil)] : []) }
+            if !steps.isEmpty { try await createTable() }
+            var tables = 0
+            for step in steps {
+                try await apply(step, isDistributed: isDistributed, onProgress)
+                // The next one may connect new tables with distributed ones.
+                if isDistributed { tables += try await distribute() }
+            }
+            if isDistributed || distributes { tables += try await distribute() }
+            return tables > 0 ? steps + [.distribution(tables: tables)] : steps
         }
     }
 
@@ -159,9 +178,15 @@ package struct Migrator: Sendable {
     private static let lockAttempts = 100
 
     /// Applies a step: in one transaction, or in the parts of its migration.
-    private func apply(_ step: Step, _ onProgress: @Sendable (Progress) -> Void) async throws {
-        guard case .up(let version, _) = step, case let parts = migrations[version - 1].parts, !parts.isEmpty else {
-            return try await retryingLocks(step.description) { try run(step, $0) }
+    private func apply(
+        _ step: Step,
+        isDistributed: Bool,
+        _ onProgress: @Sendable (Progress) -> Void
+    ) async throws {
+        guard case .up(let version, _) = step,
+            case let parts = migrations[version - 1].parts(isDistributed: isDistributed), !parts.isEmpty
+        else {
+            return try await retryingLocks(step.description) { try run(step, isDistributed: isDistributed, $0) }
         }
         let total: Int? =
             if let table = migrations[version - 1].estimate?.table { try await rowCount(of: table) } else { nil }
@@ -171,7 +196,7 @@ package struct Migrator: Sendable {
                 try await pool.perform { try Self.runConcurrently(part, $0) }
             } else {
                 var rows = 0
-                while case let changed = try await retryingLocks(title, { try $0.execute(script: part.sql) }),
+                while case let changed = try await retryingLocks(title, { try Self.execute(part.sql, $0) }),
                     part.isBatched, changed > 0
                 {
                     rows += changed
@@ -180,6 +205,25 @@ package struct Migrator: Sendable {
             }
         }
         try await retryingLocks(step.description) { try record(version, $0) }
+    }
+
+    /// Distributes the tables that are not distributed yet; returns their number.
+    private func distribute() async throws -> Int {
+        try await retryingLocks("the distribution of the tables") { connection in
+            let before = try Distribution.tableCount(connection)
+            try connection.run(script: Schema.distribution)
+            return try Distribution.tableCount(connection) - before
+        }
+    }
+
+    /// Runs the statements of a script one by one, as Citus requires; returns the number of rows that the last one affected.
+    @discardableResult
+    private static func execute(_ script: String, _ connection: isolated PostgresConnection) throws -> Int {
+        var affected = 0
+        for statement in StatementSplitter.statements(of: script) {
+            affected = try connection.execute(script: statement)
+        }
+        return affected
     }
 
     /// Runs work in a transaction. Instead of waiting for a lock, with everyone else waiting behind it, the work starts
@@ -195,6 +239,7 @@ package struct Migrator: Sendable {
             do {
                 return try await pool.perform { connection in
                     try connection.transaction(deciding: { connection in
+                        try connection.execute(MigrationStatements.prepareCitus)
                         try connection.set("lock_timeout", Self.statementLockTimeout)
                         let result = try work(connection)
                         return isRolledBack ? .rollback(result) : .commit(result)
@@ -220,7 +265,8 @@ package struct Migrator: Sendable {
         try connection.run(script: part.sql)
     }
 
-    func run(_ step: Step, _ connection: isolated PostgresConnection) throws {
+    /// - Parameter isDistributed: whether Citus has distributed the tables.
+    func run(_ step: Step, isDistributed: Bool, _ connection: isolated PostgresConnection) throws {
         switch step {
         case .collation(let locale):
             try connection.run(
@@ -228,11 +274,12 @@ package struct Migrator: Sendable {
                     "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(locale)', deterministic = true)"
             )
         case .up(let version, _):
-            try connection.run(script: migrations[version - 1].up)
+            try Self.execute(migrations[version - 1].up(isDistributed: isDistributed), connection)
             try record(version, connection)
         case .down(let version, _):
-            try connection.run(script: migrations[version - 1].down)
+            try Self.execute(migrations[version - 1].down(isDistributed: isDistributed), connection)
             try connection.execute(MigrationStatements.remove, [.int4(Int32(version))])
+        case .distribution: preconditionFailure("a distribution is not a step of its own")
         }
     }
 

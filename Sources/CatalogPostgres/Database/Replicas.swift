@@ -155,7 +155,7 @@ package final class Replicas: Sendable {
         do {
             let (report, isDistributed) = try await all[index].probe.perform(within: Self.probeLimit) { connection in
                 let report = try ReplicaStatements.report(epoch, connection)
-                return (report, try connection.query(DatabaseStatements.citus) { $0.count > 0 })
+                return (report, try Distribution.isInstalled(connection))
             }
             update { selection in
                 // Meanwhile, another epoch may have begun, of which the report has no record.

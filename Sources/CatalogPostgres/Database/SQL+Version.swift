@@ -15,11 +15,13 @@ extension SQL {
     ///
     /// Adding to a time with a time zone is not immutable, so Citus refuses it with a column.
     ///
-    /// - Parameter other: another time that is earlier than the change; null for none.
-    static func nextTime(after column: SQL, and other: SQL? = nil) -> SQL {
+    /// - Parameters:
+    ///   - other: another time that is earlier than the change; null for none.
+    ///   - now: the current time. In DO UPDATE, Citus accepts only a column of `excluded`.
+    static func nextTime(after column: SQL, and other: SQL? = nil, now: SQL = "now()") -> SQL {
         let last: SQL = other.map { "greatest(\(column), \($0))" } ?? column
         return
-            "greatest(now(), (\(last) AT TIME ZONE interval '0' + interval '1 microsecond') AT TIME ZONE interval '0')"
+            "greatest(\(now), (\(last) AT TIME ZONE interval '0' + interval '1 microsecond') AT TIME ZONE interval '0')"
     }
 
     /// The version after the version in a column if a condition holds, otherwise the same one.

@@ -6,11 +6,16 @@ internal import Ordering
 /// The transaction of an import for one store.
 struct ImportApplication: Sendable {
     let id: ImportID
+    let lookup: ShelfLookup
     let key: CatalogKey
+    /// The id of the store in the staged rows.
+    let stagedID: Int32
     let store: ImportSession.StoreImport
     let columns: ImportColumns
     let hasRepeats: Bool
     let changed: Int
+    /// Whether each store is on one shard of several servers.
+    let isDistributed: Bool
 
     /// The result of one store's transaction.
     struct Outcome: Sendable {
@@ -40,9 +45,10 @@ struct ImportApplication: Sendable {
             try connection.set("enable_mergejoin", "off")
         }
         var outcome = Outcome()
-        let storeID = try lockStore(&outcome, connection)
+        let found = try lockStore(&outcome, connection)
+        let storeID = found.id
         try createShelves(storeID, &outcome, connection)
-        let rows: [PostgresValue] = [id.parameter, .int4(storeID), .text(key.text)]
+        let rows: [PostgresValue] = [id.parameter, .int4(storeID)]
         // From here on no shelf can be deleted, because deleting one locks the store, too.
         outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
@@ -56,7 +62,10 @@ struct ImportApplication: Sendable {
         let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
         try connection.execute(
             ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats).named("ImportStatements.upsertProducts"),
-            rows + [locked.lastChange]
+            rows + [
+                locked.lastChange, .text(found.store.lastCount.metric.rawValue),
+                .int4(Int32(found.store.lastCount.halfLifeDays)), .float8(found.store.lastCount.newcomerBoost),
+            ]
         )
         try connection.execute(ImportStatements.queueRecreatedProducts, rows)
         // Placing a product locks its row: earlier placements are visible now, and no new ones can follow.
@@ -64,7 +73,11 @@ struct ImportApplication: Sendable {
             throw ShelfLocks.concurrentPlacement
         }
         try connection.execute(ImportStatements.syncPlacements, rows)
-        try connection.execute(ImportStatements.insertPlacements, rows)
+        let placements =
+            isDistributed ? ImportStatements.insertPlacementsOnCitus : [ImportStatements.insertPlacements]
+        for statement in placements {
+            try connection.execute(statement, rows + [.text(found.store.soldOut.rawValue)])
+        }
         reordered.formUnion(
             try connection.query(ImportStatements.restorePositions, [.int4(storeID), touched]) {
                 try $0.map { try $0.int4(0) }
@@ -79,23 +92,32 @@ struct ImportApplication: Sendable {
         return outcome
     }
 
-    private func lockStore(_ outcome: inout Outcome, _ connection: isolated PostgresConnection) throws -> Int32 {
+    private func lockStore(
+        _ outcome: inout Outcome,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfRow.StoreRead {
         if !store.exists {
             let created = try connection.query(
                 ImportStatements.insertStore,
-                [.text(key.text), .text(store.currency.code)]
+                [.text(key.text), .text(store.currency.code), .int4(stagedID)]
             ) { try $0.first { try $0.int4(0) } }
             if let created {
                 try connection.execute(ShelfStatements.insertState, [.int4(created)])
                 outcome.storesCreated = 1
             }
         }
-        let found = try ShelfLookup.store(key, connection, ShelfStatements.lockStore)
+        let found = try lookup.store(key, connection, ShelfStatements.lockStore)
         let currency = found.store.currency
         guard currency == store.currency else {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
         }
-        return found.id
+        if found.id != stagedID {
+            // Another writer has created the store since.
+            let staged: [PostgresValue] = [id.parameter, .int4(stagedID)]
+            try connection.execute(ImportStatements.copyRows, staged + [.int4(found.id)])
+            try connection.execute(ImportStatements.deleteRowsOfStore, staged)
+        }
+        return found
     }
 
     private func createShelves(

@@ -24,7 +24,10 @@ struct ImportColumns: Sendable {
     func row(_ table: SQL) -> SQL { "(\(compared.map { "\(table).\($0)" as SQL }.joined()))" }
 
     /// The columns of `import_row` that COPY fills, in order.
-    static let staged: SQL = """
+    static let staged: SQL = "store_id, \(copied)"
+
+    /// The same without the store's id.
+    static let copied: SQL = """
         import_id, line, store_key, shelf_key, sku, \(ProductColumn.staged.names), popularity_seed, position_numerator, \
         position_denominator
         """

@@ -22,7 +22,7 @@ extension ImportSession {
     ///
     /// The actual counts replace the predicted ones, because other writers may have interfered.
     func apply() async throws {
-        let id = id
+        let (id, lookup) = (id, lookup)
         let changedRows = summary.updated + summary.inserted
         summary.clearChanges()
         let changed = Set(
@@ -31,20 +31,24 @@ extension ImportSession {
                     ImportStatements.stagedStores,
                     [id.parameter]
                 ) {
-                    try $0.map { try $0.text(0) }
+                    try $0.map { try $0.int4(0) }
                 }
             }
         )
         let applications = stores.sorted { $0.key < $1.key }.compactMap { key, store -> ImportApplication? in
             let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
-            guard changed.contains(key.text) || isStale || (!store.exists && summary.read > 0) else { return nil }
+            guard let storeID = store.id, changed.contains(storeID) || isStale || (!store.exists && summary.read > 0)
+            else { return nil }
             return ImportApplication(
                 id: id,
+                lookup: lookup,
                 key: key,
+                stagedID: storeID,
                 store: store,
                 columns: columns,
                 hasRepeats: hasRepeats,
-                changed: changedRows
+                changed: changedRows,
+                isDistributed: isDistributed
             )
         }
         let isParallel = applications.count > 1 && changedRows >= Self.parallelRows

@@ -56,18 +56,20 @@ extension ImportSession {
         let (placements, products) = try await compareTransaction(summary.read) { connection in
             (
                 try connection.query(ImportStatements.stalePlacements, [id.parameter]) {
-                    try $0.map { (try $0.text(0), try $0.int4(1), try $0.text(2)) }
+                    try $0.map { (try $0.int4(0), try $0.int4(1), try $0.text(2)) }
                 },
                 try connection.query(ImportStatements.staleProducts, [id.parameter]) {
-                    try $0.map { (try $0.text(0), try $0.text(1)) }
+                    try $0.map { (try $0.int4(0), try $0.text(1)) }
                 }
             )
         }
+        let pairs = stores.compactMap { key, store in store.id.map { ($0, key) } }
+        let keys = Dictionary(uniqueKeysWithValues: pairs)
         // Stores created after the file was read are not pruned.
         for (store, shelf, sku) in placements {
-            stores[try CatalogKey(stored: store)]?.stalePlacements.append((shelf, sku))
+            if let key = keys[store] { stores[key]?.stalePlacements.append((shelf, sku)) }
         }
-        for (store, sku) in products { stores[try CatalogKey(stored: store)]?.staleProducts.append(sku) }
+        for (store, sku) in products { if let key = keys[store] { stores[key]?.staleProducts.append(sku) } }
         summary.removedPlacements = placements.count
         summary.removedProducts = products.count
     }

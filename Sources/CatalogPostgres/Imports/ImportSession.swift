@@ -11,15 +11,22 @@ final class ImportSession {
     let configuration: PostgresConfiguration
     let options: ImportOptions
     let id: ImportID
+    let lookup: ShelfLookup
+    /// Whether each store is on one shard of several servers.
+    let isDistributed: Bool
     var columns = ImportColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
     var hasRepeats = false
     var summary = ImportSummary()
     private var emptied = EmptiedFields()
+    /// Rows of stores that have no id yet.
+    private var waiting: [(record: ImportRecord, shelf: CatalogKey?)] = []
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
+        /// The id that the store has, or will have; nil if it has none yet.
+        var id: Int32?
         var currency: Currency
         var exists: Bool
         var shelves: ShelfKeyGenerator
@@ -33,8 +40,12 @@ final class ImportSession {
         _ connection: PostgresConnection,
         _ configuration: PostgresConfiguration,
         _ id: ImportID,
-        _ options: ImportOptions
+        _ options: ImportOptions,
+        _ database: Database,
+        isDistributed: Bool
     ) {
+        lookup = ShelfLookup(database: database)
+        self.isDistributed = isDistributed
         self.connection = connection
         self.configuration = configuration
         self.id = id
@@ -47,7 +58,11 @@ final class ImportSession {
     func begin() async throws {
         try await transaction { [id] connection in
             try connection.execute(ImportStatements.sweepRuns)
-            try connection.execute(ImportStatements.sweepRows)
+            // A run is registered before it stages rows, so staged rows without a run are of a dead one.
+            let staged = try connection.query(ImportStatements.stagedRuns) { Set(try $0.map { try $0.text(0) }) }
+            let alive = try connection.query(ImportStatements.runs) { Set(try $0.map { try $0.text(0) }) }
+            let dead = staged.subtracting(alive)
+            if !dead.isEmpty { try connection.execute(ImportStatements.sweepRows, [.textArray(dead.sorted())]) }
             try connection.execute(ImportStatements.register, [id.parameter])
         }
     }
@@ -81,11 +96,13 @@ final class ImportSession {
                     try step.withUnsafeBytes { bytes in
                         try reader.read(bytes) { try handle($0, &rows, onReject) }
                     }
+                    try await writeWaiting(to: &rows)
                     try await flush(&rows)
                 }
                 onProgress(summary.read)
             }
             try reader.end { try handle($0, &rows, onReject) }
+            try await writeWaiting(to: &rows)
             try await flush(&rows, isLast: true)
             try await connection.perform { connection in
                 _ = try connection.endCopy()
@@ -159,8 +176,31 @@ final class ImportSession {
             summary.decimalsRounded += record.roundedDecimals
             if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
-            write(record, shelf: try shelfKey(record), to: &rows)
+            let shelf = try shelfKey(record)
+            if stores[record.store]?.id == nil {
+                waiting.append((record, shelf))
+            } else {
+                write(record, shelf: shelf, to: &rows)
+            }
         }
+    }
+
+    /// Reserves ids for the stores that have none, and adds their rows.
+    private func writeWaiting(to rows: inout CopyText) async throws {
+        guard !waiting.isEmpty else { return }
+        try await flush(&rows, isLast: true)
+        let new = Set(waiting.map(\.record.store)).sorted()
+        let ids = try await connection.perform { connection in
+            _ = try connection.endCopy()
+            let ids = try connection.query(ImportStatements.nextStoreIDs, [.int4(Int32(new.count))]) {
+                try $0.map { Int32(try $0.int8(0)) }
+            }
+            try connection.beginCopyIn(ImportStatements.stage)
+            return ids
+        }
+        for (key, id) in zip(new, ids) { stores[key]?.id = id }
+        for (record, shelf) in waiting { write(record, shelf: shelf, to: &rows) }
+        waiting = []
     }
 
     /// Returns the key of a row's shelf.
@@ -169,6 +209,7 @@ final class ImportSession {
     private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
         if stores[record.store] == nil {
             stores[record.store] = StoreImport(
+                id: nil,
                 currency: record.currency,
                 exists: false,
                 shelves: ShelfKeyGenerator(existing: [])
@@ -192,6 +233,7 @@ final class ImportSession {
     }
 
     private func write(_ record: ImportRecord, shelf: CatalogKey?, to rows: inout CopyText) {
+        rows.field(stores[record.store]!.id!)
         rows.raw(id.text)
         rows.field(record.line)
         rows.raw(record.store.text)
@@ -207,8 +249,8 @@ final class ImportSession {
     private func loadStores() async throws {
         let (known, shelves) = try await transaction { connection in
             (
-                try connection.query(ImportStatements.currencies) {
-                    try $0.map { (try $0.text(0), try $0.text(1)) }
+                try connection.query(ImportStatements.stores) {
+                    try $0.map { (try $0.text(0), try $0.text(1), try $0.int4(2)) }
                 },
                 try connection.query(
                     ImportStatements.allShelfTitles
@@ -219,7 +261,7 @@ final class ImportSession {
         for (store, key, title) in shelves {
             shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
         }
-        for (key, code) in known {
+        for (key, code, id) in known {
             guard let currency = Currency(code) else {
                 throw PostgresError(
                     .decoding,
@@ -227,6 +269,7 @@ final class ImportSession {
                 )
             }
             stores[try CatalogKey(stored: key)] = StoreImport(
+                id: id,
                 currency: currency,
                 exists: true,
                 shelves: ShelfKeyGenerator(existing: shelvesByStore[key] ?? [])

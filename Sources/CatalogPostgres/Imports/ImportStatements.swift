@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// The statements of an import. `$1` is the import, `$2` the store id, `$3` the store key, unless noted.
+/// The statements of an import. `$1` is the import, `$2` the store id, unless noted.
 enum ImportStatements {
     // MARK: - Staging
 
@@ -12,9 +12,10 @@ enum ImportStatements {
             FOR UPDATE SKIP LOCKED)
             AND \(RunLock.tryAcquire(.importRun, "hashtext(r.import_id::text)"))
         """
-    static let sweepRows: PostgresStatement = """
-        DELETE FROM import_row i WHERE NOT EXISTS (SELECT 1 FROM import_run r WHERE r.import_id = i.import_id)
-        """
+    static let stagedRuns: PostgresStatement = "SELECT DISTINCT import_id::text FROM import_row"
+    static let runs: PostgresStatement = "SELECT import_id::text FROM import_run"
+    /// Deletes the rows of some imports, `$1`.
+    static let sweepRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = ANY ($1::text[]::uuid[])"
     static let register: PostgresStatement = """
         INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
         """
@@ -23,22 +24,22 @@ enum ImportStatements {
     // MARK: - Comparing ($1 only)
 
     static let findRepeats: PostgresStatement = """
-        SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_key, sku HAVING count(*) > 1 LIMIT 1
+        SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_id, sku HAVING count(*) > 1 LIMIT 1
         """
 
     /// Copies the values of a product's last row to its earlier rows.
     static let applyLastRows: PostgresStatement = """
         UPDATE import_row i
         SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
-        FROM (SELECT DISTINCT ON (store_key, sku) * FROM import_row WHERE import_id = $1::text::uuid
-            ORDER BY store_key, sku, line DESC) l
-        WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.sku = l.sku AND i.line < l.line
+        FROM (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
+            ORDER BY store_id, sku, line DESC) l
+        WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.sku = l.sku AND i.line < l.line
         """
     static let dropRepeated: PostgresStatement = """
         DELETE FROM import_row i USING (
-            SELECT store_key, line, row_number() OVER (PARTITION BY store_key, sku, shelf_key ORDER BY line DESC) AS place
+            SELECT store_id, line, row_number() OVER (PARTITION BY store_id, sku, shelf_key ORDER BY line DESC) AS place
             FROM import_row WHERE import_id = $1::text::uuid) l
-        WHERE i.import_id = $1::text::uuid AND i.store_key = l.store_key AND i.line = l.line AND l.place > 1
+        WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.line = l.line AND l.place > 1
         """
 
     /// The row count above which hash joins are forced; the staging table has no statistics.
@@ -46,45 +47,52 @@ enum ImportStatements {
 
     /// Deletes rows whose product and placement already match.
     static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "i.import_id = $1::text::uuid AND s.key = i.store_key")
+        dropUnchanged(columns, "i.import_id = $1::text::uuid")
             .named("ImportStatements.dropUnchanged")
     }
 
-    private static func dropUnchanged(_ columns: ImportColumns, _ scope: SQL) -> PostgresStatement {
-        """
-        DELETE FROM import_row i USING store s, product r
-        WHERE \(scope) AND r.store_id = s.store_id AND r.sku = i.sku
-            AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
-            AND (i.shelf_key IS NULL OR (s.store_id, i.shelf_key, i.sku) IN (
-                SELECT h.store_id, h.key, p.sku FROM shelf h
-                JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
-                WHERE h.deleted_at IS NULL))
-        """
+    /// - Parameter store: the store of all rows; nil for several ones.
+    private static func dropUnchanged(
+        _ columns: ImportColumns,
+        _ scope: SQL,
+        store: SQL? = nil
+    ) -> PostgresStatement {
+        let ofStore: SQL = store.map { " AND h.store_id = \($0) AND p.store_id = \($0)" } ?? ""
+        return """
+            DELETE FROM import_row i USING product r
+            WHERE \(scope) AND r.store_id = i.store_id AND r.sku = i.sku
+                AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
+                AND (i.shelf_key IS NULL OR (i.store_id, i.shelf_key, i.sku) IN (
+                    SELECT h.store_id, h.key, p.sku FROM shelf h
+                    JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
+                    WHERE h.deleted_at IS NULL\(ofStore)))
+            """
     }
     /// The number of remaining rows with an existing product, and of all remaining rows.
     static let countChanged: PostgresStatement = """
-        SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN store s ON s.key = i.store_key
-        LEFT JOIN product r ON r.store_id = s.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
+        SELECT count(r.sku), count(*) FROM import_row i
+        LEFT JOIN product r ON r.store_id = i.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
         """
     /// Both statements again for one store, after its shelves are locked.
     static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "\(ownRows) AND s.store_id = $2").named("ImportStatements.dropUnchangedAgain")
+        dropUnchanged(columns, "\(ownRows) AND r.store_id = $2", store: "$2").named(
+            "ImportStatements.dropUnchangedAgain"
+        )
     }
     static let countChangedAgain: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
         WHERE \(ownRows)
         """
     static let stalePlacements: PostgresStatement = """
-        SELECT s.key, p.shelf_id, p.sku FROM placement p JOIN store s ON s.store_id = p.store_id
-        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid AND shelf_key IS NOT NULL)
-        EXCEPT
-        SELECT s.key, h.shelf_id, i.sku FROM import_row i JOIN store s ON s.key = i.store_key
-        JOIN shelf h ON h.store_id = s.store_id AND h.key = i.shelf_key WHERE i.import_id = $1::text::uuid
+        SELECT p.store_id, p.shelf_id, p.sku FROM placement p
+        WHERE p.store_id IN (SELECT i.store_id FROM import_row i WHERE i.import_id = $1::text::uuid AND i.shelf_key IS NOT NULL)
+            AND NOT EXISTS (SELECT FROM import_row i JOIN shelf h ON h.store_id = i.store_id AND h.key = i.shelf_key
+                WHERE i.import_id = $1::text::uuid AND i.store_id = p.store_id AND h.shelf_id = p.shelf_id AND i.sku = p.sku)
         """
     static let staleProducts: PostgresStatement = """
-        SELECT s.key, r.sku FROM product r JOIN store s ON s.store_id = r.store_id
-        WHERE s.key IN (SELECT store_key FROM import_row WHERE import_id = $1::text::uuid)
-        EXCEPT SELECT store_key, sku FROM import_row WHERE import_id = $1::text::uuid
+        SELECT r.store_id, r.sku FROM product r
+        WHERE r.store_id IN (SELECT i.store_id FROM import_row i WHERE i.import_id = $1::text::uuid) AND NOT EXISTS (
+            SELECT FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_id = r.store_id AND i.sku = r.sku)
         """
 
     // MARK: - Applying
@@ -95,64 +103,67 @@ enum ImportStatements {
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         """
-    private static let ownRows: SQL = "i.import_id = $1::text::uuid AND i.store_key = $3"
+    private static let ownRows: SQL = "i.import_id = $1::text::uuid AND i.store_id = $2"
     /// The position's fraction, exact to 40 decimals.
     private static let rank: SQL = "i.position_numerator * 1e40 / i.position_denominator"
 
-    /// `$4`: products that are deleted.
+    /// `$3`: products that are deleted.
     static let touchedShelves: PostgresStatement = """
         SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         UNION
         SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
-            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows) UNION ALL SELECT unnest($4))
+            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows) UNION ALL SELECT unnest($3))
         """
 
     private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
-    /// Returns a part of the rule of the store's last popularity count.
-    private static func rule(_ part: SQL) -> SQL { "(SELECT counted_\(part) FROM store_state WHERE store_id = $2)" }
 
-    /// `$4`: the time of the last change of the products' shelves.
+    /// `$3`: the time of the last change of the products' shelves; `$4` to `$6`: the rule of the store's last popularity count: its
+    /// metric, half-life and boost of newcomers.
     static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
         let source: SQL =
             hasRepeats
             ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(ownRows) ORDER BY i.sku, i.line DESC)"
             : "(SELECT * FROM import_row i WHERE \(ownRows))"
+        let (metric, halfLife, boost): (SQL, SQL, SQL) = ("$4::text", "$5::integer", "$6::double precision")
+        // Citus evaluates the logarithm of a parameter even where a CASE avoids that of 0.
+        let positiveBoost: SQL = "nullif(\(boost), 0)"
         var assignments = columns.written.map { "\($0) = excluded.\($0)" as SQL }
         if columns.hasPopularity {
             // An unchanged seed keeps its day, so that importing the same file changes no row.
             let isNew: SQL = "product.popularity_seed <> excluded.popularity_seed"
             assignments.append(
-                "popularity_seed_day = CASE WHEN \(isNew) THEN \(today) ELSE product.popularity_seed_day END"
+                """
+                popularity_seed_day =
+                    CASE WHEN \(isNew) THEN excluded.popularity_seed_day ELSE product.popularity_seed_day END
+                """
             )
             // Sliding windows are counted by the next re-sort.
-            let (metric, halfLife, boost) = (rule("metric"), rule("half_life_days"), rule("newcomer_boost"))
             assignments.append(
                 """
                 popularity_log2 = CASE WHEN \(isNew) AND \(metric) = 'decay' THEN popularity_sum(product.purchases_log2,
-                    popularity_on(excluded.popularity_seed, \(today), \(halfLife)),
-                    popularity_on(\(boost), (product.created_at AT TIME ZONE 'UTC')::date, \(halfLife)))
+                    popularity_on(excluded.popularity_seed, excluded.popularity_seed_day, \(halfLife)),
+                    popularity_on(\(positiveBoost), (product.created_at AT TIME ZONE 'UTC')::date, \(halfLife)))
                     ELSE product.popularity_log2 END
                 """
             )
             assignments.append("popularity_seed = excluded.popularity_seed")
         }
         let score: SQL = """
-            CASE WHEN i.popularity_seed = 0 AND t.counted_newcomer_boost = 0 THEN '-Infinity'
-            WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity',
-                popularity_on(i.popularity_seed, \(today), t.counted_half_life_days),
-                popularity_on(t.counted_newcomer_boost, \(today), t.counted_half_life_days))
-            WHEN i.popularity_seed + t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
-                ln(i.popularity_seed + t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END
+            CASE WHEN i.popularity_seed = 0 AND \(boost) = 0 THEN '-Infinity'
+            WHEN \(metric) = 'decay' THEN popularity_sum('-Infinity',
+                popularity_on(i.popularity_seed, \(today), \(halfLife)), popularity_on(\(positiveBoost), \(today), \(halfLife)))
+            WHEN i.popularity_seed + \(boost) > 0 THEN popularity_sum('-Infinity', '-Infinity',
+                ln(i.popularity_seed + \(boost)) / ln(2::double precision)) ELSE '-Infinity' END
             """
         return """
             INSERT INTO product (store_id, sku, \(ProductColumn.staged.names), popularity_seed,
                 popularity_seed_day, popularity_log2, created_at, modified_at)
-            SELECT $2, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
+            SELECT i.store_id, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
                 \(today), \(score), now(), now()
-            FROM \(source) i, store_state t WHERE t.store_id = $2
+            FROM \(source) i
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
-                modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$4"))
+                modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$3", now: "excluded.modified_at"))
             WHERE \(columns.row("product")) IS DISTINCT FROM \(columns.row("excluded"))
             """
     }
@@ -160,7 +171,7 @@ enum ImportStatements {
     /// Queues re-created products that have earlier purchases for counting.
     static let queueRecreatedProducts: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
-        SELECT $2, r.sku, \(SQL.microseconds) FROM product r
+        SELECT r.store_id, r.sku, \(SQL.microseconds) FROM product r
         WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
             AND EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $2 AND d.sku = r.sku)
         ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
@@ -177,20 +188,29 @@ enum ImportStatements {
                 AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
         """
     )
-    static let insertPlacements: PostgresStatement = PlacementStatements.inserting(
+    /// `$3`: the store's rule for sold-out products. Returns nothing.
+    static let insertPlacements: PostgresStatement = PlacementStatements.inserting(newPlacements)
+    /// The same in two statements, because Citus has no INSERT in a WITH.
+    static let insertPlacementsOnCitus: [PostgresStatement] = [
+        PlacementStatements.insertingAlone(newPlacements),
+        PlacementStatements.insertingMissingPopularity(
+            """
+            p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows)) AND $3::text IS NOT NULL
+            """
+        ),
+    ]
+    private static let newPlacements: SQL = """
+        SELECT r.store_id, h.shelf_id, r.sku, \(PlacementStatements.availability(soldOut: "$3")),
+            \(ProductColumn.allCases.names(in: "r"))
+        FROM import_row i, shelf h, product r
+        WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
+        ORDER BY h.shelf_id, i.line
         """
-        SELECT $2, h.shelf_id, r.sku, \(PlacementStatements.availability), \(ProductColumn.allCases.names(in: "r"))
-            FROM import_row i, shelf h, product r, store s
-            WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
-                AND s.store_id = $2
-            ORDER BY h.shelf_id, i.line
-        """
-    )
     /// `$1` store, `$2` shelves: restores the position of products that are placed again.
     static let restorePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
-            AND p.store_id = o.store_id AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
+            AND p.store_id = $1 AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
         """
     /// Declares a cursor of the products without a position, in the order in which they are appended to their shelves. All of them
     /// would take too much memory.
@@ -244,19 +264,32 @@ enum ImportStatements {
     static let shelfTitles: PostgresStatement = """
         SELECT shelf_id, key, title FROM shelf WHERE store_id = $1 AND deleted_at IS NULL
         """
+    /// Ids for stores that may be created, `$1`.
+    static let nextStoreIDs: PostgresStatement = """
+        SELECT nextval(pg_get_serial_sequence('store', 'store_id')) FROM generate_series(1, $1)
+        """
+    /// Creates a store with a key, `$1`, and an id, `$3`.
     static let insertStore: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
-            popularity_half_life_days, newcomer_boost) VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0)
+            popularity_half_life_days, newcomer_boost, store_id)
+        OVERRIDING SYSTEM VALUE VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0, $3)
         ON CONFLICT (key) DO NOTHING RETURNING store_id
         """
-    /// Creates or restores shelves; `$2` to `$5` are ids, keys, titles and positions. A restored shelf keeps its id.
+    /// Copies the rows of a store, `$2`, to another id, `$3`.
+    static let copyRows: PostgresStatement = """
+        INSERT INTO import_row (store_id, \(ImportColumns.copied)) SELECT $3, \(ImportColumns.copied) FROM import_row i WHERE \(ownRows)
+        """
+    static let deleteRowsOfStore: PostgresStatement = "DELETE FROM import_row i WHERE \(ownRows)"
+    /// Creates or restores shelves of a store, `$1`; `$2` to `$5` are ids, keys, titles and positions. A restored shelf keeps its id.
     static let createShelves: PostgresStatement = """
-        INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at)
-        SELECT $1, made.id, made.key, made.title, made.position, now()
-        FROM unnest($2, $3, $4, $5) AS made (id, key, title, position)
+        INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at, version)
+        SELECT t.store_id, made.id, made.key, made.title, made.position, now(), \(SQL.microseconds)
+        FROM store_state t CROSS JOIN unnest($2::bigint[], $3::text[], $4::text[], $5::bytea[]) AS made (id, key, title, position)
+        WHERE t.store_id = $1
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, parent_id = NULL,
             default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-            modified_at = \(ShelfStatements.nextTime), version = \(SQL.nextVersion(after: "shelf.version")) WHERE shelf.deleted_at IS NOT NULL
+            modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
+            version = greatest(shelf.version + 1, excluded.version) WHERE shelf.deleted_at IS NOT NULL
         """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let removeFromShelves: PostgresStatement = """
@@ -275,11 +308,11 @@ enum ImportStatements {
         SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
         """
     static let stagedStores: PostgresStatement = """
-        SELECT DISTINCT store_key FROM import_row WHERE import_id = $1::text::uuid
+        SELECT DISTINCT store_id FROM import_row WHERE import_id = $1::text::uuid
         """
     static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
     static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
-    static let currencies: PostgresStatement = "SELECT key, currency FROM store"
+    static let stores: PostgresStatement = "SELECT key, currency, store_id FROM store"
     /// The shelves of all stores.
     static let allShelfTitles: PostgresStatement = """
         SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL

@@ -11,11 +11,13 @@ package struct Importer: Sendable {
     private let pool: PostgresPool
     private let changes: ChangeAnnouncer
     private let observer: Observer
+    private let database: Database
 
     package init(_ catalog: PostgresCatalog) {
         pool = catalog.database.imports.pool
         changes = catalog.database.announcer
         observer = catalog.database.observer
+        database = catalog.database
     }
 
     /// - Parameters:
@@ -56,7 +58,8 @@ package struct Importer: Sendable {
         _ onProgress: (Int) -> Void
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
         let start = ContinuousClock.now
-        let session = ImportSession(connection, pool.configuration, id, options)
+        let isDistributed = try await database.isDistributed()
+        let session = ImportSession(connection, pool.configuration, id, options, database, isDistributed: isDistributed)
         do {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)

@@ -9,20 +9,21 @@ struct ListLifecycle {
 
     /// Deletes a user's own lists, also for their members, and removes the user from joined lists.
     func eraseLists(of user: UserID) async throws {
+        let writer = try await ListWriter(user: user, in: database)
         for id in try await listIDs(ListStatements.ownLists, user) {
-            try await changeList(id.list, of: user) { list, connection in
-                let others = try ListWriter.members(list, connection).filter { $0 != user.text }
-                let notified = try ListWriter.removeMembers(others, list.id, connection)
-                try connection.execute(ListStatements.clearOwner, [.text(user.text), .text(list.id.text)])
+            try await changeList(id.list, of: writer) { list, connection in
+                let others = try writer.members(list, connection).filter { $0 != user.text }
+                let notified = try writer.removeMembers(others, list, connection)
+                for former in try writer.members(list, withFormer: true, connection) where former != user.text {
+                    try connection.executeDeferred(ListStatements.clearOwner, [.text(former), .text(list.id.text)])
+                }
                 try Self.delete(list, connection)
                 try connection.execute(ListStatements.deletePlace, [.text(user.text), .text(list.id.text)])
                 return Array(notified.keys)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, user) {
-            try await database.writes.transaction(within: .edit) {
-                try $0.execute(ListStatements.deletePlace, [.text(user.text), .text(id.list.text)])
-            }
+            try await database.writes.transaction(within: .edit) { try writer.deletePlace(in: id.list, $0) }
         }
     }
 
@@ -30,25 +31,19 @@ struct ListLifecycle {
     ///
     /// - Throws: `unprocessable`, before anything changes, if the account would exceed a limit.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
-        try await database.writes.perform(within: .edit) {
-            try ListWriter(user: user).checkMerge(of: ListWriter(user: guest), $0)
-        }
+        let writer = try await ListWriter(user: user, in: database)
+        let guestWriter = writer.of(guest)
+        try await database.writes.perform(within: .edit) { try writer.checkMerge(of: guestWriter, $0) }
         for id in try await listIDs(ListStatements.ownLists, guest) {
-            try await changeList(id.list, of: guest) { list, connection in
+            try await changeList(id.list, of: guestWriter) { list, connection in
                 var transferred = list
                 transferred.owner = user
-                let writer = ListWriter(user: user)
                 try writer.ensureAccount(connection)
                 let key: [PostgresValue] = [.text(user.text), .text(list.id.text)]
                 // If the account already has a list with this id, the guest's list gets a new id.
                 if try connection.query(ListStatements.owner, key, { $0.count > 0 }) { transferred.id = .random() }
                 try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
-                for statement in ListStatements.transferOwnership {
-                    try connection.execute(
-                        statement,
-                        [.text(guest.text), .text(list.id.text), .text(user.text), .text(transferred.id.text)]
-                    )
-                }
+                try guestWriter.transfer(list, to: transferred, connection)
                 try Self.delete(list, connection)
                 try writer.place(transferred, as: .owner, by: nil, connection)
                 try AuditLog.record(.list(.listMerge, transferred.id), of: user, connection)
@@ -57,15 +52,14 @@ struct ListLifecycle {
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
             guard let owner = id.owner else { continue }
-            try await changeList(id.list, of: owner) { list, connection in
-                let writer = ListWriter(user: user)
+            try await changeList(id.list, of: writer.of(owner)) { list, connection in
                 try writer.ensureAccount(connection)
-                let guestMembership = try ListWriter(user: guest).membershipOrNil(list.id, connection)
+                let guestMembership = try guestWriter.membershipOrNil(list.id, connection)
                 let share = try connection.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)])
                 {
                     try $0.first { try $0.textOrNil(0) } ?? nil
                 }
-                try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
+                try guestWriter.deletePlace(in: id.list, connection)
                 let own = try writer.membershipOrNil(list.id, connection)
                 guard let guestMembership, guestMembership.role.isBetter(than: own?.role) else { return [] }
                 try writer.place(list, as: guestMembership.role, by: share.flatMap { UniqueID($0) }, connection)
@@ -76,10 +70,10 @@ struct ListLifecycle {
     }
 
     /// Returns all lists of a user, including deleted ones but not left ones.
-    static func allLists(of user: UserID, _ connection: isolated PostgresConnection) throws -> [ListMembership] {
-        let ids = try connection.query(ListStatements.places, [.text(user.text)]) { try $0.map { try $0.text(0) } }
-        let lists = try ids.sorted().compactMap {
-            try ListWriter(user: user).membershipOrNil(UniqueID($0)!, connection, currentOnly: false)
+    static func allLists(of reader: ListWriter, _ connection: isolated PostgresConnection) throws -> [ListMembership] {
+        let ids = try ListPlaces(of: reader.user, connection).places.map(\.list).sorted { $0.text < $1.text }
+        let lists = try ids.compactMap {
+            try reader.membershipOrNil($0, connection, currentOnly: false)
         }
         return lists.filter { $0.leftAt == nil }
     }
@@ -101,14 +95,14 @@ struct ListLifecycle {
     /// - Parameter lane: nil for the lane of writes.
     private func changeList(
         _ id: UniqueID,
-        of owner: UserID,
+        of owner: ListWriter,
         in lane: Lane? = nil,
         _ body: @escaping @Sendable (UserList, isolated PostgresConnection) throws -> [UserID]
     ) async throws {
         let notified = try await (lane ?? database.writes).transaction(within: .edit) { connection -> [UserID] in
-            let key: [PostgresValue] = [.text(owner.text), .text(id.text)]
+            let key: [PostgresValue] = [.text(owner.user.text), .text(id.text)]
             guard try connection.query(ListStatements.lock, key, { $0.count > 0 }) else { return [] }
-            return try body(try ListWriter(user: owner).membership(id, connection, currentOnly: false).list, connection)
+            return try body(try owner.membership(id, connection, currentOnly: false).list, connection)
         }
         for user in notified { database.announcer.announce(.user(user)) }
     }
@@ -117,6 +111,7 @@ struct ListLifecycle {
         let key: [PostgresValue] = [.text(list.owner.text), .text(list.id.text)]
         try connection.execute(ListStatements.deleteItems, key)
         try connection.execute(ListStatements.deleteShares, key)
+        try connection.execute(ListStatements.deleteMembers, key)
         try connection.execute(ListStatements.deleteList, key)
     }
 
@@ -132,9 +127,10 @@ struct ListLifecycle {
                 }
             }
             for (owner, id) in lists {
-                try await changeList(id, of: owner, in: database.batch) { list, connection in
+                let writer = try await ListWriter(user: owner, in: database)
+                try await changeList(id, of: writer, in: database.batch) { list, connection in
                     guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
-                    for member in try ListWriter.members(list, connection) {
+                    for member in try writer.members(list, connection) {
                         try connection.execute(ListStatements.deletePlace, [.text(member), .text(list.id.text)])
                     }
                     try Self.delete(list, connection)
@@ -150,9 +146,11 @@ struct ListLifecycle {
                     try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
                 }
             }
+            let shares =
+                try await database.isDistributed() ? ListStatements.sweepSharesOnCitus : ListStatements.sweepShares
             return try await database.batch.perform(within: .edit) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
-                    + $0.execute(ListStatements.sweepShares, [old])
+                    + $0.execute(ListStatements.sweepMembers, [old]) + $0.execute(shares, [old])
             } + lists.count + users.count
         }
     }

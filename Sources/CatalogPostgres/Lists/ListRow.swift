@@ -7,8 +7,35 @@ internal import Ordering
 enum ListRow {
     /// The number of list columns.
     static let listColumnCount = 9
-    /// The number of membership columns.
-    static let placeColumnCount = 4
+
+    /// A user's place in a list.
+    struct Place: Sendable {
+        let list: UniqueID
+        let owner: String
+        let role: ListRole
+        let key: PathKey
+        let revision: Int64
+        /// When the user left the list; nil for a member.
+        let leftAt: Timestamp?
+
+        /// Reads the columns from `start`.
+        init(_ row: borrowing PostgresRow, from start: Int = 0) throws {
+            guard let list = UniqueID(try row.text(start)), let role = ListRole(rawValue: try row.text(start + 2))
+            else {
+                throw invalidRow
+            }
+            (self.list, self.role) = (list, role)
+            owner = try row.text(start + 1)
+            key = try PathKey(bytes: try row.bytea(start + 3))
+            revision = try row.int8(start + 4)
+            leftAt = try moment(row, start + 5)
+        }
+
+        /// Returns the membership in the list.
+        func membership(_ list: UserList) -> ListMembership {
+            ListMembership(list: list, role: role, key: key, revision: revision, leftAt: leftAt)
+        }
+    }
 
     static func list(_ row: borrowing PostgresRow, from start: Int = 0) throws -> UserList {
         guard let id = UniqueID(try row.text(start)), let owner = UserID(try row.text(start + 1)),
@@ -24,22 +51,6 @@ enum ListRow {
             createdAt: try moment(row, start + 6)!,
             modifiedAt: try moment(row, start + 7)!,
             deletedAt: try moment(row, start + 8)
-        )
-    }
-
-    /// Reads a list and its membership from adjacent columns.
-    static func membership(_ row: borrowing PostgresRow, from start: Int = 0) throws -> ListMembership {
-        try membership(row, try list(row, from: start), from: start + listColumnCount)
-    }
-
-    static func membership(_ row: borrowing PostgresRow, _ list: UserList, from start: Int) throws -> ListMembership {
-        guard let role = ListRole(rawValue: try row.text(start)) else { throw invalidRow }
-        return ListMembership(
-            list: list,
-            role: role,
-            key: try PathKey(bytes: try row.bytea(start + 1)),
-            revision: try row.int8(start + 2),
-            leftAt: try moment(row, start + 3)
         )
     }
 
@@ -79,14 +90,17 @@ enum ListRow {
     }
 
     /// Returns items as JSON for `ListStatements.writeItems`.
-    static func json(_ items: [ListItem]) -> String {
-        func number(_ moment: Timestamp?) -> JSONValue { moment.map { .number("\($0.microseconds)") } ?? .null }
+    ///
+    /// - Parameter stores: the ids of stores, by key.
+    static func json(_ items: [ListItem], _ stores: [CatalogKey: Int32]) -> String {
+        func number(_ value: (some FixedWidthInteger)?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
+        func number(_ moment: Timestamp?) -> JSONValue { number(moment?.microseconds) }
         func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
         return JSONValue.array(
             items.map { item in
                 .object([
                     .init("id", .string(item.id.text)),
-                    .init("store", text(item.product?.store.text)),
+                    .init("store_id", number(item.product.flatMap { stores[$0.store] })),
                     .init("sku", text(item.product?.sku.text)), .init("text", .string(item.text)),
                     .init("quantity", .number(item.quantity.description)), .init("note", text(item.note)),
                     .init("checked", .bool(item.isChecked)), .init("key", .string(item.key.bytes.hexadecimal)),

@@ -5,15 +5,19 @@ enum ListStatements {
     static let listColumns: SQL = """
         l.list_id::text, l.user_id, l.name, l.auto_sort, l.sort, l.version, l.created_at, l.modified_at, l.deleted_at
         """
-    static let placeColumns: SQL = "p.role, p.key, p.revision, p.left_at"
+    static let placeColumns: SQL = "p.list_id::text, p.owner_id, p.role, p.key, p.revision, p.left_at"
 
     // MARK: - Reading
 
-    /// A user's membership in a list; no row if the owner was erased.
-    static let membership: PostgresStatement = """
-        SELECT \(listColumns), \(placeColumns) FROM user_list_place p
-        JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
-        WHERE p.user_id = $1 AND p.list_id = $2::uuid
+    // A shared list is reached in two steps: the member's row names the owner, and the owner's rows have the list. On Citus, each step
+    // is on one shard.
+
+    /// A user's place in a list, and the list's owner.
+    static let placeOfList: PostgresStatement = """
+        SELECT \(placeColumns) FROM user_list_place p WHERE p.user_id = $1 AND p.list_id = $2::uuid
+        """
+    static let list: PostgresStatement = """
+        SELECT \(listColumns) FROM user_list l WHERE l.user_id = $1 AND l.list_id = $2::uuid
         """
     static let items: PostgresStatement = """
         SELECT i.item_id::text, s.key, i.sku, i.text, i.quantity::text, i.note, i.is_checked, i.key, i.version,
@@ -21,19 +25,25 @@ enum ListStatements {
         FROM user_list_item i LEFT JOIN store s ON s.store_id = i.store_id
         WHERE i.user_id = $1 AND i.list_id = $2::uuid
         """
-    /// A user's lists with item counts: those changed after a revision, `$2`, or all current ones. Each row has the
-    /// account, from the same snapshot.
-    static let lists: PostgresStatement = """
-        SELECT a.revision, a.is_resync, p.list_id::text, \(listColumns), \(placeColumns), n.items, n.checked,
-            dense_rank() OVER (ORDER BY l.name)
+    /// The places of a user's lists: those changed after a revision, `$2`, or all. Each row has the account, from the same snapshot.
+    static let places: PostgresStatement = """
+        SELECT a.revision, a.is_resync, \(placeColumns)
         FROM \(SettingRow.account) AS a
-        LEFT JOIN user_list_place p ON p.user_id = a.user_id AND p.user_id = $1
+        LEFT JOIN user_list_place p ON p.user_id = $1
             AND p.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END
-        LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id AND p.left_at IS NULL
+        ORDER BY p.revision
+        """
+    /// Some lists of an owner, `$2`, with the numbers of their items and of the checked ones.
+    static let listsOfOwner: PostgresStatement = """
+        SELECT \(listColumns), n.items, n.checked FROM user_list l
         LEFT JOIN LATERAL (
             SELECT count(*) AS items, count(*) FILTER (WHERE i.is_checked) AS checked FROM user_list_item i
-            WHERE i.user_id = l.user_id AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
-        ORDER BY p.revision
+            WHERE i.user_id = $1 AND i.list_id = l.list_id AND i.deleted_at IS NULL) n ON true
+        WHERE l.user_id = $1 AND l.list_id = ANY ($2::text[]::uuid[])
+        """
+    /// Some lists of an owner, `$2`, that are not deleted.
+    static let currentListsOfOwner: PostgresStatement = """
+        SELECT list_id::text FROM user_list WHERE user_id = $1 AND list_id = ANY ($2::text[]::uuid[]) AND deleted_at IS NULL
         """
     /// A user's list settings, with the keys `$2` and `$3`.
     static let settings: PostgresStatement = """
@@ -64,10 +74,6 @@ enum ListStatements {
         INSERT INTO user_account (user_id, revision, horizon, live_settings) VALUES ($1, $2, $2, 0)
         ON CONFLICT (user_id) DO NOTHING
         """
-    /// Locks accounts, `$1`, in the global lock order.
-    static let lockAccounts: PostgresStatement = """
-        SELECT 1 FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE
-        """
     /// The owner of a list of the user `$1`.
     static let owner: PostgresStatement = """
         SELECT owner_id FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
@@ -90,13 +96,13 @@ enum ListStatements {
     static let writeItems: PostgresStatement = """
         INSERT INTO user_list_item (user_id, list_id, item_id, store_id, sku, text, quantity, note, is_checked, key, version,
             created_at, modified_at, deleted_at, changes)
-        SELECT $1, $2::uuid, x.id, s.store_id, x.sku, x.text, x.quantity, x.note, x.checked, decode(x.key, 'hex'), x.version,
+        SELECT l.user_id, l.list_id, x.id, x.store_id, x.sku, x.text, x.quantity, x.note, x.checked, decode(x.key, 'hex'), x.version,
             timestamptz 'epoch' + x.created * interval '1 microsecond',
             timestamptz 'epoch' + x.modified * interval '1 microsecond',
             timestamptz 'epoch' + x.deleted * interval '1 microsecond', x.changes
-        FROM jsonb_to_recordset($3) AS x (id uuid, store text, sku text, text text, quantity numeric, note text,
-            checked boolean, key text, version bigint, created bigint, modified bigint, deleted bigint, changes jsonb)
-        LEFT JOIN store s ON s.key = x.store
+        FROM user_list l CROSS JOIN jsonb_to_recordset($3) AS x (id uuid, store_id integer, sku text, text text, quantity numeric,
+            note text, checked boolean, key text, version bigint, created bigint, modified bigint, deleted bigint, changes jsonb)
+        WHERE l.user_id = $1 AND l.list_id = $2::uuid
         ON CONFLICT (user_id, list_id, item_id) DO UPDATE SET text = excluded.text, quantity = excluded.quantity,
             note = excluded.note, is_checked = excluded.is_checked, key = excluded.key, version = excluded.version,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at, changes = excluded.changes
@@ -104,34 +110,69 @@ enum ListStatements {
     static let purgeItems: PostgresStatement = """
         DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid AND item_id = ANY ($3::uuid[])
         """
+    /// The members of an owner's list, in the order in which accounts are locked; with `$3` those who left, too.
     static let members: PostgresStatement = """
-        SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND left_at IS NULL ORDER BY user_id
+        SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY user_id
         """
     /// The members who joined through a share, `$3`.
     static let membersByShare: PostgresStatement = """
         SELECT user_id FROM user_list_place
         WHERE owner_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY user_id
         """
-    /// Increments the revision of members, `$1`, of the list `$2`, and stores an event, `$3`. If `$4` is set, they
-    /// leave the list, and its earlier events are deleted.
-    static let recordEvent: PostgresStatement = """
-        WITH held AS MATERIALIZED (
-            SELECT user_id FROM user_account WHERE user_id = ANY ($1) ORDER BY user_id FOR NO KEY UPDATE),
-        silenced AS (DELETE FROM user_event WHERE $4 AND user_id = ANY ($1) AND list_id = $2::uuid),
-        counted AS (
-            UPDATE user_account a SET revision = \(SQL.nextVersion(after: "a.revision")) FROM held WHERE a.user_id = held.user_id
-            RETURNING a.user_id, a.revision),
-        placed AS (
-            UPDATE user_list_place p SET revision = c.revision, left_at = CASE WHEN $4 THEN now() ELSE p.left_at END
-            FROM counted c WHERE p.user_id = c.user_id AND p.list_id = $2::uuid)
-        INSERT INTO user_event (user_id, revision, list_id, data, created_at)
-        SELECT user_id, revision, $2::uuid, $3, now() FROM counted
-        RETURNING user_id, revision
+    /// The numbers of members by the share through which they joined.
+    static let memberCounts: PostgresStatement = """
+        SELECT share_id::text, count(*) FROM user_list_place
+        WHERE owner_id = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
         """
-    /// The equivalent for a change to the order of a user's lists.
+
+    // On Citus, the places are on the shards of the members, and this table has the members by owner.
+
+    static let membersOnCitus: PostgresStatement = """
+        SELECT member_id FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY member_id
+        """
+    static let membersByShareOnCitus: PostgresStatement = """
+        SELECT member_id FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY member_id
+        """
+    static let memberCountsOnCitus: PostgresStatement = """
+        SELECT share_id::text, count(*) FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
+        """
+    /// Adds a member, `$3`, who joined through a share, `$4`.
+    static let addMember: PostgresStatement = """
+        INSERT INTO user_list_member (user_id, list_id, member_id, share_id) VALUES ($1, $2::uuid, $3, $4::uuid)
+        ON CONFLICT (user_id, list_id, member_id) DO UPDATE SET share_id = excluded.share_id, left_at = NULL
+        """
+    /// Records that a member, `$3`, leaves. The time is that of `leave` in the same transaction.
+    static let removeMember: PostgresStatement = """
+        UPDATE user_list_member SET left_at = now() WHERE user_id = $1 AND list_id = $2::uuid AND member_id = $3
+        """
+    static let deleteMember: PostgresStatement = """
+        DELETE FROM user_list_member WHERE user_id = $1 AND list_id = $2::uuid AND member_id = $3
+        """
+    static let deleteMembers: PostgresStatement =
+        "DELETE FROM user_list_member WHERE user_id = $1 AND list_id = $2::uuid"
+    /// Records the revision, `$3`, of a user's last event about a list.
+    static let setRevision: PostgresStatement = """
+        UPDATE user_list_place SET revision = $3 WHERE user_id = $1 AND list_id = $2::uuid
+        """
+    /// The same when the user leaves the list.
+    static let leave: PostgresStatement = """
+        UPDATE user_list_place SET revision = $3, left_at = now() WHERE user_id = $1 AND list_id = $2::uuid
+        """
+    /// Deletes a user's events about a list.
+    static let deleteEventsOfList: PostgresStatement =
+        "DELETE FROM user_event WHERE user_id = $1 AND list_id = $2::uuid"
+    /// Stores an event about a list, `$2`, with a revision, `$3`, and data, `$4`.
+    static let recordEvent: PostgresStatement = """
+        INSERT INTO user_event (user_id, revision, list_id, data, created_at) VALUES ($1, $3, $2::uuid, $4, now())
+        """
+    /// Increments a user's revision, and locks the account.
     static let incrementRevision: PostgresStatement = """
         UPDATE user_account SET revision = \(SQL.nextVersion(after: "revision")) WHERE user_id = $1 RETURNING revision
         """
+    /// Stores an event about the order of a user's lists.
     static let recordMoveEvent: PostgresStatement = """
         INSERT INTO user_event (user_id, revision, data, created_at) VALUES ($1, $2, $3, now())
         """
@@ -141,12 +182,6 @@ enum ListStatements {
             SELECT revision FROM user_event WHERE user_id = $1 ORDER BY revision DESC OFFSET $2 LIMIT 1) RETURNING revision)
         UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
             AND EXISTS (SELECT FROM gone)
-        """
-    /// The number of a user's current lists, and of all lists including deleted and left ones.
-    static let listCounts: PostgresStatement = """
-        SELECT count(*) FILTER (WHERE p.left_at IS NULL AND l.list_id IS NOT NULL AND l.deleted_at IS NULL), count(*)
-        FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id
-        WHERE p.user_id = $1
         """
     /// The number of items of a user's own lists, at most `$2`.
     static let itemCount: PostgresStatement = """
@@ -161,11 +196,6 @@ enum ListStatements {
         ON CONFLICT (user_id, list_id) DO UPDATE SET owner_id = excluded.owner_id, role = excluded.role,
             share_id = excluded.share_id, left_at = NULL
         """
-    /// All lists of a user with their keys, including deleted and left ones.
-    static let places: PostgresStatement = """
-        SELECT p.list_id::text, p.key, p.left_at IS NOT NULL OR l.deleted_at IS NOT NULL OR l.list_id IS NULL
-        FROM user_list_place p LEFT JOIN user_list l ON l.user_id = p.owner_id AND l.list_id = p.list_id WHERE p.user_id = $1
-        """
     static let movePlaces: PostgresStatement = """
         UPDATE user_list_place p SET key = m.key FROM unnest($2, $3) AS m (id, key)
         WHERE p.user_id = $1 AND p.list_id = m.id::uuid
@@ -178,21 +208,22 @@ enum ListStatements {
         VALUES ($1, $2::uuid, $3::uuid, $4, $5, $6, $7)
         """
     static let shares: PostgresStatement = """
-        SELECT s.share_id::text, s.role, s.created_at, s.expires_at, (SELECT count(*) FROM user_list_place p
-            WHERE p.owner_id = $1 AND p.list_id = $2::uuid AND p.share_id = s.share_id AND p.left_at IS NULL)
-        FROM user_list_share s WHERE s.user_id = $1 AND s.list_id = $2::uuid ORDER BY s.created_at, s.share_id
+        SELECT s.share_id::text, s.role, s.created_at, s.expires_at FROM user_list_share s
+        WHERE s.user_id = $1 AND s.list_id = $2::uuid ORDER BY s.created_at, s.share_id
         """
     static let shareCount: PostgresStatement =
         "SELECT count(*) FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND expires_at > now()"
     static let revoke: PostgresStatement = """
         DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid
         """
-    /// The share with a token digest, `$1`.
+    /// The share of an owner with a token digest, `$2`.
     static let shareByDigest: PostgresStatement = """
         SELECT s.user_id, s.list_id::text, s.share_id::text, s.role FROM user_list_share s
-        JOIN user_list l ON l.user_id = s.user_id AND l.list_id = s.list_id AND l.deleted_at IS NULL
-        WHERE s.digest = $1 AND s.expires_at > now()
+        JOIN user_list l ON l.user_id = $1 AND l.list_id = s.list_id AND l.deleted_at IS NULL
+        WHERE s.user_id = $1 AND s.digest = $2 AND s.expires_at > now()
         """
+    static let shareDigests: PostgresStatement =
+        "SELECT digest FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
 
     // MARK: - Leaving and sweeping
 
@@ -204,9 +235,9 @@ enum ListStatements {
     static let joinedLists: PostgresStatement = """
         SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner' ORDER BY key
         """
-    /// Removes the owner's id from the memberships of former members.
+    /// Removes the owner's id from the place of a former member, `$1`.
     static let clearOwner: PostgresStatement = """
-        UPDATE user_list_place SET owner_id = user_id WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $1
+        UPDATE user_list_place SET owner_id = user_id WHERE user_id = $1 AND list_id = $2::uuid
         """
     static let shareOfPlace: PostgresStatement = """
         SELECT share_id::text FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
@@ -214,7 +245,10 @@ enum ListStatements {
     static let deleteItems: PostgresStatement = "DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid"
     static let deleteShares: PostgresStatement = "DELETE FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid"
     static let deleteList: PostgresStatement = "DELETE FROM user_list WHERE user_id = $1 AND list_id = $2::uuid"
-    static let deletePlace: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid"
+    /// Deletes a user's place in a list; returns the owner.
+    static let deletePlace: PostgresStatement = """
+        DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid RETURNING owner_id
+        """
     /// Transfers a list to another owner, `$3`, with an id, `$4`, that is new to them.
     static let transferOwnership: [PostgresStatement] = [
         """
@@ -231,26 +265,38 @@ enum ListStatements {
         FROM user_list_share WHERE user_id = $1 AND list_id = $2::uuid
         """,
         """
-        UPDATE user_list_place SET owner_id = $3, list_id = $4::uuid
-        WHERE owner_id = $1 AND list_id = $2::uuid AND user_id <> $3
+        INSERT INTO user_list_member SELECT $3, $4::uuid, member_id, share_id, left_at
+        FROM user_list_member WHERE user_id = $1 AND list_id = $2::uuid AND member_id NOT IN ($1, $3)
         """,
     ]
+    /// Transfers the place of a member, `$1`, in a list to a new owner, `$3`, and the list's new id, `$4`.
+    static let transferPlace: PostgresStatement = """
+        UPDATE user_list_place SET owner_id = $3, list_id = $4::uuid WHERE user_id = $1 AND list_id = $2::uuid
+        """
     /// Lists, items and memberships that were deleted before `$1`, in batches.
     static let expiredLists: PostgresStatement = """
         SELECT user_id, list_id::text FROM user_list WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 200
         """
     static let sweepItems: PostgresStatement = """
-        DELETE FROM user_list_item WHERE (user_id, list_id, item_id) IN (SELECT user_id, list_id, item_id
-            FROM user_list_item WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        DELETE FROM user_list_item WHERE deleted_at < $1 AND (user_id, list_id, item_id) IN (SELECT user_id, list_id, item_id
+            FROM user_list_item WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000)
         """
     static let sweepPlaces: PostgresStatement = """
-        DELETE FROM user_list_place WHERE (user_id, list_id) IN (SELECT user_id, list_id
-            FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        DELETE FROM user_list_place WHERE left_at < $1 AND (user_id, list_id) IN (SELECT user_id, list_id
+            FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000)
+        """
+    static let sweepMembers: PostgresStatement = """
+        DELETE FROM user_list_member WHERE left_at < $1 AND (user_id, list_id, member_id) IN (SELECT user_id, list_id, member_id
+            FROM user_list_member WHERE left_at < $1 ORDER BY left_at LIMIT 1000)
         """
     /// Expired shares without members.
     static let sweepShares: PostgresStatement = """
         DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_place p
             WHERE p.owner_id = s.user_id AND p.list_id = s.list_id AND p.share_id = s.share_id)
+        """
+    static let sweepSharesOnCitus: PostgresStatement = """
+        DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_member m
+            WHERE m.user_id = s.user_id AND m.list_id = s.list_id AND m.share_id = s.share_id)
         """
     static let expiredEvents: PostgresStatement = """
         SELECT DISTINCT user_id FROM (

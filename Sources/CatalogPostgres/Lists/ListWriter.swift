@@ -7,7 +7,18 @@ internal import Ordering
 /// by user id.
 struct ListWriter {
     let user: UserID
+    /// Whether the members of lists are in a table of their own, because users are spread over servers.
+    let isDistributed: Bool
     private var caller: PostgresValue { .text(user.text) }
+
+    init(user: UserID, in database: Database) async throws {
+        (self.user, isDistributed) = (user, try await database.isDistributed())
+    }
+
+    private init(user: UserID, isDistributed: Bool) { (self.user, self.isDistributed) = (user, isDistributed) }
+
+    /// Returns the same for another user.
+    func of(_ user: UserID) -> ListWriter { ListWriter(user: user, isDistributed: isDistributed) }
 
     /// The number of events kept per user, from which devices can resume.
     static let eventLimit = 1000
@@ -21,17 +32,26 @@ struct ListWriter {
         _ connection: isolated PostgresConnection,
         currentOnly: Bool = true
     ) throws -> ListMembership {
-        let found = try connection.query(ListStatements.membership, [caller, .text(id.text)]) {
-            try $0.first { try ListRow.membership($0) }
+        let place = try connection.query(ListStatements.placeOfList, [caller, .text(id.text)]) {
+            try $0.first { try ListRow.Place($0) }
         }
-        guard var membership = found, !currentOnly || !membership.isDeleted else {
+        guard let place else { throw CatalogError.notFound("list “\(id)”") }
+        let key: [PostgresValue] = [.text(place.owner), .text(id.text)]
+        // Without a list, the owner was erased.
+        var list: UserList?
+        var items: [ListItem] = []
+        try connection.queryBatch([PostgresQuery(ListStatements.list, key), PostgresQuery(ListStatements.items, key)]) {
+            index,
+            rows in
+            if index == 0 {
+                list = try rows.first { try ListRow.list($0) }
+            } else {
+                items = try rows.map { try ListRow.item($0) }
+            }
+        }
+        list?.items = items
+        guard let membership = list.map(place.membership), !currentOnly || !membership.isDeleted else {
             throw CatalogError.notFound("list “\(id)”")
-        }
-        membership.list.items = try connection.query(
-            ListStatements.items,
-            [.text(membership.list.owner.text), .text(id.text)]
-        ) {
-            try $0.map { try ListRow.item($0) }
         }
         return membership
     }
@@ -77,12 +97,13 @@ struct ListWriter {
         _ items: [ListItem],
         _ more: [ProductReference] = [],
         for sorts: [ListItemSort],
+        _ lookup: ShelfLookup,
         _ connection: isolated PostgresConnection
     ) throws -> ListFacts {
         var facts = ListFacts()
         let references = Set(items.compactMap(\.product) + more)
         for (key, wanted) in Dictionary(grouping: references, by: \.store) {
-            guard let read = try ShelfLookup.storeIfExists(key, connection) else { continue }
+            guard let read = try lookup.storeIfExists(key, connection) else { continue }
             let scope: [PostgresValue] = [.int4(read.id), .textArray(wanted.map(\.sku.text))]
             for product in try connection.query(
                 PostgresProductStore.productsByKey,
@@ -101,10 +122,15 @@ struct ListWriter {
         guard sorts.contains(where: { [.name, .nameDescending].contains($0) }) else { return facts }
         // Rank both names: the product may be deleted before the next read.
         let names = Set(items.flatMap { [facts.name(of: $0), $0.text] })
-        facts.ranks = try connection.query(ListStatements.ranks, [.textArray(Array(names))]) { rows in
+        facts.ranks = try ranks(of: names, connection)
+        return facts
+    }
+
+    /// Returns the ranks of texts in the catalog's collation.
+    static func ranks(of texts: Set<String>, _ connection: isolated PostgresConnection) throws -> [String: Int] {
+        try connection.query(ListStatements.ranks, [.textArray(Array(texts))]) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
         }
-        return facts
     }
 
     // MARK: - Writing
@@ -148,9 +174,8 @@ struct ListWriter {
 
     /// Returns the numbers of a user's lists, and of all including deleted and left ones.
     private func listCounts(_ connection: isolated PostgresConnection) throws -> (current: Int, all: Int) {
-        try connection.query(ListStatements.listCounts, [caller]) {
-            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
-        }
+        let all = try ListPlaces(of: user, connection)
+        return (try all.current(connection).count, all.places.count)
     }
 
     /// Returns the number of items of the user's own lists, at most one more than allowed.
@@ -164,6 +189,7 @@ struct ListWriter {
     func update(
         _ list: UserList,
         replacing before: UserList,
+        _ lookup: ShelfLookup,
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.executeDeferred(ListStatements.update, ListRow.parameters(list, isNew: false))
@@ -178,13 +204,25 @@ struct ListWriter {
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
         let added = Set(items.map(\.id)).subtracting(before.items.map(\.id)).count
-        if added > 0, try ListWriter(user: list.owner).itemCount(connection) + added > UserList.allItemsLimit {
+        if added > 0, try of(list.owner).itemCount(connection) + added > UserList.allItemsLimit {
             throw CatalogError.tooManyItems
         }
         try connection.executeDeferred(
             ListStatements.writeItems,
-            [.text(list.owner.text), .text(list.id.text), .jsonb(ListRow.json(items))]
+            [
+                .text(list.owner.text), .text(list.id.text),
+                .jsonb(
+                    ListRow.json(items, try lookup.ids(of: Set(items.compactMap { $0.product?.store }), connection))
+                ),
+            ]
         )
+    }
+
+    /// Locks accounts in the given order.
+    static func lockAccounts(_ users: [String], _ connection: isolated PostgresConnection) throws {
+        guard !users.isEmpty else { return }
+        let queries = users.map { PostgresQuery(UserStatements.lockAccount, [.text($0)]) }
+        try connection.queryBatch(queries) { _, _ in }
     }
 
     /// Adds the user to a list, at the end of their order or at its former place.
@@ -205,18 +243,43 @@ struct ListWriter {
                 .bytea(PathKey.appending(1, after: last)[0].bytes),
             ]
         )
+        guard isDistributed else { return }
+        try connection.executeDeferred(
+            ListStatements.addMember,
+            [.text(list.owner.text), .text(list.id.text), caller, .text(share?.text)]
+        )
     }
 
-    /// Returns all members of a list.
-    static func members(_ list: UserList, _ connection: isolated PostgresConnection) throws -> [String] {
-        try connection.query(ListStatements.members, [.text(list.owner.text), .text(list.id.text)]) {
-            try $0.map { try $0.text(0) }
-        }
-    }
-
-    /// Increments the revision of list members and stores the event for their devices.
+    /// Returns all members of a list, in the order in which accounts are locked.
     ///
-    /// - Parameter isLeaving: whether they leave the list.
+    /// - Parameter withFormer: whether to include those who left.
+    func members(
+        _ list: UserList,
+        withFormer: Bool = false,
+        _ connection: isolated PostgresConnection
+    ) throws -> [String] {
+        try connection.query(
+            isDistributed ? ListStatements.membersOnCitus : ListStatements.members,
+            [.text(list.owner.text), .text(list.id.text), .bool(withFormer)]
+        ) { try $0.map { try $0.text(0) } }
+    }
+
+    /// Returns the members of a list who joined through a share.
+    func members(
+        _ list: UserList,
+        by share: UniqueID,
+        _ connection: isolated PostgresConnection
+    ) throws -> [String] {
+        try connection.query(
+            isDistributed ? ListStatements.membersByShareOnCitus : ListStatements.membersByShare,
+            [.text(list.owner.text), .text(list.id.text), .text(share.text)]
+        ) { try $0.map { try $0.text(0) } }
+    }
+
+    /// Increments the revision of list members and stores the event for their devices. Their accounts are locked in the given order,
+    /// which must be that of `members`.
+    ///
+    /// - Parameter isLeaving: whether they leave the list, so that its earlier events are deleted.
     /// - Returns: the notified users and their new revisions.
     @discardableResult static func notify(
         _ users: [String],
@@ -226,10 +289,20 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
         guard !users.isEmpty else { return [:] }
-        let notified = try connection.query(
-            ListStatements.recordEvent,
-            [.textArray(users), .text(list.text), .text(String(decoding: data, as: UTF8.self)), .bool(isLeaving)]
-        ) { try $0.map { (try $0.text(0), try $0.int8(1)) } }
+        var notified: [(user: String, revision: Int64)] = []
+        let queries = users.map { PostgresQuery(ListStatements.incrementRevision, [.text($0)]) }
+        try connection.queryBatch(queries) { index, rows in
+            let revision = try rows.first { try $0.int8(0) }
+            if let revision { notified.append((users[index], revision)) }
+        }
+        let text = PostgresValue.text(String(decoding: data, as: UTF8.self))
+        for (user, revision) in notified {
+            let key: [PostgresValue] = [.text(user), .text(list.text)]
+            if isLeaving { try connection.executeDeferred(ListStatements.deleteEventsOfList, key) }
+            let place = isLeaving ? ListStatements.leave : ListStatements.setRevision
+            try connection.executeDeferred(place, key + [.int8(revision)])
+            try connection.executeDeferred(ListStatements.recordEvent, key + [.int8(revision), text])
+        }
         try trim(notified, connection)
         return Dictionary(uniqueKeysWithValues: try notified.map { (try UserID(stored: $0.0), $0.1) })
     }
@@ -243,12 +316,53 @@ struct ListWriter {
     }
 
     /// Removes users from a list.
-    @discardableResult static func removeMembers(
+    @discardableResult func removeMembers(
         _ users: [String],
-        _ list: UniqueID,
+        _ list: UserList,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
-        try notify(users, list, LiveEvent.leftList(list, 0).data, isLeaving: true, connection)
+        let data = LiveEvent.leftList(list.id, 0).data
+        let notified = try Self.notify(users, list.id, data, isLeaving: true, connection)
+        for user in users where isDistributed {
+            try connection.executeDeferred(
+                ListStatements.removeMember,
+                [.text(list.owner.text), .text(list.id.text), .text(user)]
+            )
+        }
+        return notified
+    }
+
+    /// Copies a list to its new owner, together with its shares and members. The user is the old owner.
+    func transfer(
+        _ list: UserList,
+        to transferred: UserList,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let (old, new) = (PostgresValue.text(list.owner.text), PostgresValue.text(transferred.owner.text))
+        let (id, newID) = (PostgresValue.text(list.id.text), PostgresValue.text(transferred.id.text))
+        for statement in ListStatements.transferOwnership { try connection.execute(statement, [old, id, new, newID]) }
+        let owners = [list.owner.text, transferred.owner.text]
+        for member in try members(list, withFormer: true, connection) where !owners.contains(member) {
+            // A member may have been erased meanwhile.
+            guard try connection.execute(ListStatements.transferPlace, [.text(member), id, new, newID]) == 0 else {
+                continue
+            }
+            try connection.execute(ListStatements.deleteMember, [new, newID, .text(member)])
+        }
+        guard isDistributed else { return }
+        let digests = try connection.query(ListStatements.shareDigests, [old, id]) { try $0.map { try $0.bytea(0) } }
+        for digest in digests {
+            try connection.executeDeferred(UserStatements.transferToken, [.bytea(digest), new])
+        }
+    }
+
+    /// Deletes the user's place in a list of any owner.
+    func deletePlace(in list: UniqueID, _ connection: isolated PostgresConnection) throws {
+        let owner = try connection.query(ListStatements.deletePlace, [caller, .text(list.text)]) {
+            try $0.first { try $0.text(0) }
+        }
+        guard isDistributed, let owner else { return }
+        try connection.executeDeferred(ListStatements.deleteMember, [.text(owner), .text(list.text), caller])
     }
 
     /// Deletes a user's old events, at one in 64 changes: revisions grow with the clock.

@@ -23,6 +23,8 @@ extension PostgresListStore {
                     .timestamptz(share.createdAt.microseconds), .timestamptz(share.expiresAt.microseconds),
                 ]
             )
+            let tokens = UserTokens(isDistributed: writer.isDistributed)
+            try tokens.add(digest, of: membership.list.owner, expiresAt: share.expiresAt, connection)
             try AuditLog.record(.shared(share, id), of: user, connection)
             return (IssuedShare(share), [])
         }
@@ -30,21 +32,23 @@ extension PostgresListStore {
 
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: .edit) {
-                connection in
-                let membership = try ListWriter(user: user).membership(id, connection)
+            let reader = try await ListWriter(user: user, in: database)
+            let counts = reader.isDistributed ? ListStatements.memberCountsOnCitus : ListStatements.memberCounts
+            return try await database.writes.snapshot(within: .edit) { connection in
+                let membership = try reader.membership(id, connection)
                 try membership.checkOwner()
-                return try connection.query(
-                    ListStatements.shares,
-                    [.text(membership.list.owner.text), .text(id.text)]
-                ) { rows in
+                let list: [PostgresValue] = [.text(membership.list.owner.text), .text(id.text)]
+                let members = try connection.query(counts, list) { rows in
+                    Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
+                }
+                return try connection.query(ListStatements.shares, list) { rows in
                     try rows.map { row in
                         ListShare(
                             id: UniqueID(try row.text(0))!,
                             role: ListRole(rawValue: try row.text(1))!,
                             createdAt: Timestamp(microseconds: try row.timestamptz(2)),
                             expiresAt: Timestamp(microseconds: try row.timestamptz(3)),
-                            members: try row.int(4)
+                            members: members[try row.text(0)] ?? 0
                         )
                     }
                 }
@@ -60,9 +64,9 @@ extension PostgresListStore {
             guard try connection.execute(ListStatements.revoke, key) > 0 else {
                 throw CatalogError.notFound("share “\(share)”")
             }
-            let members = try connection.query(ListStatements.membersByShare, key) { try $0.map { try $0.text(0) } }
+            let members = try writer.members(membership.list, by: share, connection)
             try AuditLog.record(.revoked(share, id), of: user, connection)
-            return ((), Array(try ListWriter.removeMembers(members, id, connection).keys))
+            return ((), Array(try writer.removeMembers(members, membership.list, connection).keys))
         }
     }
 
@@ -84,7 +88,9 @@ extension PostgresListStore {
     ) throws -> (ListMembership, notified: [UserID]) {
         let notFound = CatalogError.notFound("share")
         func findShare() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
-            try connection.query(ListStatements.shareByDigest, [.bytea(digest)]) {
+            let tokens = UserTokens(isDistributed: writer.isDistributed)
+            guard let owner = try tokens.owner(of: digest, connection) else { return nil }
+            return try connection.query(ListStatements.shareByDigest, [.text(owner), .bytea(digest)]) {
                 try $0.first { row in
                     (
                         try row.text(0), UniqueID(try row.text(1))!, UniqueID(try row.text(2))!,
@@ -102,10 +108,10 @@ extension PostgresListStore {
         var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try ListWriter(user: owner).membership(found.list, connection).list
+            let list = try writer.of(owner).membership(found.list, connection).list
             if current == nil {
                 try writer.checkListCount(connection)
-                guard try ListWriter.members(list, connection).count <= ListShare.memberLimit else {
+                guard try writer.members(list, connection).count <= ListShare.memberLimit else {
                     throw CatalogError.tooManyMembers
                 }
             }

@@ -6,59 +6,45 @@ internal import Ordering
 /// Users' lists in PostgreSQL.
 struct PostgresListStore: ListStore {
     let database: Database
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
         try await database.mappingErrors {
             try await database.writes.snapshot(within: .edit) {
                 connection in
-                var page = ListsPage(entries: [], revision: 0, isResync: since ?? 0 > 0)
-                var ranks: [String: Int] = [:]
-                try connection.query(ListStatements.lists, [.text(user.text), .int8(since)]) { rows in
-                    try rows.forEach { row in
-                        page.revision = try row.int8(0)
-                        page.isResync = try row.bool(1)
-                        guard !row.isNull(2) else { return }
-                        let entry = try Self.entry(row)
-                        guard since != nil || !entry.membership.isDeleted else { return }
-                        page.entries.append(entry)
-                        ranks[entry.membership.list.name] = try row.int(
-                            3 + ListRow.listColumnCount + ListRow.placeColumnCount + 2
-                        )
-                    }
+                let own = try ListPlaces(of: user, since: since, connection)
+                let lists = try own.lists(connection)
+                var page = ListsPage(entries: [], revision: own.revision, isResync: own.isResync)
+                for place in own.places {
+                    let entry = Self.entry(place, lists[place.list])
+                    if since != nil || !entry.membership.isDeleted { page.entries.append(entry) }
                 }
                 guard since == nil else {
                     // The order of all lists, not only of changed ones.
-                    let places = try connection.query(ListStatements.places, [.text(user.text)]) {
-                        try $0.map { (id: try $0.text(0), key: try $0.bytea(1), isGone: try $0.bool(2)) }
-                    }
-                    let own = places.filter { !$0.isGone }.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-                    page.order = own.compactMap { UniqueID($0.id) }
+                    let all = try ListPlaces(of: user, connection)
+                    let current = try all.current(connection)
+                    page.order = all.places.filter { current.contains($0.list) }.sorted { $0.key < $1.key }.map(\.list)
                     return page
                 }
-                let own = try sort == nil ? Self.listsSettings(user, connection)[SettingKey.listsSort.text] : nil
-                return page.sorted(by: sort ?? ListSort(setting: own), ranks)
+                let remembered = try sort == nil ? Self.listsSettings(user, connection)[SettingKey.listsSort.text] : nil
+                let wanted = sort ?? ListSort(setting: remembered)
+                let names = wanted == .name ? Set(page.entries.map(\.membership.list.name)) : []
+                return page.sorted(by: wanted, names.isEmpty ? [:] : try ListWriter.ranks(of: names, connection))
             }
         }
     }
 
-    private static func entry(_ row: borrowing PostgresRow) throws -> ListsPage.Entry {
-        let place = 3 + ListRow.listColumnCount
-        let counts = place + ListRow.placeColumnCount
-        if row.isNull(3) {
-            // The user left the list, or its owner was erased.
-            guard let id = UniqueID(try row.text(2)), let role = ListRole(rawValue: try row.text(place)) else {
-                throw PostgresError(.decoding, "invalid stored list")
-            }
-            let key = try PathKey(bytes: try row.bytea(place + 1))
-            let moment = try ListRow.moment(row, place + 3) ?? .now()
-            let departed = ListMembership.departed(id, role, key, try row.int8(place + 2), leftAt: moment)
+    /// - Parameter found: nil if the user left the list, or its owner was erased.
+    private static func entry(
+        _ place: ListRow.Place,
+        _ found: (list: UserList, items: Int, checked: Int)?
+    ) -> ListsPage.Entry {
+        guard let found else {
+            let moment = place.leftAt ?? .now()
+            let departed = ListMembership.departed(place.list, place.role, place.key, place.revision, leftAt: moment)
             return .init(membership: departed, items: 0, checked: 0)
         }
-        return .init(
-            membership: try ListRow.membership(row, try ListRow.list(row, from: 3), from: place),
-            items: try row.int(counts),
-            checked: try row.int(counts + 1)
-        )
+        return .init(membership: place.membership(found.list), items: found.items, checked: found.checked)
     }
 
     private static func listsSettings(
@@ -83,12 +69,12 @@ struct PostgresListStore: ListStore {
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: .edit) {
-                connection in
-                let membership = try ListWriter(user: user).membership(id, connection)
+            let reader = try await ListWriter(user: user, in: database)
+            return try await database.writes.snapshot(within: .edit) { connection in
+                let membership = try reader.membership(id, connection)
                 return (
                     membership,
-                    try ListWriter.facts(membership.list.items, for: [sort ?? membership.list.sort], connection)
+                    try ListWriter.facts(membership.list.items, for: [sort ?? membership.list.sort], lookup, connection)
                 )
             }
         }
@@ -130,13 +116,13 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, id, once: call) { writer, connection in
             let before = try writer.lockMembership(id, connection, currentOnly: false)
-            let (outcome, notified) = try Self.apply(edit, to: before, expected, writer, connection)
+            let (outcome, notified) = try apply(edit, to: before, expected, writer, connection)
             return (outcome.document, notified)
         }
     }
 
     /// Changes a list whose row is locked.
-    private static func apply(
+    private func apply(
         _ edit: ListEdit,
         to before: ListMembership,
         _ expected: Set<Int64>?,
@@ -145,12 +131,12 @@ struct PostgresListStore: ListStore {
     ) throws -> (ListOutcome, notified: [UserID]) {
         try before.check(edit, expected)
         if edit.restoresList, before.list.isDeleted {
-            let members = try ListWriter.members(before.list, connection)
-            try connection.execute(ListStatements.lockAccounts, [.textArray(members)])
+            let members = try writer.members(before.list, connection)
+            try ListWriter.lockAccounts(members, connection)
             try writer.checkListCount(connection)
         }
         var membership = before
-        let products = try ListWriter.facts([], edit.products, for: [], connection)
+        let products = try ListWriter.facts([], edit.products, for: [], lookup, connection)
         let changed = try membership.list.apply(edit, products, now: .now())
         let sorts = [before.list.sort, membership.list.sort]
         // The manual order needs no catalog data; other sorts compare all items, including deleted ones.
@@ -158,12 +144,14 @@ struct PostgresListStore: ListStore {
         let neededItems =
             sorts == [.position, .position]
             ? membership.list.items.filter { reportedIDs.contains($0.id) } : before.list.items + membership.list.items
-        let facts = try ListWriter.facts(neededItems, for: sorts, connection)
+        let facts = try ListWriter.facts(neededItems, for: sorts, lookup, connection)
         var outcome = ListOutcome(of: edit, before.list, membership, changed, facts)
-        if membership.list != before.list { try writer.update(membership.list, replacing: before.list, connection) }
+        if membership.list != before.list {
+            try writer.update(membership.list, replacing: before.list, lookup, connection)
+        }
         guard outcome.isChange else { return (outcome, []) }
         try AuditLog.record(.list(edit, outcome), of: writer.user, connection)
-        let members = try ListWriter.members(membership.list, connection)
+        let members = try writer.members(membership.list, connection)
         let revisions = try ListWriter.notify(members, membership.list.id, outcome.event, connection)
         outcome.membership.revision = revisions[writer.user] ?? membership.revision
         return (outcome, Array(revisions.keys))
@@ -174,12 +162,12 @@ struct PostgresListStore: ListStore {
             let before = try writer.lockMembership(id, connection)
             guard before.role == .owner else {
                 try before.checkVersion(expected)
-                let notified = try ListWriter.removeMembers([user.text], id, connection)
+                let notified = try writer.removeMembers([user.text], before.list, connection)
                 try AuditLog.record(.list(.listLeave, id), of: user, connection)
                 return ((), Array(notified.keys))
             }
             let edit = ListEdit.set(ListSettings(isDeleted: true))
-            return ((), try Self.apply(edit, to: before, expected, writer, connection).notified)
+            return ((), try apply(edit, to: before, expected, writer, connection).notified)
         }
     }
 
@@ -193,16 +181,10 @@ struct PostgresListStore: ListStore {
             let revision = try connection.query(UserStatements.lockAccount, owner) {
                 try $0.first { try $0.int8(0) } ?? 0
             }
+            let all = try ListPlaces(of: user, connection)
+            let current = try all.current(connection)
             var list = PositionList(
-                try connection.query(ListStatements.places, owner) {
-                    try $0.map { row in
-                        .init(
-                            id: try row.text(0),
-                            key: try PathKey(bytes: try row.bytea(1)),
-                            isRemoved: try row.bool(2)
-                        )
-                    }
-                }
+                all.places.map { .init(id: $0.list.text, key: $0.key, isRemoved: !current.contains($0.list)) }
             )
             let old = list.ids
             let made = try list.renumber(by: moves)
@@ -248,9 +230,9 @@ struct PostgresListStore: ListStore {
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, notified: [UserID])
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
+            let writer = try await ListWriter(user: user, in: database)
             let (value, notified) = try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .edit) { connection in
-                    let writer = ListWriter(user: user)
                     if let list { try writer.checkMembership(list, connection) }
                     // Do not lock the account: another transaction with a list lock may be about to notify this user.
                     try writer.ensureAccount(connection)

@@ -51,17 +51,15 @@ struct PostgresChangeStore: ChangeStore {
         limit: Int
     ) async throws -> (value: ChangesPage, isFromEarlierLife: Bool) {
         let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
+        let queries = PostgresSettingsStore.changesQueries(of: user, since: since, limit: limit)
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
         // Read the account first: later list events follow with the next read.
         let (read, lists) = try await database.pages.read(
-            [
-                PostgresQuery(PostgresSettingsStore.changedSettings, [name, .int8(since), maximum]),
-                PostgresQuery(ListStatements.changes, [name, .int8(since), maximum]),
-            ],
+            queries + [PostgresQuery(ListStatements.changes, [name, .int8(since), maximum])],
             into: initial
         ) { value, index, rows in
-            if index == 0 {
-                try value.read.add(rows)
+            if queries.indices.contains(index) {
+                try PostgresSettingsStore.add(rows, of: index, to: &value.read)
             } else {
                 try rows.forEach { row in
                     // Events may have been purged between the two statements.

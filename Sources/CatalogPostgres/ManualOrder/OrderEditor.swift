@@ -243,7 +243,9 @@ struct OrderEditor {
             .text(Self.text(lefts)), .text(Self.placed(lefts.map(\.id), afters, change)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        try connection.executeDeferred(OrderStatements.finishChange, scope + keys + [slot] + entry)
+        try connection.executeDeferred(OrderStatements.setKeys, scope + keys)
+        try connection.executeDeferred(OrderStatements.rememberChange, scope + [slot] + entry)
+        try connection.executeDeferred(OrderStatements.rememberFirstChange, scope + [slot] + entry)
         let outcome = OrderEditOutcome(
             fromVersion: shelf.version,
             version: shelf.newVersion,

@@ -79,19 +79,19 @@ enum OrderStatements {
     static let wholeList: PostgresStatement = """
         SELECT sku, key, is_removed FROM placement_position WHERE store_id = $1 AND shelf_id = $2
         """
-    /// Finishes a change in one statement: writes the keys and the undo data. The slot in the ring buffer is
-    /// updated, or inserted the first time. (ON CONFLICT would also write a lock to the WAL.)
-    static let finishChange: PostgresStatement = """
-        WITH moved AS (
-            UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
-            WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
-        ), remembered AS (
-            UPDATE order_change SET change_number = $6, changed_at = now(), subject = $7, kind = $8, undoes = $9,
-                undone_by = NULL, moved = $10, placed = $11
-            WHERE store_id = $1 AND shelf_id = $2 AND slot = $5 RETURNING slot
-        )
+    /// Remembers a change in its slot, `$3`, of the ring buffer; changes no row the first time. (ON CONFLICT would also write a lock to
+    /// the WAL.)
+    static let rememberChange: PostgresStatement = """
+        UPDATE order_change SET change_number = $4, changed_at = now(), subject = $5, kind = $6, undoes = $7,
+            undone_by = NULL, moved = $8, placed = $9
+        WHERE store_id = $1 AND shelf_id = $2 AND slot = $3
+        """
+    /// The same if no change has used the slot.
+    static let rememberFirstChange: PostgresStatement = """
         INSERT INTO order_change (store_id, shelf_id, slot, change_number, changed_at, subject, kind, undoes, moved, placed)
-        SELECT $1, $2, $5, $6, now(), $7, $8, $9, $10, $11 WHERE NOT EXISTS (SELECT FROM remembered)
+        SELECT h.store_id, h.shelf_id, $3, $4, now(), $5, $6, $7, $8, $9 FROM shelf h
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND NOT EXISTS (
+            SELECT FROM order_change c WHERE c.store_id = $1 AND c.shelf_id = $2 AND c.slot = $3)
         """
 
     // MARK: - History

@@ -6,6 +6,7 @@ struct PostgresOrderStore: OrderStore {
     let database: Database
     let pages: PostgresPageStore
     let compactionSignal: CompactionSignal
+    private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func editOrder(
         _ request: OrderEditRequest,
@@ -15,7 +16,7 @@ struct PostgresOrderStore: OrderStore {
         return try await database.mappingErrors {
             let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
                 connection in
-                let store = try ShelfLookup.store(request.store, connection)
+                let store = try lookup.store(request.store, connection)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
                     try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
@@ -28,7 +29,7 @@ struct PostgresOrderStore: OrderStore {
             if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.
             return try await database.writes.transaction(within: .lookup) { connection in
-                let store = try ShelfLookup.store(request.store, connection)
+                let store = try lookup.store(request.store, connection)
                 return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
         }
@@ -39,7 +40,7 @@ struct PostgresOrderStore: OrderStore {
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> [OrderChange] {
         try await database.mappingErrors {
-            let location = try await ShelfLookup(database: database).readHead(store, shelf).location
+            let location = try await lookup.readHead(store, shelf).location
             return try await database.writes.perform(within: .lookup) {
                 try OrderEditor.history(location.storeID, location.shelfID, $0)
             }

@@ -16,7 +16,7 @@ struct PostgresPriceStore: PriceStore {
         try PriceChange.checkRepeats(prices)
         return try await database.write(to: store, within: .prices) { connection in
             // Lock the store only against currency changes.
-            let found = try ShelfLookup.store(store, connection, ShelfStatements.lockStoreKey)
+            let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                 try Self.setPrices(prices, found.id, connection)

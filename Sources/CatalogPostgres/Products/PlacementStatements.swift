@@ -3,12 +3,13 @@ internal import LibPQ
 /// The statements that write placements: copies of products' columns, and in `placement_popularity` of the columns that the order by
 /// popularity needs.
 enum PlacementStatements {
-    /// 1 if a product `r` is sold out and its shelf `h` sorts sold-out products last.
-    static let availability = availability(of: "r")
+    /// 1 if a product `r` of a store `s` is sold out and its shelf `h` sorts sold-out products last.
+    static let availability = availability(soldOut: "s.sold_out")
 
-    private static func availability(of product: SQL) -> SQL {
+    /// - Parameter soldOut: the store's rule for sold-out products. Citus inserts into one shard only without a join with the stores.
+    static func availability(of product: SQL = "r", soldOut: SQL) -> SQL {
         """
-        CASE WHEN \(product).in_stock OR coalesce(h.sold_out, s.sold_out) = 'mixed' THEN 0::smallint ELSE 1::smallint END
+        CASE WHEN \(product).in_stock OR coalesce(h.sold_out, \(soldOut)) = 'mixed' THEN 0::smallint ELSE 1::smallint END
         """
     }
 
@@ -57,11 +58,26 @@ enum PlacementStatements {
     /// - Parameter selection: selects the columns of the placements, in order; it may end with an order.
     static func inserting(_ selection: SQL) -> PostgresStatement {
         """
-        WITH inserted AS (
-            INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
-            \(selection)
-            ON CONFLICT (store_id, sku, shelf_id) DO NOTHING RETURNING \(ranked))
+        WITH inserted AS (\(insert(selection)) RETURNING \(ranked))
         INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM inserted \(replacing)
+        """
+    }
+
+    /// Returns SQL that inserts placements without their rows in `placement_popularity`.
+    static func insertingAlone(_ selection: SQL) -> PostgresStatement { .init(insert(selection)) }
+
+    /// Returns SQL that inserts the rows in `placement_popularity` that placements `p` do not have yet.
+    static func insertingMissingPopularity(_ scope: SQL) -> PostgresStatement {
+        """
+        INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM placement p WHERE \(scope) \(replacing)
+        """
+    }
+
+    private static func insert(_ selection: SQL) -> SQL {
+        """
+        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
+        \(selection)
+        ON CONFLICT (store_id, sku, shelf_id) DO NOTHING
         """
     }
 
@@ -91,14 +107,14 @@ enum PlacementStatements {
         """
     )
 
-    /// Puts a product, `$3`, on a shelf, `$2`. `insertPopularity` must follow; Citus does not plan both as one statement.
-    static let insertPlacement: PostgresStatement = """
-        INSERT INTO placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names))
-        SELECT r.store_id, h.shelf_id, r.sku, \(availability), \(ProductColumn.allCases.names(in: "r"))
-        FROM product r, shelf h, store s
-        WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2 AND s.store_id = $1
-        ON CONFLICT (store_id, sku, shelf_id) DO NOTHING
+    /// Puts a product, `$3`, on a shelf, `$2`; `$4` is the store's rule for sold-out products. `insertPopularity` must follow; Citus
+    /// does not plan both as one statement.
+    static let insertPlacement: PostgresStatement = insertingAlone(
         """
+        SELECT r.store_id, h.shelf_id, r.sku, \(availability(soldOut: "$4")), \(ProductColumn.allCases.names(in: "r"))
+        FROM product r, shelf h WHERE r.store_id = $1 AND r.sku = $3 AND h.store_id = $1 AND h.shelf_id = $2
+        """
+    )
     static let insertPopularity: PostgresStatement = """
         INSERT INTO placement_popularity (\(ranked)) SELECT \(ranked) FROM placement
         WHERE store_id = $1 AND shelf_id = $2 AND sku = $3 \(replacing)
@@ -114,13 +130,15 @@ enum PlacementStatements {
     /// Updates the availabilities of one shelf, `$2`.
     static let realignShelf: PostgresStatement = realignment(" AND p.shelf_id = $2")
 
+    private static let ownAvailability = availability(of: "p", soldOut: "s.sold_out")
+
     private static func realignment(_ scope: SQL) -> PostgresStatement {
         updating(
             "$1",
             """
-            UPDATE placement p SET availability = \(availability(of: "p")) FROM shelf h, store s
+            UPDATE placement p SET availability = \(ownAvailability) FROM shelf h, store s
                 WHERE p.store_id = $1\(scope) AND h.store_id = $1 AND h.shelf_id = p.shelf_id
-                    AND s.store_id = $1 AND p.availability <> \(availability(of: "p"))
+                    AND s.store_id = $1 AND p.availability <> \(ownAvailability)
             """
         )
     }

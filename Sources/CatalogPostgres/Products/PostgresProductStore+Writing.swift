@@ -12,7 +12,7 @@ extension PostgresProductStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Lock the store only against currency changes.
-            let found = try ShelfLookup.store(store, connection, ShelfStatements.lockStoreKey)
+            let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([product.sku.text]), found.id, connection)
@@ -51,7 +51,7 @@ extension PostgresProductStore {
 
     func remove(product sku: SKU, from store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
-            let found = try ShelfLookup.store(store, connection)
+            let found = try lookup.store(store, connection)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
             try connection.execute(
@@ -70,7 +70,7 @@ extension PostgresProductStore {
 
     func place(_ sku: SKU, on shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            let found = try ShelfLookup.store(store, connection)
+            let found = try lookup.store(store, connection)
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
             let exists = try connection.query(
@@ -78,7 +78,11 @@ extension PostgresProductStore {
                 [.int4(found.id), .text(sku.text)]
             ) { $0.count > 0 }
             guard exists else { throw CatalogError.notFound("product “\(sku)”") }
-            guard try connection.execute(PlacementStatements.insertPlacement, key) > 0 else { return false }
+            // The rule may have changed while the shelf was locked.
+            let rule = try connection.query(ShelfStatements.soldOutRule, [.int4(found.id)]) {
+                PostgresValue.text(try $0.first { try $0.text(0) })
+            }
+            guard try connection.execute(PlacementStatements.insertPlacement, key + [rule]) > 0 else { return false }
             try connection.execute(PlacementStatements.insertPopularity, key)
             let returned = try connection.execute(
                 ProductStatements.restorePosition,
@@ -101,7 +105,7 @@ extension PostgresProductStore {
 
     func unplace(_ sku: SKU, from shelf: CatalogKey, in store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
-            let found = try ShelfLookup.store(store, connection)
+            let found = try lookup.store(store, connection)
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id), .text(sku.text)]
             guard

@@ -5,7 +5,7 @@ internal import LibPQ
 struct PostgresProductStore: ProductStore {
     let database: Database
 
-    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+    var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {
         try await database.mappingErrors {
@@ -77,7 +77,7 @@ struct PostgresProductStore: ProductStore {
         """
 
     static let shelvesOfProduct: PostgresStatement = """
-        SELECT h.key FROM placement p JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id
+        SELECT h.key FROM placement p JOIN shelf h ON h.store_id = $1 AND h.shelf_id = p.shelf_id
         WHERE p.store_id = $1 AND p.sku = $2 ORDER BY h.key
         """
 }

@@ -39,16 +39,17 @@ enum ProductStatements {
     ///
     /// Returns whether the product is new.
     static let upsert: PostgresStatement = """
-        INSERT INTO product (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
-        SELECT $1, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
+        INSERT INTO product AS r (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
+        SELECT t.store_id, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
             CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
                 t.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, t.counted_half_life_days))
             WHEN t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
                 ln(t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
         FROM store_state t WHERE t.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.provided.assignments(from: "excluded")), modified_at = \(SQL.nextTime(after: "product.modified_at", and: "$\(ProductColumn.provided.count + 3)"))
-        WHERE (\(compared.names(in: "product"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
-        RETURNING xmax = 0
+            SET \(ProductColumn.provided.assignments(from: "excluded")), 
+                modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$\(ProductColumn.provided.count + 3)", now: "excluded.modified_at"))
+        WHERE (\(compared.names(in: "r"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
+        RETURNING r.xmax = 0
         """
 }

@@ -76,7 +76,9 @@ enum PopularityStatements {
     static let windowSome: PostgresStatement = "\(windowed("r.sku = ANY ($5)")) RETURNING r.sku"
     /// Queues products, `$2`, that are counted, for copying to their shelves.
     static let queueCounted: PostgresStatement = """
-        INSERT INTO popularity_due AS u (store_id, sku, mark) SELECT $1, n.sku, -\(SQL.microseconds) FROM unnest($2) AS n (sku) ORDER BY n.sku
+        INSERT INTO popularity_due AS u (store_id, sku, mark)
+        SELECT t.store_id, n.sku, -\(SQL.microseconds) FROM store_state t CROSS JOIN unnest($2::text[]) AS n (sku)
+        WHERE t.store_id = $1 ORDER BY n.sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
         """
     /// Claims at most `$3` due products after `$2`, and marks them as counted. Returns the claimed ones, the last, and
@@ -106,8 +108,8 @@ enum PopularityStatements {
     /// Queues re-created products, `$2`, that have earlier purchases.
     static let queueRecreatedProducts: PostgresStatement = """
         INSERT INTO popularity_due AS u (store_id, sku, mark)
-        SELECT $1, n.sku, \(SQL.microseconds) FROM unnest($2) AS n (sku)
-        WHERE EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
+        SELECT t.store_id, n.sku, \(SQL.microseconds) FROM store_state t CROSS JOIN unnest($2::text[]) AS n (sku)
+        WHERE t.store_id = $1 AND EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
         ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 

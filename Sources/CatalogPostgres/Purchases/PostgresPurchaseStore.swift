@@ -22,7 +22,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         try await database.mappingErrors {
             let key = try await customers.key()
             return try await database.writes.transaction(within: .bulk) { connection in
-                let found = try ShelfLookup.store(store, connection)
+                let found = try lookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     let outcome = try Self.add(purchases, found.id, key, connection)
                     try AuditLog.record(.purchases(outcome), in: found.id, connection)
@@ -43,32 +43,32 @@ struct PostgresPurchaseStore: PurchaseStore {
         let purchases = reported.filter { $0.at.day >= intake.keptFrom.map(Int.init) ?? Int.min }
         outcome.tooOld = reported.count - purchases.count
         guard !purchases.isEmpty else { return outcome }
-        let batch = UUID().uuidString.lowercased()
-        var text = CopyText()
-        var next = 0
-        _ = try connection.copyIn(PurchaseStatements.stage) {
-            text.removeAll()
-            while next < purchases.count, text.bytes.count < PostgresConnection.copyChunkSize {
-                let purchase = purchases[next]
-                text.field(batch)
-                text.field(next)
-                text.field(purchase.eventID)
-                text.field(purchase.sku.text)
-                text.field(Timestamp.date(ofDay: purchase.at.day))
-                text.field(bytes: purchase.customer.map { CustomerHashes.hash($0, key) } ?? [])
-                text.field(purchase.quantity)
-                text.endRow()
-                next += 1
-            }
-            return text.bytes
+        // The first of several purchases with the same event counts.
+        var reportedOnce = Set<String>()
+        let single = purchases.compactMap { purchase in
+            let stored = StoredPurchase(purchase, key)
+            return reportedOnce.insert(stored.event).inserted ? stored : nil
         }
-        let values: [PostgresValue] = [.int4(storeID), .text(batch), .int4(intake.cell)]
-        try connection.query(PurchaseStatements.accept, values) {
-            try $0.first { row in
-                outcome.accepted = try row.int(1)
-                outcome.unknown = try row.int(2)
-                outcome.repeated = try row.int(0) - outcome.accepted - outcome.unknown
-                outcome.unknownSKUs = Set(try row.textArray(3))
+        let new = try connection.query(
+            PurchaseStatements.recordEvents,
+            [.int4(storeID), .textArray(single.map(\.event)), .int8Array(single.map(\.day))]
+        ) { Set(try $0.map { try $0.text(0) }) }
+        let fresh = single.filter { new.contains($0.event) }
+        outcome.repeated = purchases.count - fresh.count
+        if !fresh.isEmpty {
+            let skus = PostgresValue.textArray(Set(fresh.map(\.sku)).sorted())
+            let known = try PostgresPriceStore.known(skus, storeID, connection)
+            let accepted = fresh.filter { known.contains(SKU(stored: $0.sku)) }
+            let strays = fresh.filter { !known.contains(SKU(stored: $0.sku)) }
+            (outcome.accepted, outcome.unknown) = (accepted.count, strays.count)
+            outcome.unknownSKUs = Set(Set(strays.map(\.sku)).prefix(PurchaseOutcome.unknownLimit))
+            try StoredPurchase.addToInbox(accepted, storeID, intake.cell, connection)
+            if !strays.isEmpty {
+                let events = PostgresValue.textArray(strays.map(\.event))
+                try connection.execute(
+                    PurchaseStatements.addStrays,
+                    [.int4(storeID), events] + StoredPurchase.columns(strays)
+                )
             }
         }
         // If event ids were purged concurrently, duplicates may have counted. If the cells were sealed, a fold may have
@@ -112,7 +112,9 @@ struct PostgresPurchaseStore: PurchaseStore {
         of hash: [UInt8],
         _ connection: isolated PostgresConnection
     ) throws -> [UserExport.Purchase] {
-        try connection.query(PurchaseStatements.ofCustomer, [.bytea(hash)]) {
+        // Those of someone who is about to be anonymized are no longer exported.
+        if try connection.query(PurchaseStatements.erasureOf, [.bytea(hash)], { $0.count > 0 }) { return [] }
+        return try connection.query(PurchaseStatements.ofCustomer, [.bytea(hash)]) {
             try $0.map { row in
                 UserExport.Purchase(
                     store: CatalogKey(try row.text(0))!,

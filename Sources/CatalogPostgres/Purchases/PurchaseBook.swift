@@ -62,7 +62,7 @@ package struct PurchaseBook: Sendable {
                 within: .fold
             ) { (connection) -> (changed: Int, last: String, count: Int)? in
                 try Self.runInBatch(connection)
-                guard try Self.isCurrent(read, connection) else { return nil }
+                guard try isCurrent(read, connection) else { return nil }
                 let key: [PostgresValue] = [.int4(read.id)]
                 let (claimed, last, count) = try connection.query(
                     PopularityStatements.claimDue,
@@ -85,9 +85,8 @@ package struct PurchaseBook: Sendable {
     }
 
     /// Locks a store against imports and rule changes, and returns whether its rule and last count are as they were read.
-    private static func isCurrent(_ read: ShelfRow.StoreRead, _ connection: isolated PostgresConnection) throws -> Bool
-    {
-        let now = try ShelfLookup.store(read.store.key, connection, ShelfStatements.lockStoreShared).store
+    private func isCurrent(_ read: ShelfRow.StoreRead, _ connection: isolated PostgresConnection) throws -> Bool {
+        let now = try lookup.store(read.store.key, connection, ShelfStatements.lockStoreShared).store
         return now.popularityRule == read.store.popularityRule && now.lastCount == read.store.lastCount
     }
 
@@ -103,7 +102,7 @@ package struct PurchaseBook: Sendable {
             let piece: (changed: Int, last: String?)? = try await database.batch.transaction(within: .fold) {
                 (connection) -> (changed: Int, last: String?)? in
                 try Self.runInBatch(connection)
-                guard try Self.isCurrent(read, connection) else { return nil }
+                guard try isCurrent(read, connection) else { return nil }
                 let products = try connection.query(
                     PopularityStatements.lockProducts,
                     [key, .text(from), .int8(Self.windowBatchSize)]
@@ -126,7 +125,7 @@ package struct PurchaseBook: Sendable {
         }
         let isCounted = try await database.batch.transaction(within: .fold) { connection in
             try Self.allowLongLockWait(connection)
-            let now = try ShelfLookup.store(read.store.key, connection, ShelfStatements.lockStore)
+            let now = try lookup.store(read.store.key, connection, ShelfStatements.lockStore)
             guard now.store.popularityRule == read.store.popularityRule else { return false }
             try connection.execute(PopularityStatements.setCounted, [key, Self.date(day)])
             return true
@@ -144,7 +143,7 @@ package struct PurchaseBook: Sendable {
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int? {
         let changed = try await database.batch.transaction(within: .maintenance) { (connection) -> Int? in
             try Self.removeLimits(connection)
-            let read = try ShelfLookup.store(store, connection, ShelfStatements.lockStoreExclusively)
+            let read = try lookup.store(store, connection, ShelfStatements.lockStoreExclusively)
             guard !read.store.lastCount.hasSameRule(of: read.store.popularityRule) else { return nil }
             let key: [PostgresValue] = [.int4(read.id)]
             try connection.execute(ShelfStatements.lockAll, key)
@@ -191,7 +190,7 @@ package struct PurchaseBook: Sendable {
             try await database.batch.transaction(within: .maintenance) { connection in
                 try Self.removeLimits(connection)
                 let key: [PostgresValue] = [
-                    .int4(try ShelfLookup.store(store, connection).id), Self.date(day - days),
+                    .int4(try lookup.store(store, connection).id), Self.date(day - days),
                 ]
                 guard try connection.execute(PurchaseStatements.advanceRetentionStart, key) > 0 else { return 0 }
                 return try connection.execute(PurchaseStatements.anonymizeBefore, key)
@@ -203,7 +202,8 @@ package struct PurchaseBook: Sendable {
 
     /// Configures a transaction on a whole store: custom plans and no lock timeout.
     static func removeLimits(_ connection: isolated PostgresConnection) throws {
-        try connection.run(script: "SET LOCAL lock_timeout = 0; SET LOCAL plan_cache_mode = auto")
+        try connection.set("lock_timeout", "0")
+        try connection.set("plan_cache_mode", "force_custom_plan")
     }
 
     /// Configures a transaction that may wait for an import.

@@ -48,23 +48,37 @@ package struct PurchaseFold: Sendable {
         }
     }
 
+    /// Moves purchases of products that were created since to the inbox, store by store.
     private func moveStrays() async throws {
-        var moved = 0
-        repeat {
-            try Task.checkCancellation()
-            moved = try await database.batch.transaction(within: .bulk) { connection in
-                let cell = try Self.firstOpenCell(connection)
-                let moved = try connection.execute(PurchaseStatements.moveStraysToInbox, [.int4(Int32(cell))])
-                guard try Self.firstOpenCell(connection) == cell else {
-                    throw PostgresError(.conflict, "the cells were sealed concurrently")
-                }
-                return moved
-            }
-        } while moved > 0
+        let stores = try await database.batch.perform(within: .maintenance) {
+            try $0.query(PurchaseStatements.storesWithStrays) { try $0.map { try $0.int4(0) } }
+        }
+        for store in stores {
+            var moved = 0
+            repeat {
+                try Task.checkCancellation()
+                moved = try await database.batch.transaction(within: .bulk) { try Self.moveStrays(of: store, $0) }
+            } while moved > 0
+        }
     }
 
-    private static func firstOpenCell(_ connection: isolated PostgresConnection) throws -> Int16 {
-        try connection.query(PurchaseStatements.firstOpenCell) { try $0.first { try $0.int2(0) }! }
+    /// The number of strays that a transaction moves.
+    private static let movedCount: Int64 = 5000
+
+    private static func moveStrays(of storeID: Int32, _ connection: isolated PostgresConnection) throws -> Int {
+        let cell = try firstOpenCell(connection)
+        let strays = try connection.query(PurchaseStatements.takeStrays, [.int4(storeID), .int8(movedCount)]) {
+            try $0.map { try StoredPurchase($0) }
+        }
+        try StoredPurchase.addToInbox(strays, storeID, cell, connection)
+        guard try firstOpenCell(connection) == cell else {
+            throw PostgresError(.conflict, "the cells were sealed concurrently")
+        }
+        return strays.count
+    }
+
+    private static func firstOpenCell(_ connection: isolated PostgresConnection) throws -> Int32 {
+        try connection.query(PurchaseStatements.firstOpenCell) { Int32(try $0.first { try $0.int2(0) }!) }
     }
 
     // MARK: - Cells
@@ -90,7 +104,7 @@ package struct PurchaseFold: Sendable {
             if states.contains("sealed") { return .unfolded }
             if hasSealed { return .done }
             if states.contains("folded") { return .occupied }
-            let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { try $0.first { try $0.bool(0) }! }
+            let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { $0.count > 0 }
             if !hasEvents { return .done }
             try connection.execute(PurchaseStatements.seal)
             try connection.execute(PurchaseStatements.waitForWriters)
@@ -126,28 +140,63 @@ package struct PurchaseFold: Sendable {
     /// Folds some sealed cells; nil if there are none.
     private func foldCells(atMost limit: Int) async throws -> [Int32: Int]? {
         try Task.checkCancellation()
+        let isDistributed = try await database.isDistributed()
         return try await database.batch.transaction(within: .night) { connection in
             try PurchaseBook.runInBatch(connection)
             let claimed = try connection.query(PurchaseStatements.claimCells, [.int8(Int64(limit))]) {
                 try $0.map { Int64(try $0.int2(0)) }
             }
             guard !claimed.isEmpty else { return nil }
-            let events = try Self.fold(PurchaseStatements.fold, [.int8Array(claimed)], connection)
+            let cells = PostgresValue.int8Array(claimed)
+            let events =
+                isDistributed
+                ? try Self.foldByStore(cells, connection) : try Self.fold(cells, connection)
             try connection.execute(PurchaseStatements.markFolded, [.int8Array(claimed)])
             return events
         }
     }
 
-    /// Folds purchases and returns the number of events by store.
-    static func fold(
-        _ statement: PostgresStatement,
-        _ parameters: [PostgresValue],
+    /// Folds cells and returns the number of events by store.
+    private static func fold(_ cells: PostgresValue, _ connection: isolated PostgresConnection) throws -> [Int32: Int] {
+        try connection.executeDeferred(PurchaseStatements.prepareFold)
+        return try counts(PurchaseStatements.fold, cells, connection)
+    }
+
+    /// Folds cells on Citus, where each store is on one shard.
+    private static func foldByStore(
+        _ cells: PostgresValue,
         _ connection: isolated PostgresConnection
     ) throws -> [Int32: Int] {
-        try connection.executeDeferred(PurchaseStatements.prepareFold)
-        return try connection.query(statement, parameters) { rows in
+        let events = try counts(PurchaseStatements.eventCounts, cells, connection)
+        for store in events.keys.sorted() {
+            for statement in PurchaseStatements.foldOfStore {
+                try connection.executeDeferred(statement, [.int4(store), cells])
+            }
+        }
+        return events
+    }
+
+    private static func counts(
+        _ statement: PostgresStatement,
+        _ cells: PostgresValue,
+        _ connection: isolated PostgresConnection
+    ) throws -> [Int32: Int] {
+        try connection.query(statement, [cells]) { rows in
             Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
         }
+    }
+
+    /// Folds the pending purchases of the products of some shelves, in a dry run.
+    ///
+    /// - Parameter shelves: the store's id, and the ids of the shelves.
+    static func foldShelves(
+        _ shelves: [PostgresValue],
+        isDistributed: Bool,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        try connection.executeDeferred(PurchaseStatements.prepareFold)
+        let statements = isDistributed ? PurchaseStatements.foldShelvesOfStore : [PurchaseStatements.foldShelves]
+        for statement in statements { try connection.execute(statement, shelves) }
     }
 
     /// Deletes the rows of folded cells: at once, or one by one if a backup reads them, or if the role may not truncate.

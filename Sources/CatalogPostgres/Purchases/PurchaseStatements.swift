@@ -4,46 +4,46 @@ internal import LibPQ
 enum PurchaseStatements {
     // MARK: - Events
 
-    static let stage: PostgresStatement = """
-        COPY purchase_row (batch, line, event_id, sku, day, customer, quantity) FROM STDIN
-        """
     /// The day since which a store, `$1`, accepts purchases, and the first open cell.
     static let intake: PostgresStatement = """
         SELECT t.customers_kept_from - date '1970-01-01', (\(openCell)) FROM store_state t WHERE t.store_id = $1
         """
     static let firstOpenCell: PostgresStatement = .init(openCell)
     private static let openCell: SQL = "SELECT min(cell) FROM purchase_cell WHERE state = 'open'"
-    /// Accepts a batch, `$2`, of a store, `$1`: each event once; events of unknown products are stored separately. `$3` is
-    /// the first open cell.
-    static let accept: PostgresStatement = """
-        WITH received AS (DELETE FROM purchase_row WHERE batch = $2::text::uuid RETURNING *),
-        single AS (SELECT DISTINCT ON (event_id) * FROM received ORDER BY event_id, line),
-        fresh AS (
-            INSERT INTO purchase_event (store_id, event_id, day) SELECT $1, event_id, day FROM single ORDER BY event_id
-            ON CONFLICT (store_id, event_id) DO NOTHING RETURNING event_id),
-        new_events AS (
-            SELECT s.*, EXISTS (SELECT FROM product r WHERE r.store_id = $1 AND r.sku = s.sku) AS is_known
-            FROM single s JOIN fresh USING (event_id)),
-        kept AS (
-            INSERT INTO purchase_inbox (cell, store_id, day, quantity, customer, sku)
-            SELECT $3 + \(PurchaseCells.offset("sku")), $1, day, quantity, customer, sku FROM new_events WHERE is_known),
-        apart AS (
-            INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
-            SELECT $1, event_id, sku, day, customer, quantity FROM new_events WHERE NOT is_known)
-        SELECT (SELECT count(*) FROM received), (SELECT count(*) FROM new_events WHERE is_known),
-            (SELECT count(*) FROM new_events WHERE NOT is_known),
-            ARRAY(SELECT DISTINCT sku FROM new_events WHERE NOT is_known LIMIT 1000)
+    /// Records events, `$2`, of a store, `$1`, and their days, `$3`, since 1970-01-01; returns those that are new.
+    static let recordEvents: PostgresStatement = """
+        INSERT INTO purchase_event AS e (store_id, event_id, day)
+        SELECT t.store_id, n.event_id::uuid, \(day) FROM store_state t
+        CROSS JOIN unnest($2::text[], $3::bigint[]) AS n (event_id, day) WHERE t.store_id = $1 ORDER BY n.event_id
+        ON CONFLICT (store_id, event_id) DO NOTHING RETURNING e.event_id::text
         """
-    /// Moves purchases of products that now exist to the inbox, at most 20,000. `$1` is the first open cell.
-    static let moveStraysToInbox: PostgresStatement = """
-        WITH chosen AS (
-            SELECT y.store_id, y.event_id FROM purchase_stray y
-            JOIN product r ON r.store_id = y.store_id AND r.sku = y.sku LIMIT 20000),
-        back AS (
-            DELETE FROM purchase_stray y USING chosen c WHERE y.store_id = c.store_id AND y.event_id = c.event_id
-            RETURNING y.store_id, y.sku, y.day, y.customer, y.quantity)
+    /// Adds purchases of a store, `$1`, to the open cells, of which `$2` is the first one. `$3` to `$6` are their SKUs, days,
+    /// customers and quantities.
+    static let addToInbox: PostgresStatement = """
         INSERT INTO purchase_inbox (cell, store_id, day, quantity, customer, sku)
-        SELECT $1 + \(PurchaseCells.offset("sku")), store_id, day, quantity, customer, sku FROM back
+        SELECT $2 + \(PurchaseCells.offset("n.sku")), t.store_id, \(day), n.quantity, n.customer, n.sku FROM store_state t
+        CROSS JOIN unnest($3::text[], $4::bigint[], $5::bytea[], $6::bigint[]) AS n (sku, day, customer, quantity)
+        WHERE t.store_id = $1
+        """
+    /// Keeps purchases of unknown products of a store, `$1`, apart. `$2` are the events, `$3` to `$6` the same as in `addToInbox`.
+    static let addStrays: PostgresStatement = """
+        INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
+        SELECT t.store_id, n.event_id::uuid, n.sku, \(day), n.customer, n.quantity FROM store_state t
+        CROSS JOIN unnest($2::text[], $3::text[], $4::bigint[], $5::bytea[], $6::bigint[])
+            AS n (event_id, sku, day, customer, quantity)
+        WHERE t.store_id = $1
+        """
+    private static let day: SQL = "date '1970-01-01' + n.day::integer"
+    /// The stores with purchases that were reported before their products were created.
+    static let storesWithStrays: PostgresStatement = """
+        SELECT DISTINCT y.store_id FROM purchase_stray y JOIN product r ON r.store_id = y.store_id AND r.sku = y.sku
+        """
+    /// Takes purchases of products that now exist from the strays of a store, `$1`; at most `$2`.
+    static let takeStrays: PostgresStatement = """
+        DELETE FROM purchase_stray y WHERE y.store_id = $1 AND y.event_id IN (
+            SELECT z.event_id FROM purchase_stray z JOIN product r ON r.store_id = $1 AND r.sku = z.sku
+            WHERE z.store_id = $1 ORDER BY z.event_id LIMIT $2)
+        RETURNING y.sku, y.day - date '1970-01-01', y.customer, y.quantity
         """
 
     // MARK: - Folding
@@ -53,8 +53,9 @@ enum PurchaseStatements {
     static let lockCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY state = 'open', cell FOR UPDATE"
     /// Prevents folding until the transaction ends. Waits for cells that are being folded.
     static let holdCells: PostgresStatement = "SELECT state FROM purchase_cell ORDER BY state = 'open', cell FOR SHARE"
+    /// A row if an open cell has purchases.
     static let hasOpenEvents: PostgresStatement = """
-        SELECT EXISTS (SELECT FROM purchase_inbox i JOIN purchase_cell c ON c.cell = i.cell AND c.state = 'open')
+        SELECT 1 FROM purchase_inbox i JOIN purchase_cell c ON c.cell = i.cell AND c.state = 'open' LIMIT 1
         """
     /// Seals the open cells, and opens the others, which must be empty.
     static let seal: PostgresStatement = """
@@ -90,25 +91,39 @@ enum PurchaseStatements {
     /// products whose counts change. Returns the number of events of each store.
     static let fold: PostgresStatement = folding("SELECT i.* FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[])")
     /// Folds the pending purchases of the products of some shelves, `$2`, of a store, `$1`, in a dry run.
-    static let foldShelves: PostgresStatement = folding(
-        """
-        SELECT e.* FROM (\(pending)) e WHERE e.store_id = $1
-            AND e.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = ANY ($2))
-        """
-    )
-    /// The purchases that are not folded, with those of unknown products.
-    static let pending: SQL = """
-        \(pendingInInbox)
-        UNION ALL SELECT y.store_id, y.sku, y.day, y.customer, y.quantity FROM purchase_stray y
+    static let foldShelves: PostgresStatement = folding(pending(onShelves))
+    private static let onShelves: SQL = """
+        e.store_id = $1 AND e.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = ANY ($2))
         """
 
-    private static let pendingInInbox: SQL = """
-        SELECT i.store_id, i.sku, i.day, i.customer, i.quantity FROM purchase_inbox i
-        JOIN purchase_cell c ON c.cell = i.cell AND c.state IN ('open', 'sealed')
+    /// The same as `fold` for one store, `$1`, whose rows Citus has on one shard: some cells, `$2`.
+    static let foldOfStore: [PostgresStatement] = foldingOfStore(
+        "SELECT e.* FROM purchase_inbox e WHERE e.store_id = $1 AND e.cell = ANY ($2::bigint[])"
+    )
+    /// The same as `foldShelves` on Citus.
+    static let foldShelvesOfStore: [PostgresStatement] = foldingOfStore(pending(onShelves))
+    /// The number of events of each store in some cells, `$1`.
+    static let eventCounts: PostgresStatement = """
+        SELECT i.store_id, count(*) FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[]) GROUP BY i.store_id ORDER BY i.store_id
         """
+
+    /// The purchases `e` that meet a condition and are not folded, with those of unknown products.
+    static func pending(_ condition: SQL) -> SQL {
+        """
+        \(pendingInInbox(condition))
+        UNION ALL SELECT e.store_id, e.sku, e.day, e.customer, e.quantity FROM purchase_stray e WHERE \(condition)
+        """
+    }
+
+    private static func pendingInInbox(_ condition: SQL) -> SQL {
+        """
+        SELECT e.store_id, e.sku, e.day, e.customer, e.quantity FROM purchase_inbox e
+        JOIN purchase_cell c ON c.cell = e.cell AND c.state IN ('open', 'sealed') WHERE \(condition)
+        """
+    }
     /// The number of events of a store, `$1`, that a fold would process.
     static let pendingCount: PostgresStatement = """
-        SELECT (SELECT count(*) FROM (\(pendingInInbox)) e WHERE e.store_id = $1)
+        SELECT (SELECT count(*) FROM (\(pendingInInbox("e.store_id = $1"))) i)
             + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
         """
 
@@ -159,6 +174,41 @@ enum PurchaseStatements {
         """
     }
 
+    /// Returns the statements that fold purchases of a store, `$1`: they count them, mark the products, and add the purchases to what
+    /// their customers bought, which the first two must not see. Citus inserts into one table per statement.
+    private static func foldingOfStore(_ purchases: SQL) -> [PostgresStatement] {
+        let received: SQL = """
+            SELECT e.sku, e.day, e.customer,
+                sum(CASE WHEN e.customer = '' THEN sign(e.quantity) ELSE e.quantity END)::bigint AS quantity
+            FROM (\(purchases)) e GROUP BY e.sku, e.day, e.customer
+            """
+        let counted: SQL = """
+            SELECT t.store_id, r.sku, r.day, sum(CASE WHEN r.customer = '' THEN r.quantity
+                ELSE (coalesce(b.quantity, 0) + r.quantity > 0)::integer - (coalesce(b.quantity, 0) > 0)::integer END)::bigint AS count
+            FROM store_state t CROSS JOIN (\(received)) r
+            LEFT JOIN purchase_by_customer b ON b.store_id = $1 AND b.customer = r.customer AND b.day = r.day AND b.sku = r.sku
+            WHERE t.store_id = $1 GROUP BY t.store_id, r.sku, r.day
+            """
+        return [
+            """
+            INSERT INTO purchase_count AS c (store_id, sku, day, count)
+            SELECT n.store_id, n.sku, n.day, n.count FROM (\(counted)) n WHERE n.count <> 0
+            ON CONFLICT (store_id, sku, day) DO UPDATE SET count = c.count + excluded.count
+            """,
+            """
+            INSERT INTO popularity_due AS u (store_id, sku, mark)
+            SELECT DISTINCT n.store_id, n.sku, \(SQL.microseconds) FROM (\(counted)) n WHERE n.count <> 0
+            ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
+            """,
+            """
+            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, customer, sku)
+            SELECT t.store_id, r.day, r.quantity, r.customer, r.sku FROM store_state t CROSS JOIN (\(received)) r
+            WHERE t.store_id = $1 AND r.customer <> ''
+            ON CONFLICT (store_id, customer, day, sku) DO UPDATE SET quantity = b.quantity + excluded.quantity
+            """,
+        ]
+    }
+
     // MARK: - Anonymizing and purging
 
     /// Requests that the next fold anonymizes a customer, `$1`.
@@ -182,7 +232,7 @@ enum PurchaseStatements {
     static let endErasures: PostgresStatement = """
         DELETE FROM purchase_erasure e USING unnest($1::bytea[], $2::bigint[]) AS n (customer, mark)
         WHERE e.customer = n.customer AND e.mark = n.mark
-            AND e.customer NOT IN (SELECT p.customer FROM (\(pending)) p WHERE p.customer = ANY ($1::bytea[]))
+            AND e.customer NOT IN (SELECT p.customer FROM (\(pending("e.customer = ANY ($1::bytea[])"))) p)
         """
     /// Anonymizes the folded purchases of a store, `$1`, before a day, `$2`; the counts stay.
     static let anonymizeBefore: PostgresStatement = "DELETE FROM purchase_by_customer WHERE store_id = $1 AND day < $2"
@@ -193,14 +243,14 @@ enum PurchaseStatements {
         UPDATE store_state SET customers_kept_from = $2
         WHERE store_id = $1 AND (customers_kept_from IS NULL OR customers_kept_from < $2)
         """
-    /// The purchases of a customer, `$1`, in all stores; none if they are about to be anonymized.
+    /// A row if a customer, `$1`, is about to be anonymized.
+    static let erasureOf: PostgresStatement = "SELECT 1 FROM purchase_erasure WHERE customer = $1"
+    /// The purchases of a customer, `$1`, in all stores.
     static let ofCustomer: PostgresStatement = """
         SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::bigint FROM (
             SELECT h.store_id, h.sku, h.day, h.quantity FROM store o
             JOIN purchase_by_customer h ON h.store_id = o.store_id AND h.customer = $1
-            UNION ALL SELECT e.store_id, e.sku, e.day, e.quantity FROM (\(pending)) e WHERE e.customer = $1) b
-        JOIN store s ON s.store_id = b.store_id
-        WHERE NOT EXISTS (SELECT FROM purchase_erasure WHERE customer = $1)
-        GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
+            UNION ALL SELECT p.store_id, p.sku, p.day, p.quantity FROM (\(pending("e.customer = $1"))) p) b
+        JOIN store s ON s.store_id = b.store_id GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
         """
 }

@@ -47,21 +47,21 @@ enum ResortStatements {
     /// placements suffices, because their scores are compared later.
     static let countedProducts: PostgresStatement = """
         SELECT u.sku, u.mark, p.shelf_id FROM popularity_due u
-        LEFT JOIN placement p ON p.store_id = u.store_id AND p.sku = u.sku
+        LEFT JOIN placement p ON p.store_id = $1 AND p.sku = u.sku
         WHERE u.store_id = $1 AND u.mark < 0 ORDER BY u.sku LIMIT $2
         """
     /// Shelves with placements whose score is outdated.
     static let dueShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM popularity_due u
-        JOIN product r ON r.store_id = u.store_id AND r.sku = u.sku
-        JOIN placement p ON p.store_id = u.store_id AND p.sku = u.sku
+        JOIN product r ON r.store_id = $1 AND r.sku = u.sku
+        JOIN placement p ON p.store_id = $1 AND p.sku = u.sku
         WHERE u.store_id = $1 AND p.popularity_log2 <> r.popularity_log2
         """
     /// Shelves with products that have uncounted purchases.
     static let boughtShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
             SELECT sku FROM popularity_due WHERE store_id = $1
-            UNION SELECT e.sku FROM (\(PurchaseStatements.pending)) e WHERE e.store_id = $1)
+            UNION SELECT e.sku FROM (\(PurchaseStatements.pending("e.store_id = $1"))) e)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
     /// Shelves to process, with their numbers of products: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`.
@@ -79,7 +79,8 @@ enum ResortStatements {
     private static let columns: SQL = "\(ShelfRow.storeColumns), \(ShelfRow.stateColumns), h.resorted_version"
     static let lock: PostgresStatement = """
         SELECT \(columns) FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id
-        WHERE s.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL ORDER BY h.shelf_id
+        WHERE s.store_id = $1 AND t.store_id = $1 AND h.store_id = $1 AND h.shelf_id = ANY ($2) AND h.deleted_at IS NULL
+        ORDER BY h.shelf_id
         FOR NO KEY UPDATE OF h
         """
     /// The most common dimension of each shelf whose last one differs, in ties the first declared, and whether its products

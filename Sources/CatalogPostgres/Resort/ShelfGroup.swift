@@ -24,12 +24,13 @@ struct ShelfGroup: Sendable {
     ///
     /// - Returns: a report of each changed shelf.
     func update() async throws -> [ShelfResort] {
-        try await pages.database.batch.transaction(within: .store) { connection in
+        let isDistributed = try await pages.database.isDistributed()
+        return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             let locked = try lock(connection)
-            if request.isDryRun { try countPurchases(connection) }
+            if request.isDryRun { try countPurchases(isDistributed: isDistributed, connection) }
             let before = try ordersBefore(locked, connection)
             let rescored = try copyScores(connection)
             let plans = try plans(of: locked, before, rescored, connection)
@@ -63,10 +64,10 @@ struct ShelfGroup: Sendable {
     }
 
     /// Scores the products of the shelves by their pending purchases, for a dry run.
-    private func countPurchases(_ connection: isolated PostgresConnection) throws {
-        let store = try ShelfLookup.store(store, connection)
+    private func countPurchases(isDistributed: Bool, _ connection: isolated PostgresConnection) throws {
+        let store = try ShelfLookup(database: pages.database).store(store, connection)
         try connection.query(PurchaseStatements.holdCells) { _ in }
-        _ = try PurchaseFold.fold(PurchaseStatements.foldShelves, scope(shelves), connection)
+        try PurchaseFold.foldShelves(scope(shelves), isDistributed: isDistributed, connection)
         _ = try PurchaseBook.score(store, day, shelves, connection)
     }
 

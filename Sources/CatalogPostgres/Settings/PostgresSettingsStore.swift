@@ -29,29 +29,37 @@ struct PostgresSettingsStore: SettingsStore {
         limit: Int?
     ) async throws(CatalogError) -> SettingsPage {
         try await database.mappingErrors {
-            let query = PostgresQuery(
-                Self.changedSettings,
-                [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]
-            )
             return try await resyncingDevices(of: user) {
+                let queries = Self.changesQueries(of: user, since: since, limit: limit)
                 let new = ChangedSettings(since: since ?? 0)
                 guard let limit else {
                     // The result may be long: do not read it on the pipeline for pages.
                     let read = try await database.writes.perform(within: .edit) { connection in
-                        try connection.query(query.statement, query.parameters) { rows in
-                            var read = new
-                            try read.add(rows)
-                            return read
-                        }
+                        var read = new
+                        try connection.queryBatch(queries) { try Self.add($1, of: $0, to: &read) }
+                        return read
                     }
                     return (read.page, read.isFromEarlierLife)
                 }
-                var read = try await database.pages.read([query], into: new) { try $0.add($2) }
+                var read = try await database.pages.read(queries, into: new) { try Self.add($2, of: $1, to: &$0) }
                 // A truncated page continues from its last setting.
                 if read.page.settings.count == limit { read.page.revision = read.page.settings.last!.revision }
                 return (read.page, read.isFromEarlierLife)
             }
         }
+    }
+
+    /// Returns the queries for the start of the epoch and for a user's settings that changed after a revision, or for all.
+    static func changesQueries(of user: UserID, since: Int64?, limit: Int?) -> [PostgresQuery] {
+        [
+            PostgresQuery(DatabaseEpoch.readStart),
+            PostgresQuery(changedSettings, [.text(user.text), .int8(since), .int8(limit.map { Int64($0) })]),
+        ]
+    }
+
+    /// Adds the rows of one of these queries.
+    static func add(_ rows: borrowing PostgresRows, of query: Int, to read: inout ChangedSettings) throws {
+        if query == 0 { try read.addStart(rows) } else { try read.add(rows) }
     }
 
     /// Reads a user's changes, and again if the database has begun a new epoch since the last read.
@@ -93,6 +101,18 @@ struct PostgresSettingsStore: SettingsStore {
         JOIN user_account a ON a.user_id = w.user_id
         """
 
+    /// The revision of one user, `$1`, who is on one shard.
+    static let oneRevision: PostgresStatement = "SELECT 1::bigint, revision FROM user_account WHERE user_id = $1"
+
+    /// Returns the query for a user's revision, which many reads share.
+    ///
+    /// - Parameter isDistributed: whether each user is on one of several shards.
+    static func revisionQuery(_ user: UserID, isDistributed: Bool) -> SharedQuery {
+        isDistributed
+            ? SharedQuery(oneRevision, scope: [.text(user.text)], key: [])
+            : SharedQuery(revisions, key: [.text(user.text)])
+    }
+
     static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
         var views = RememberedViews.none
         try rows.forEach { row in
@@ -118,7 +138,8 @@ struct PostgresSettingsStore: SettingsStore {
     }
 
     private func apply(_ edit: SettingsEdit, of user: UserID) async throws -> [SettingsEdit.Result] {
-        if let write = edit.unconditionalWrite {
+        // On Citus, each user is on one shard.
+        if let write = edit.unconditionalWrite, try await !database.isDistributed() {
             let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
             switch try await combiner.set(single) {
             case .set(let result): return [result]
@@ -155,9 +176,10 @@ struct PostgresSettingsStore: SettingsStore {
         WHERE user_id = $1 AND key IN ($2, $3) AND deleted_at IS NULL
         """
 
-    /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all.
+    /// Each row includes the account, from one snapshot. Revisions before the horizon or of an erased account get all. The third
+    /// column is the later one of the client's revision and the horizon; null without a revision.
     static let changedSettings: PostgresStatement = """
-        SELECT a.revision, a.is_resync, a.is_from_earlier_epoch, \(SettingRow.columns)
+        SELECT a.revision, a.is_resync, CASE WHEN $2 > 0 THEN greatest($2, a.horizon) END, \(SettingRow.columns)
         FROM \(SettingRow.account) AS a
         LEFT JOIN user_setting s ON s.user_id = a.user_id AND s.user_id = $1
             AND s.revision > CASE WHEN a.is_resync THEN 0 ELSE coalesce($2, 0) END

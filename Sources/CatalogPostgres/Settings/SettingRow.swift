@@ -7,11 +7,10 @@ enum SettingRow {
     static let columns: SQL = "s.key, s.value::text, s.revision, s.modified_at"
 
     /// The account of the user `$1`, and whether a client at revision `$2` must resync: later tombstones were
-    /// purged, or the revision belongs to an erased account. `is_from_earlier_epoch` says whether the revision belongs to an earlier
-    /// life of the database, and the account's horizon has not been raised yet.
+    /// purged, or the revision belongs to an erased account.
     static let account: SQL = """
-        (SELECT user_id, revision, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync,
-            \(DatabaseEpoch.isOlder("$2", "horizon")) AS is_from_earlier_epoch FROM user_account WHERE user_id = $1)
+        (SELECT user_id, revision, horizon, coalesce($2, 0) > 0 AND ($2 < horizon OR $2 > revision) AS is_resync
+            FROM user_account WHERE user_id = $1)
         """
 
     static func read(_ row: borrowing PostgresRow, from column: Int = 0) throws -> Setting {

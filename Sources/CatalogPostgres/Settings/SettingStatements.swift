@@ -8,6 +8,9 @@ enum SettingStatements {
     static let deleteTickets: PostgresStatement = "DELETE FROM user_ticket WHERE user_id = $1"
     static let deleteResponses: PostgresStatement = "DELETE FROM user_idempotency_record WHERE user_id = $1"
     static let deleteEvents: PostgresStatement = "DELETE FROM user_event WHERE user_id = $1"
-    static let deletePlaces: PostgresStatement = "DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner'"
+    /// Deletes the places in lists of others; returns the lists and their owners.
+    static let deletePlaces: PostgresStatement = """
+        DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner' RETURNING owner_id, list_id::text
+        """
     static let deleteAccount: PostgresStatement = "DELETE FROM user_account WHERE user_id = $1"
 }

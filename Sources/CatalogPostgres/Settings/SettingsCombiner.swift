@@ -2,7 +2,8 @@ internal import Catalog
 internal import CatalogJSON
 internal import LibPQ
 
-/// Sets single settings of many users together; this is the most frequent write.
+/// Sets single settings of many users together; this is the most frequent write. It needs all users in one database: on Citus,
+/// `SettingsWriter` sets each setting alone.
 ///
 /// The previous value is read at the start of the statement, before the account is locked. So the count of a user whose devices
 /// write at the same time may become wrong, and every hundredth new setting is refused as if the account were full:
@@ -25,11 +26,7 @@ final class SettingsCombiner: Sendable {
         }
     }
 
-    func set(_ write: Write) async throws -> Outcome {
-        // Each user is on one shard.
-        guard try await database.isDistributed() else { return try await combiner.perform(write) }
-        return try await database.writes.perform(within: .edit) { try Self.setAlone(write, $0) }
-    }
+    func set(_ write: Write) async throws -> Outcome { try await combiner.perform(write) }
 
     private static func set(_ writes: [Write], _ connection: isolated PostgresConnection) throws -> [Outcome] {
         let now = Timestamp.now()
@@ -54,28 +51,6 @@ final class SettingsCombiner: Sendable {
             }
         }
         return outcomes
-    }
-
-    /// Sets one setting, with statements for tables that are distributed by user.
-    static func setAlone(_ write: Write, _ connection: isolated PostgresConnection) throws -> Outcome {
-        if let shelf = write.shelf {
-            let shelfExists = try connection.query(
-                ShelfLookup.oneHead,
-                [.text(shelf.store.text), .text(shelf.shelf.text)]
-            ) { $0.count > 0 }
-            guard shelfExists else { return .missingShelf }
-        }
-        let now = Timestamp.now()
-        let found = try connection.query(
-            setOne,
-            [
-                .text(write.user.text), .int8(SettingsEdit.firstRevision(now)), .text(write.key.text),
-                .text(write.value.text), .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
-                .text(UniqueID.random().text), .text(write.origin.source.rawValue), .text(write.origin.actor),
-                .text(write.origin.address), .text(write.origin.token), .text(write.origin.requestID),
-            ]
-        ) { rows in try rows.first { try outcome(write, $0, from: 0) } }
-        return found ?? .full
     }
 
     /// Reads the new revision and time, and the previous setting.
@@ -136,27 +111,6 @@ final class SettingsCombiner: Sendable {
             FROM wanted w JOIN written USING (user_id))
         SELECT w.number, written.revision, written.modified_at, w.key, w.value, w.revision, w.modified_at
         FROM wanted w LEFT JOIN written USING (user_id)
-        """
-
-    static let setOne: PostgresStatement = """
-        WITH previous AS (SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = $3),
-        account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
-            SELECT $1, $2 + 1, $2, (count(value) = 0)::integer FROM previous
-            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $2) + 1,
-                live_settings = a.live_settings + excluded.live_settings
-            RETURNING revision, live_settings),
-        written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
-            SELECT $1, $3, $4::json, account.revision, $5 FROM account
-            WHERE EXISTS (SELECT FROM previous WHERE value IS NOT NULL)
-                OR account.live_settings <= $6 AND account.live_settings % \(recountInterval) <> 0
-            ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
-                modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
-            RETURNING revision, modified_at),
-        recorded AS (INSERT INTO user_audit
-            (user_id, at, audit_id, action, source, actor, address, token, request_id, subject, detail)
-            SELECT $1, now(), $7::uuid, '\(change)', $8, $9, $10, $11, $12, $3, \(detail(of: "$3"))
-            FROM written)
-        SELECT written.revision, written.modified_at, previous.* FROM written LEFT JOIN previous ON true
         """
 
     /// Returns the detail of `AuditChange.settings` for a set key. The functions that build JSON would add spaces.

@@ -85,9 +85,15 @@ struct SettingsWriter {
         let parameters: [PostgresValue] = [.text(user.text)]
         try connection.execute(SettingStatements.deleteSettings, parameters)
         try connection.execute(SettingStatements.deleteTickets, parameters)
+        try connection.execute(UserStatements.deleteTokens, parameters)
         try connection.execute(SettingStatements.deleteResponses, parameters)
         try connection.execute(SettingStatements.deleteEvents, parameters)
-        try connection.execute(SettingStatements.deletePlaces, parameters)
+        let left = try connection.query(SettingStatements.deletePlaces, parameters) {
+            try $0.map { (try $0.text(0), try $0.text(1)) }
+        }
+        for (owner, list) in left {
+            try connection.execute(ListStatements.deleteMember, [.text(owner), .text(list), .text(user.text)])
+        }
         try connection.execute(SettingStatements.deleteAccount, parameters)
     }
 
@@ -101,9 +107,11 @@ struct SettingsWriter {
         "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
     static let write: PostgresStatement = """
         INSERT INTO user_setting (user_id, key, value, revision, modified_at, deleted_at)
-        SELECT $1, w.key, nullif(w.value, '')::json, w.revision,
+        SELECT a.user_id, w.key, nullif(w.value, '')::json, w.revision,
             timestamptz 'epoch' + w.modified_at * interval '1 microsecond', CASE WHEN w.value = '' THEN now() END
-        FROM unnest($2, $3, $4, $5) AS w (key, value, revision, modified_at)
+        FROM user_account a CROSS JOIN unnest($2::text[], $3::text[], $4::bigint[], $5::bigint[])
+            AS w (key, value, revision, modified_at)
+        WHERE a.user_id = $1
         ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """

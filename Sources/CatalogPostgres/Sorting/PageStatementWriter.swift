@@ -25,20 +25,20 @@ struct PageStatementWriter {
             case .sku: readsPositions && isSingle ? "o.sku" : "\(ordered).sku"
             }
         let isPlainOrder = shape.columns == .sku && shape.filter.isEmpty
-        let source: SQL
+        let source: Template
         let scope: Template
         if readsPositions, isSingle {
             source =
                 isPlainOrder ? "placement_position o" : "placement_position o \(placements(of: "o"))"
             scope = "o.store_id = \(.store) AND o.shelf_id = \(.shelf) AND NOT o.is_removed"
         } else {
-            let placements: SQL =
+            let placements: Template =
                 if leadsWithPopularity {
                     isPlainOrder && isSingle
                         ? "placement_popularity r" : "placement_popularity r \(placements(of: "r"))"
                 } else { "placement p" }
-            let positions: SQL = """
-                JOIN placement_position o ON o.store_id = \(ordered).store_id AND o.shelf_id = \(ordered).shelf_id
+            let positions: Template = """
+                JOIN placement_position o ON o.store_id = \(.store) AND o.shelf_id = \(ordered).shelf_id
                     AND o.sku = \(ordered).sku
                 """
             source = readsPositions ? "\(placements) \(positions)" : placements
@@ -80,7 +80,7 @@ struct PageStatementWriter {
                 ("placement_popularity", "r")
             }
         let walk: Template = "FROM \(table) \(alias) WHERE \(range) ORDER BY \(order())"
-        let rows: SQL = shape.looksUpRows ? "\(alias) \(placements(of: alias))" : alias
+        let rows: Template = shape.looksUpRows ? "\(alias) \(placements(of: alias))" : "\(alias)"
         switch shape.access {
         case .endOfWalk: return "SELECT \(columns) FROM (SELECT * \(walk) OFFSET \(.walked) - 1 LIMIT 1) AS \(rows)"
         case .lengthOfWalk: return "SELECT count(*) FROM (SELECT 1 \(walk) LIMIT \(.walked)) AS walked"
@@ -114,8 +114,8 @@ struct PageStatementWriter {
 
     /// Returns a join of the placements of another table's rows. A page looks up each of them by its key, although the planner may
     /// expect a shelf so small that it is joined and sorted as a whole.
-    private func placements(of other: SQL) -> SQL {
-        let key: SQL = "p.store_id = \(other).store_id AND p.sku = \(other).sku AND p.shelf_id = \(other).shelf_id"
+    private func placements(of other: SQL) -> Template {
+        let key: Template = "p.store_id = \(.store) AND p.sku = \(other).sku AND p.shelf_id = \(other).shelf_id"
         return shape.isWhole || shape.access == .scan
             ? "JOIN placement p ON \(key)" : "CROSS JOIN LATERAL (SELECT * FROM placement p WHERE \(key) LIMIT 1) AS p"
     }

@@ -37,7 +37,7 @@ extension PostgresPageStore {
     ) throws -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         if views.contains(where: { $0.sort == nil }) { request.user = user }
-        let basis = try Self.basis(of: request, connection)
+        let basis = try basis(of: request, connection)
         return try views.map { view in
             (request.sort, request.filter) = (view.sort, view.filter)
             let plan = try PlannedPage(request, basis).plan
@@ -48,10 +48,10 @@ extension PostgresPageStore {
     }
 
     /// Reads the basis of a page on a given connection.
-    static func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
-        let head = try ShelfLookup.head(request.store, request.shelf, connection)
+    func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
+        let head = try ShelfLookup(database: database).head(request.store, request.shelf, connection)
         var views = RememberedViews.none
-        for query in basisQueries(request).dropFirst() {
+        for query in Self.viewsQuery(request) {
             views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
         }
         return PageBasis(head: head, views: views)

@@ -71,7 +71,7 @@ extension PostgresPageStore {
         _ source: ReadSource
     ) async throws -> BasisVersions {
         try await source.read(
-            sharing: Self.versionQueries(request, location),
+            sharing: try await versionQueries(request, location),
             into: BasisVersions(),
             Self.add,
             then: [],
@@ -83,12 +83,11 @@ extension PostgresPageStore {
     ///
     /// A version covers everything that a basis contains but the generation of keys: with an outdated one, the next page looks up
     /// the key of its cursor again.
-    private static func versionQueries(_ request: PageRequest, _ location: ShelfLocation) -> [SharedQuery] {
-        let shelf = SharedQuery(
-            ShelfLookup.versions,
-            key: [.int8(Int64(location.storeID)), .int8(Int64(location.shelfID))]
-        )
-        return [shelf] + (rememberingUser(request).map { [revisionQuery($0)] } ?? [])
+    private func versionQueries(_ request: PageRequest, _ location: ShelfLocation) async throws -> [SharedQuery] {
+        let isDistributed = try await database.isDistributed()
+        let shelf = ShelfLookup.sharedVersionQuery(location, isDistributed: isDistributed)
+        guard let user = Self.rememberingUser(request) else { return [shelf] }
+        return [shelf, PostgresSettingsStore.revisionQuery(user, isDistributed: isDistributed)]
     }
 
     /// Adds a row of the queries for the versions.
@@ -121,7 +120,7 @@ extension PostgresPageStore {
         let shown = page.plan.limit
         let hasPosition = page.plan.readsPositions
         let found = try await source.read(
-            sharing: Self.versionQueries(request, location),
+            sharing: try await versionQueries(request, location),
             into: BasisVersions(),
             Self.add,
             then: queries,

@@ -25,7 +25,7 @@ struct PostgresPageStore: PageStore {
         database.warmUpPages(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
-                PostgresQuery(ShelfLookup.oneHead, [.text(placeholder), .text(placeholder)]),
+                PostgresQuery(ShelfLookup.oneHead, [.int4(0), .text(placeholder), .text(placeholder)]),
                 PostgresQuery(PostgresSettingsStore.revisions, [.textArray([placeholder])]),
                 PostgresQuery(
                     PostgresSettingsStore.rememberedViews,
@@ -161,7 +161,7 @@ struct PostgresPageStore: PageStore {
         _ source: ReadSource
     ) async throws -> (PlannedPage, FoundRows<Listing>, Facets?) {
         try await source.snapshot(within: .lookup) { connection in
-            let basis = try Self.basis(of: request, connection)
+            let basis = try basis(of: request, connection)
             memory.insert(basis.head, of: request)
             let planned = try PlannedPage(request, basis)
             let (plan, head) = (planned.plan, planned.basis.head)
@@ -181,42 +181,41 @@ struct PostgresPageStore: PageStore {
 
     /// - Throws: `notFound`.
     private func readBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
+        let lookup = ShelfLookup(database: database)
         let user = Self.rememberingUser(request)
+        let isDistributed = try await database.isDistributed()
         // The revision is read before the views, so that views that change in between are read again next time.
-        let initial: (head: ShelfHead?, views: RememberedViews) = (nil, .none)
-        let (revision, found) = try await source.read(
-            sharing: user.map { [Self.revisionQuery($0)] } ?? [],
-            into: Int64(0),
-            { revision, _, row in revision = try row.int8(1) },
-            then: Self.basisQueries(request),
-            into: initial
-        ) { found, index, rows in
-            if index == 0 {
-                found.head = try rows.first { try ShelfRow.head($0) }
-            } else {
-                found.views = try PostgresSettingsStore.views(rows)
+        let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
+        let basis = try await lookup.reading(request.store, source) { id -> PageBasis? in
+            let initial: (head: ShelfHead?, views: RememberedViews) = (nil, .none)
+            let (revision, found) = try await source.read(
+                sharing: revisions,
+                into: Int64(0),
+                { revision, _, row in revision = try row.int8(1) },
+                then: [ShelfLookup.headQuery(id, request.store, request.shelf)] + Self.viewsQuery(request),
+                into: initial
+            ) { found, index, rows in
+                if index == 0 {
+                    found.head = try rows.first { try ShelfRow.head($0) }
+                } else {
+                    found.views = try PostgresSettingsStore.views(rows)
+                }
             }
+            return found.head.map { PageBasis(head: $0, views: found.views, revision: revision) }
         }
-        if let head = found.head {
-            let basis = PageBasis(head: head, views: found.views, revision: revision)
+        if let basis {
             memory.insert(basis, of: request)
             return basis
         }
-        _ = try await ShelfLookup(database: database).readStore(request.store, source)
+        _ = try await lookup.readStore(request.store, source)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
     }
 
     /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
     static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
 
-    static func revisionQuery(_ user: UserID) -> SharedQuery {
-        SharedQuery(PostgresSettingsStore.revisions, key: [.text(user.text)])
-    }
-
-    /// Returns the query for the shelf, and the one for the caller's views if there is a caller.
-    static func basisQueries(_ request: PageRequest) -> [PostgresQuery] {
-        let head = PostgresQuery(ShelfLookup.oneHead, [.text(request.store.text), .text(request.shelf.text)])
-        guard let user = rememberingUser(request) else { return [head] }
-        return [head, PostgresSettingsStore.viewsQuery(user, request.store, request.shelf)]
+    /// Returns the query for the caller's views; none without a caller.
+    static func viewsQuery(_ request: PageRequest) -> [PostgresQuery] {
+        rememberingUser(request).map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
     }
 }

@@ -13,7 +13,7 @@ extension PostgresShelfStore {
         try OrderEdit.moves(moves).check()
         return try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
-                let found = try ShelfLookup.store(store, connection)
+                let found = try lookup.store(store, connection)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.moveShelves(moves, found, expected, connection)
                 }

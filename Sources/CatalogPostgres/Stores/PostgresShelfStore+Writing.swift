@@ -7,7 +7,7 @@ extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await database.write(to: store.key, within: .store) { connection in
             try connection.set("lock_timeout", "0")
-            let old = try ShelfLookup.storeIfExists(store.key, connection, ShelfStatements.lockStore)
+            let old = try lookup.storeIfExists(store.key, connection, ShelfStatements.lockStore)
             let values: [PostgresValue] = [
                 .text(store.key.text), .text(store.title), .text(store.currency.code), .text(store.locale),
                 .text(store.unitPricing.rawValue), .text(store.soldOut.rawValue), .text(store.defaultSort?.description),
@@ -56,7 +56,7 @@ extension PostgresShelfStore {
         replacing expected: Int64?
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            let found = try ShelfLookup.store(store, connection)
+            let found = try lookup.store(store, connection)
             // Serialize creating and deleting shelves of a store, so that ids, positions and parents stay valid.
             try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
@@ -102,7 +102,7 @@ extension PostgresShelfStore {
 
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
-            let found = try ShelfLookup.store(store, connection)
+            let found = try lookup.store(store, connection)
             try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id)]

@@ -6,7 +6,7 @@ internal import LibPQ
 struct PostgresShelfStore: ShelfStore {
     let database: Database
 
-    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+    var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func stores() async throws(CatalogError) -> [Store] {
         try await database.mappingErrors { try await lookup.readStores().map(\.store) }

@@ -12,15 +12,16 @@ struct ShelfLookup: Sendable {
     }
 
     /// - Parameter source: nil for the primary.
+    /// - Throws: `notFound`.
     func readStore(_ key: CatalogKey, _ source: ReadSource? = nil) async throws -> ShelfRow.StoreRead {
-        let found = try await (source ?? ReadSource(database)).read(
-            [PostgresQuery(ShelfLookup.oneStore, [.text(key.text)])],
-            into: nil
-        ) {
-            found,
-            _,
-            rows in
-            found = try rows.first { try ShelfRow.store($0) }
+        let source = source ?? ReadSource(database)
+        let found = try await reading(key, source) { id -> ShelfRow.StoreRead? in
+            try await source.read([PostgresQuery(Self.oneStore, [.int4(id), .text(key.text)])], into: nil) {
+                found,
+                _,
+                rows in
+                found = try rows.first { try ShelfRow.store($0) }
+            }
         }
         guard let found else { throw CatalogError.notFound("store “\(key)”") }
         return found
@@ -28,13 +29,36 @@ struct ShelfLookup: Sendable {
 
     /// - Throws: `notFound` for the store or the shelf.
     func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> ShelfHead {
-        let query = PostgresQuery(ShelfLookup.oneHead, [.text(store.text), .text(shelf.text)])
-        let found: ShelfHead? = try await database.pages.read([query], into: nil) { found, _, rows in
-            found = try rows.first { try ShelfRow.head($0) }
+        let found = try await reading(store, ReadSource(database)) { id -> ShelfHead? in
+            try await database.pages.read([Self.headQuery(id, store, shelf)], into: nil) { found, _, rows in
+                found = try rows.first { try ShelfRow.head($0) }
+            }
         }
         if let found { return found }
         _ = try await readStore(store)
         throw CatalogError.notFound("shelf “\(shelf)”")
+    }
+
+    /// Reads something of a store by the store's id, which is looked up if it is unknown or outdated.
+    ///
+    /// - Parameter read: compares the key, too; it returns nil if there is nothing, or if the id belongs to another store.
+    /// - Returns: nil if there is nothing.
+    func reading<Found>(
+        _ store: CatalogKey,
+        _ source: ReadSource,
+        _ read: (Int32) async throws -> Found?
+    ) async throws -> Found? {
+        let known = database.storeIDs[store]
+        if let known, let found = try await read(known) { return found }
+        let current: Int32? = try await source.read([PostgresQuery(Self.storeID, [.text(store.text)])], into: nil) {
+            id,
+            _,
+            rows in
+            id = try rows.first { try $0.int4(0) }
+        }
+        database.storeIDs[store] = current
+        guard let current, current != known else { return nil }
+        return try await read(current)
     }
 
     // MARK: - On a given connection
@@ -43,23 +67,23 @@ struct ShelfLookup: Sendable {
     ///
     /// - Parameter lock: a statement of `ShelfStatements` that locks the store first. It must be another statement than the one that reads:
     ///   a statement that waits for a lock sees the locked row as it is afterwards, but the store's settings as they were before.
-    static func storeIfExists(
+    func storeIfExists(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
         _ lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead? {
-        if let lock {
-            let id = try connection.query(storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
-            guard let id else { return nil }
-            try connection.executeDeferred(lock, [.int4(id)])
+        try reading(key, connection) { id, connection in
+            if let lock { try connection.executeDeferred(lock, [.int4(id)]) }
+            return try connection.query(Self.oneStore, [.int4(id), .text(key.text)]) {
+                try $0.first { try ShelfRow.store($0) }
+            }
         }
-        return try connection.query(oneStore, [.text(key.text)]) { try $0.first { try ShelfRow.store($0) } }
     }
 
     /// Reads a store, as `storeIfExists` does.
     ///
     /// - Throws: `notFound`.
-    static func store(
+    func store(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
         _ lock: PostgresStatement? = nil
@@ -70,32 +94,77 @@ struct ShelfLookup: Sendable {
         return found
     }
 
-    /// Reads a shelf on a given connection.
-    static func head(
+    /// Returns the ids of stores that exist. Those of all have been read before, so that this usually needs no query.
+    func ids(
+        of keys: Set<CatalogKey>,
+        _ connection: isolated PostgresConnection
+    ) throws -> [CatalogKey: Int32] {
+        var ids: [CatalogKey: Int32] = [:]
+        for key in keys {
+            if let known = database.storeIDs[key] {
+                ids[key] = known
+            } else {
+                ids[key] = try connection.query(Self.storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
+            }
+        }
+        return ids
+    }
+
+    /// Reads a shelf.
+    ///
+    /// - Throws: `notFound` for the store or the shelf.
+    func head(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfHead {
-        let found = try connection.query(oneHead, [.text(store.text), .text(shelf.text)]) {
-            try $0.first { try ShelfRow.head($0) }
+        let found = try reading(store, connection) { id, connection in
+            let query = Self.headQuery(id, store, shelf)
+            return try connection.query(query.statement, query.parameters) { try $0.first { try ShelfRow.head($0) } }
         }
         if let found { return found }
         _ = try self.store(store, connection)
         throw CatalogError.notFound("shelf “\(shelf)”")
     }
 
+    /// Reads something of a store by the store's id, as the method for connections of the page lane does.
+    private func reading<Found>(
+        _ store: CatalogKey,
+        _ connection: isolated PostgresConnection,
+        _ read: (Int32, isolated PostgresConnection) throws -> Found?
+    ) throws -> Found? {
+        let known = database.storeIDs[store]
+        if let known, let found = try read(known, connection) { return found }
+        let current = try connection.query(Self.storeID, [.text(store.text)]) { try $0.first { try $0.int4(0) } }
+        database.storeIDs[store] = current
+        guard let current, current != known else { return nil }
+        return try read(current, connection)
+    }
+
     // MARK: - Statements
 
     static let allStores: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) ORDER BY s.key"
 
-    static let oneStore: PostgresStatement = "SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) WHERE s.key = $1"
+    /// `$1` is the store's id, `$2` its key.
+    static let oneStore: PostgresStatement = """
+        SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) WHERE s.store_id = $1 AND t.store_id = $1 AND s.key = $2
+        """
 
     static let storeID: PostgresStatement = "SELECT store_id FROM store WHERE key = $1"
 
+    /// `$1` and `$2` are the store's id and key, `$3` is the shelf's key.
     static let oneHead: PostgresStatement = """
         SELECT \(ShelfRow.storeColumns), \(ShelfRow.stateColumns)
-        FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id AND h.key = $2 AND h.deleted_at IS NULL WHERE s.key = $1
+        FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id AND h.key = $3 AND h.deleted_at IS NULL
+        WHERE s.store_id = $1 AND t.store_id = $1 AND h.store_id = $1 AND s.key = $2
         """
+    /// Returns the query for a shelf.
+    ///
+    /// - Parameter id: the id of the store.
+    static func headQuery(_ id: Int32, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
+        PostgresQuery(oneHead, [.int4(id), .text(store.text), .text(shelf.text)])
+    }
+
     /// The versions of shelves and their stores, by location; shared by many reads.
     static let versions: PostgresStatement = """
         SELECT w.number, t.version, h.version
@@ -103,13 +172,34 @@ struct ShelfLookup: Sendable {
         JOIN shelf h ON h.store_id = w.store_id AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id
         """
+    /// The same for shelves, `$2`, of one store, `$1`, which are on one shard.
+    static let versionsOfStore: PostgresStatement = """
+        SELECT w.number, t.version, h.version FROM unnest($2::bigint[]) WITH ORDINALITY AS w (shelf_id, number)
+        JOIN shelf h ON h.store_id = $1 AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
+        JOIN store_state t ON t.store_id = h.store_id WHERE h.store_id = $1 AND t.store_id = $1
+        """
+    /// Returns the query for the version of a shelf, which many reads share.
+    ///
+    /// - Parameter isDistributed: whether each store is on one of several shards.
+    static func sharedVersionQuery(_ location: ShelfLocation, isDistributed: Bool) -> SharedQuery {
+        let (store, shelf) = (Int64(location.storeID), PostgresValue.int8(Int64(location.shelfID)))
+        return isDistributed
+            ? SharedQuery(versionsOfStore, scope: [.int4(location.storeID)], key: [shelf])
+            : SharedQuery(versions, key: [.int8(store), shelf])
+    }
+
+    /// The version of a shelf, `$2`, of a store, `$1`, in the columns of `versions`.
+    static let oneVersion: PostgresStatement = """
+        SELECT 1::bigint, t.version, h.version FROM store_state t JOIN shelf h ON h.store_id = t.store_id
+        WHERE t.store_id = $1 AND h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
+        """
 
     /// Returns the query for the version of one shelf.
     static func versionQuery(_ location: ShelfLocation) -> PostgresQuery {
-        PostgresQuery(versions, [Int64(location.storeID), Int64(location.shelfID)].map { .int8Array([$0]) })
+        PostgresQuery(oneVersion, [.int4(location.storeID), .int4(location.shelfID)])
     }
 
-    /// Reads the version in a row of `versions`.
+    /// Reads the version in a row of `versions`, `versionsOfStore` or `oneVersion`.
     static func version(_ row: borrowing PostgresRow) throws -> ShelfVersion {
         ShelfVersion(store: try row.int8(1), shelf: try row.int8(2))
     }

@@ -12,25 +12,25 @@ enum ShelfRow {
         t.counted_newcomer_boost, t.counted_on - date '1970-01-01'
         """
 
-    /// The default sort of the nearest ancestor of shelf `h`, looked up only if it can matter.
+    /// The default sort of the nearest ancestor of shelf `h` of a store, `$1`, looked up only if it can matter.
     static let inheritedSort: SQL = """
         CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (
             WITH RECURSIVE ancestor (shelf_id, parent_id, default_sort, depth) AS (
                 SELECT a.shelf_id, a.parent_id, a.default_sort, 1 FROM shelf a
-                WHERE a.store_id = h.store_id AND a.shelf_id = h.parent_id
+                WHERE a.store_id = $1 AND a.shelf_id = h.parent_id
                 UNION ALL
                 SELECT a.shelf_id, a.parent_id, a.default_sort, depth + 1 FROM ancestor
-                JOIN shelf a ON a.store_id = h.store_id AND a.shelf_id = ancestor.parent_id
+                JOIN shelf a ON a.store_id = $1 AND a.shelf_id = ancestor.parent_id
                 WHERE ancestor.default_sort IS NULL AND depth < 32
             ) SELECT ancestor.default_sort FROM ancestor WHERE ancestor.default_sort IS NOT NULL ORDER BY depth LIMIT 1
         ) END
         """
 
-    /// The columns of shelf `h`.
+    /// The columns of shelf `h` of a store, `$1`.
     static let stateColumns: SQL = """
         h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
         coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
-        (SELECT u.key FROM shelf u WHERE u.store_id = h.store_id AND u.shelf_id = h.parent_id),
+        (SELECT u.key FROM shelf u WHERE u.store_id = $1 AND u.shelf_id = h.parent_id),
         \(inheritedSort), h.key_generation
         """
 

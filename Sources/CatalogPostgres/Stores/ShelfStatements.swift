@@ -45,6 +45,8 @@ enum ShelfStatements {
         UPDATE store_state SET shelf_order_version = \(SQL.nextVersion(after: "shelf_order_version"))
         WHERE store_id = $1 RETURNING shelf_order_version
         """
+    /// The store's rule for sold-out products.
+    static let soldOutRule: PostgresStatement = "SELECT sold_out FROM store WHERE store_id = $1"
     /// A row if a product of the store has a price.
     static let anyPrice: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)

@@ -15,15 +15,21 @@ struct PostgresUserStore: UserStore {
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
-            let outcome = try await database.retryingErasureConflicts {
+            let isDistributed = try await database.isDistributed()
+            let (outcome, hadGuest) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: .shelf) { connection in
+                return try await database.writes.transaction(within: .shelf) { connection -> (GuestMerge, Bool) in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
-                    return try IdempotencyRecords(user: user).performOnce(call, connection) {
+                    var hadGuest = false
+                    let outcome = try IdempotencyRecords(user: user).performOnce(call, connection) {
                         // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
-                        let brought = try Self.eraseGuest(guest, hash, connection)
+                        let brought = try Self.eraseGuest(guest, connection)
+                        hadGuest = brought != nil
+                        if hadGuest, !isDistributed {
+                            try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: true, connection)
+                        }
                         let edit = GuestMerge.edit(brought ?? [])
                         // Revisions are reserved before it is known whether anything changes; gaps are harmless.
                         let results = try writer.apply(edit, isAudited: false, connection)
@@ -31,11 +37,13 @@ struct PostgresUserStore: UserStore {
                             try $0.first { try $0.int8(0) }!
                         }
                         let outcome = GuestMerge(results, revision: revision)
-                        if brought != nil { try AuditLog.record(.merged(outcome), of: user, connection) }
+                        if hadGuest { try AuditLog.record(.merged(outcome), of: user, connection) }
                         return outcome
                     }
+                    return (outcome, hadGuest)
                 }
             }
+            if isDistributed { try await eraseAudit(guest, .userMerge, as: hash, hadAccount: hadGuest) }
             database.announcer.announce(.user(user))
             database.announcer.announce(.user(guest))
             return outcome
@@ -43,19 +51,25 @@ struct PostgresUserStore: UserStore {
     }
 
     /// Returns a guest's settings and erases the guest; nil if the guest does not exist.
-    ///
-    /// - Parameter hash: the keyed hash of the guest.
-    private static func eraseGuest(
-        _ guest: UserID,
-        _ hash: [UInt8],
-        _ connection: isolated PostgresConnection
-    ) throws -> [Setting]? {
+    private static func eraseGuest(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting]? {
         let writer = SettingsWriter(user: guest)
         guard try writer.lockExclusively(connection) else { return nil }
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
         try writer.erase(connection)
-        try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: true, connection)
         return settings
+    }
+
+    /// Deletes the audit entries of a user whose account was deleted before, on Citus: it does not let the owner's function change
+    /// rows in a transaction that changed them as the server. A client that did not get its response repeats the request.
+    private func eraseAudit(
+        _ user: UserID,
+        _ action: AuditAction,
+        as hash: [UInt8],
+        hadAccount: Bool
+    ) async throws {
+        try await database.writes.transaction(within: .bulk) {
+            try AuditLog.erase(user, action, as: hash, hadAccount: hadAccount, $0)
+        }
     }
 
     private static func allSettings(_ user: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
@@ -65,6 +79,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
+            let reader = try await ListWriter(user: user, in: database)
             let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) { connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
@@ -84,7 +99,7 @@ struct PostgresUserStore: UserStore {
                         }
                     },
                     purchases: try PostgresPurchaseStore.purchases(of: hash, connection),
-                    lists: try ListLifecycle.allLists(of: user, connection),
+                    lists: try ListLifecycle.allLists(of: reader, connection),
                     audit: try PostgresAuditStore.all(of: user, connection)
                 )
                 return (export, revision != nil)
@@ -111,13 +126,17 @@ struct PostgresUserStore: UserStore {
     func erase(_ user: UserID, customer: String) async throws(CatalogError) {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: user, try await purchases.customers.key())
-            try await database.retryingErasureConflicts {
+            let isDistributed = try await database.isDistributed()
+            let hadAccount = try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                try await database.writes.transaction(within: .bulk) { connection in
+                return try await database.writes.transaction(within: .bulk) { connection in
                     let writer = SettingsWriter(user: user)
                     let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)
-                    try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
+                    if !isDistributed {
+                        try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
+                    }
+                    return hadAccount
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.
@@ -125,6 +144,7 @@ struct PostgresUserStore: UserStore {
                 try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
             try await purchases.requestErasure(customer: customer)
+            if isDistributed { try await eraseAudit(user, .userErase, as: hash, hadAccount: hadAccount) }
             database.announcer.announce(.user(user))
         }
     }
@@ -135,7 +155,8 @@ struct PostgresUserStore: UserStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
-            try await database.retryingErasureConflicts { [database] in
+            let tokens = UserTokens(isDistributed: try await database.isDistributed())
+            return try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .lookup) { connection in
                     try SettingsWriter(user: ticket.user).ensureAccount(connection)
                     return try IdempotencyRecords(user: ticket.user).performOnce(call, connection) {
@@ -148,6 +169,7 @@ struct PostgresUserStore: UserStore {
                                 .timestamptz(ticket.tokenExpiresAt.microseconds),
                             ]
                         )
+                        try tokens.add(ticket.digest, of: ticket.user, expiresAt: ticket.expiresAt, connection)
                         return IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
                     }
                 }
@@ -157,9 +179,11 @@ struct PostgresUserStore: UserStore {
 
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await database.mappingErrors {
+            let tokens = UserTokens(isDistributed: try await database.isDistributed())
             let ticket = try await database.writes.perform(within: .lookup) { connection in
+                guard let user = try tokens.owner(of: digest, connection) else { return nil as Ticket? }
                 // Deleting the row claims the ticket: no one else can find it.
-                try connection.query(Self.consumeTicket, [.bytea(digest)]) {
+                return try connection.query(Self.consumeTicket, [.text(user), .bytea(digest)]) {
                     try $0.first { row in
                         guard let user = UserID(try row.text(0)) else {
                             throw PostgresError(.decoding, "invalid stored ticket")
@@ -195,10 +219,9 @@ struct PostgresUserStore: UserStore {
                     try connection.execute(Self.purgeTombstones, [.text(user), .timestamptz(old)])
                 }
             }
-            return try await database.batch.perform(within: .edit) {
-                try $0.execute(Self.sweepTickets)
-            }
-                + users.count
+            return try await database.batch.transaction(within: .edit) {
+                try $0.execute(Self.sweepTickets) + $0.execute(UserStatements.sweepTokens)
+            } + users.count
         }
     }
 
@@ -225,7 +248,7 @@ struct PostgresUserStore: UserStore {
         """
 
     static let consumeTicket: PostgresStatement = """
-        DELETE FROM user_ticket WHERE digest = $1 RETURNING user_id, expires_at, token_expires_at
+        DELETE FROM user_ticket WHERE user_id = $1 AND digest = $2 RETURNING user_id, expires_at, token_expires_at
         """
 
     static let usersWithOldTombstones: PostgresStatement = """
@@ -239,7 +262,7 @@ struct PostgresUserStore: UserStore {
         """
 
     static let sweepTickets: PostgresStatement = """
-        DELETE FROM user_ticket WHERE (user_id, digest) IN (SELECT user_id, digest FROM user_ticket
-            WHERE expires_at < now() ORDER BY expires_at LIMIT 1000 FOR UPDATE SKIP LOCKED)
+        DELETE FROM user_ticket WHERE expires_at < now() AND (user_id, digest) IN (SELECT user_id, digest FROM user_ticket
+            WHERE expires_at < now() ORDER BY expires_at LIMIT 1000)
         """
 }

@@ -56,8 +56,27 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             Console.note("database: \(database.source.title)")
-            let state = try await database.withPool(size: 1) { try await Migrator.check($0) }
+            let (state, cluster) = try await database.withPool(size: 1) { pool in
+                (try await Migrator.check(pool), try await pool.perform { try ClusterState.read($0) })
+            }
             print("schema: \(state)")
+            if let cluster { Self.show(cluster) }
+        }
+
+        private static func show(_ cluster: ClusterState) {
+            print("cluster: Citus \(cluster.version)\(cluster.isCoordinator ? "" : ", seen from a worker")")
+            var table = Table(columns: [
+                .init(title: "server"), .init(title: "role"), .init(title: "shards", isNumber: true),
+                .init(title: "state"),
+            ])
+            table.rows = cluster.nodes.map { node in
+                let state =
+                    node.isActive
+                    ? (node.lostShards > 0 ? "\(node.lostShards) shards cannot be used" : "active") : "disabled"
+                return [node.name, node.isCoordinator ? "coordinator" : "worker", String(node.shards), state]
+            }
+            table.print(.table)
+            for connection in cluster.brokenConnections { print("no connection: \(connection)") }
         }
     }
 
@@ -68,6 +87,10 @@ struct DatabaseCommand: AsyncParsableCommand {
             "root"
         @Option(parsing: .unconditional, help: "The target version; a lower one reverts migrations.") var to: Int =
             Schema.currentVersion
+        @Flag(
+            name: .customLong("citus"),
+            help: "Distribute the tables among the servers of a Citus cluster. Writers wait meanwhile."
+        ) var distributes = false
         @Flag(help: "Report the steps, and what they delete, without applying them. Briefly takes the same locks.")
         var dryRun = false
         @Flag(help: "Confirm that reverted migrations delete data.") var yes = false
@@ -77,7 +100,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             }
             try await database.withPool(size: 2) { pool in
                 if to < Schema.currentVersion { try await confirmLosses(pool) }
-                try await DatabaseCommand.migrate(pool, to: to, locale, isDryRun: dryRun)
+                try await DatabaseCommand.migrate(pool, to: to, locale, distributes: distributes, isDryRun: dryRun)
             }
         }
 
@@ -156,9 +179,20 @@ struct DatabaseCommand: AsyncParsableCommand {
         }
     }
 
-    private static func migrate(_ pool: PostgresPool, to version: Int, _ locale: String, isDryRun: Bool) async throws {
+    private static func migrate(
+        _ pool: PostgresPool,
+        to version: Int,
+        _ locale: String,
+        distributes: Bool = false,
+        isDryRun: Bool
+    ) async throws {
         let migrator = Migrator(pool)
-        let steps = try await migrator.migrate(to: version, locale: locale, isDryRun: isDryRun) { progress in
+        let steps = try await migrator.migrate(
+            to: version,
+            locale: locale,
+            distributes: distributes,
+            isDryRun: isDryRun
+        ) { progress in
             let share = progress.total.map { Double(progress.rows) / Double(max(1, $0)) }
             Console.progress("\(progress.part): \(progress.rows) rows", share: share)
         }

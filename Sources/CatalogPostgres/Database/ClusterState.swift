@@ -1,0 +1,70 @@
+package import LibPQ
+
+/// The servers of a Citus cluster, and their state.
+package struct ClusterState: Sendable {
+    /// A server of the cluster.
+    package struct Node: Sendable {
+        /// Host and port.
+        package let name: String
+        package let isCoordinator: Bool
+        /// Whether Citus uses it; a disabled worker is not.
+        package let isActive: Bool
+        /// Whether it may have shards.
+        package let hasShards: Bool
+        /// The number of its shards, including copies of reference tables.
+        package let shards: Int
+        /// The number of its shards that cannot be used.
+        package let lostShards: Int
+    }
+
+    /// The version of the extension.
+    package let version: String
+    /// Whether this server is the coordinator.
+    package let isCoordinator: Bool
+    /// The coordinator first.
+    package let nodes: [Node]
+    /// The connections between servers that do not work, as `from → to`.
+    package var brokenConnections: [String] = []
+    /// The servers without prepared transactions.
+    package var nodesWithoutPreparedTransactions: [String] = []
+    /// The servers with prepared transactions that are older than five minutes.
+    package var nodesWithOldTransactions: [String] = []
+    /// Tables that are not distributed, but should be.
+    package var localTables: [String] = []
+
+    /// Reads the state of the cluster that a database belongs to.
+    ///
+    /// - Returns: nil for a database without Citus.
+    package static func read(_ connection: isolated PostgresConnection) throws -> ClusterState? {
+        let version = try connection.query(DistributionStatements.extensionVersion) {
+            try $0.first { try $0.text(0) }
+        }
+        guard let version else { return nil }
+        let isCoordinator = try connection.query(DistributionStatements.isCoordinator) { $0.count > 0 }
+        let nodes = try connection.query(DistributionStatements.nodes) { rows in
+            try rows.map {
+                Node(
+                    name: try $0.text(0),
+                    isCoordinator: try $0.bool(1),
+                    isActive: try $0.bool(2),
+                    hasShards: try $0.bool(3),
+                    shards: try $0.int(4),
+                    lostShards: try $0.int(5)
+                )
+            }
+        }
+        var state = ClusterState(version: version, isCoordinator: isCoordinator, nodes: nodes)
+        guard isCoordinator, !nodes.isEmpty else { return state }
+        func names(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws -> [String] {
+            try connection.query(statement, parameters) { try $0.map { try $0.text(0) } }
+        }
+        state.brokenConnections = try names(DistributionStatements.brokenConnections)
+        state.nodesWithoutPreparedTransactions = try names(DistributionStatements.withoutPreparedTransactions)
+        state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions)
+        state.localTables = try names(
+            DistributionStatements.localTables,
+            [.textArray(Distribution.localTables)]
+        )
+        return state
+    }
+}

@@ -1,0 +1,56 @@
+internal import LibPQ
+
+/// Statements about a Citus cluster. All but the first need its extension.
+enum DistributionStatements {
+    /// The version of the extension; no row without it.
+    static let extensionVersion: PostgresStatement = "SELECT extversion FROM pg_extension WHERE extname = 'citus'"
+    /// Has a row if the tables are distributed.
+    static let isDistributed: PostgresStatement = """
+        SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('shelf') AND partmethod = 'h'
+        """
+    /// The number of distributed tables and reference tables.
+    static let tableCount: PostgresStatement =
+        "SELECT count(*) FROM pg_dist_partition WHERE partmethod = 'h' OR repmodel = 't'"
+    /// Has a row on the coordinator, and on a server that is not in a cluster.
+    static let isCoordinator: PostgresStatement = "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"
+    /// The servers of the cluster, the coordinator first, with the numbers of their shards and of those that cannot be used.
+    static let nodes: PostgresStatement = """
+        SELECT n.nodename || ':' || n.nodeport, n.groupid = 0, n.isactive, n.shouldhaveshards,
+            (SELECT count(*) FROM pg_dist_placement p WHERE p.groupid = n.groupid),
+            (SELECT count(*) FROM pg_dist_placement p WHERE p.groupid = n.groupid AND p.shardstate NOT IN (1, 4))
+        FROM pg_dist_node n WHERE n.noderole = 'primary' ORDER BY n.groupid
+        """
+    static let brokenConnections: PostgresStatement = """
+        SELECT from_nodename || ':' || from_nodeport || ' → ' || to_nodename || ':' || to_nodeport
+        FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE ORDER BY 1
+        """
+    static let withoutPreparedTransactions: PostgresStatement = .init(
+        nodes("SHOW max_prepared_transactions", where: "r.result = '0'")
+    )
+    static let withOldTransactions: PostgresStatement = .init(
+        nodes(
+            """
+            SELECT count(*) FROM pg_prepared_xacts WHERE database = current_database() AND prepared < now() - interval '5 minutes'
+            """,
+            where: "r.result <> '0'"
+        )
+    )
+
+    /// Returns SQL for the servers on which a query has a result.
+    private static func nodes(_ query: SQL, where condition: SQL) -> SQL {
+        """
+        SELECT n.nodename || ':' || n.nodeport FROM run_command_on_all_nodes($query$ \(query) $query$) r
+        JOIN pg_dist_node n ON n.nodeid = r.nodeid WHERE r.success AND \(condition) ORDER BY n.groupid
+        """
+    }
+
+    /// The tables that are neither distributed nor reference tables, except those that stay local, `$1`.
+    static let localTables: PostgresStatement = """
+        SELECT c.relname::text FROM pg_class c
+        WHERE c.relnamespace = current_schema()::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+            AND c.relname <> ALL ($1)
+            AND NOT EXISTS (SELECT FROM pg_dist_partition d WHERE d.logicalrelid = c.oid AND (d.partmethod = 'h' OR d.repmodel = 't'))
+            AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
+        ORDER BY c.relname
+        """
+}

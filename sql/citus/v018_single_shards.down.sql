@@ -1,0 +1,5 @@
+DROP TABLE user_token;
+DROP TABLE user_list_member;
+-- The column by which a table is distributed cannot be dropped.
+SELECT undistribute_table('import_row');
+ALTER TABLE import_row DROP COLUMN store_id;
