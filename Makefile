@@ -169,13 +169,26 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-citus
-test-citus: build-tests build ## Plan every statement on Citus, and migrate and distribute databases, if its source is in ../shared/citus
-	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+test-citus: build-tests build ## Test stores, orders, lists, imports and the API on a Citus cluster, migrate and distribute databases, lose servers (LOSSES="--rounds 30"), and restore a backup, if its source is in ../shared/citus
+	@$(MAKE) --no-print-directory deps PACKAGES="procps python3"
 	if [ -n "$(CITUS_SOURCE)" ]; then \
 	    $(CITUS_SOURCE) "$(CITUS)" && \
-	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_RUN) --filter citusPlansEveryStatement && \
-	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/migrations.py $(AISLE); \
+	    $(MAKE) --no-print-directory test-citus-suites && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/migrations.py $(AISLE) && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/faults.py $(AISLE) $(LOSSES) && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/backup.py $(AISLE); \
 	fi
+
+# The suites whose tests run on a coordinator and two workers, too.
+CITUS_SUITES := CatalogPostgresIntegrationTests.(AuditPartition|AuditStore|DatabaseEpoch|FacetCache|FilterOracle|Importer|ListStore|\
+ManualOrder|ModificationTime|Popularity|Resort|SettingsStore|SettingsSync|SortOracle|Statement|StoreConformance|StoreState)Tests|\
+CatalogHTTPIntegrationTests
+
+.PHONY: test-citus-suites
+test-citus-suites:
+	rm -f .aisle/citus.log
+	AISLE_TEST_CITUS="$(CITUS)" AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter '$(CITUS_SUITES)'
+	AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter MultiShardTests
 
 .PHONY: test-faults
 test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100")
@@ -336,6 +349,13 @@ bench: build browser ## Measure pages, imports, diffs and scripts as ratios to t
 bench-growth: build ## Measure pages and their storage with 10,000 to 10,000,000 products (SIZES="10000 100000")
 	swift build -c release --static-swift-stdlib --product PageLoad
 	python3 -B Tests/Bench/growth.py $(AISLE) $(SIZES)
+
+.PHONY: bench-citus
+bench-citus: build ## Measure pages and moves on Citus with 1, 2 and 4 workers relative to plain PostgreSQL, if its source is in ../shared/citus
+	@$(MAKE) --no-print-directory deps PACKAGES="python3"
+	if [ -n "$(CITUS_SOURCE)" ]; then \
+	    $(CITUS_SOURCE) "$(CITUS)" && AISLE_TEST_CITUS="$(CITUS)" python3 -B Tests/Citus/bench.py $(AISLE); \
+	fi
 
 .PHONY: bench-table
 bench-table: # Write docs/performance.md from the results of the benchmark of pages

@@ -3,7 +3,9 @@
 import os
 import pwd
 import shutil
+import signal
 import subprocess
+import time
 from pathlib import Path
 
 
@@ -15,7 +17,10 @@ def find_prefix() -> Path:
 class Cluster:
     """A coordinator (node 0) and its workers, in a folder that is deleted at the end."""
 
-    def __init__(self, folder: Path, workers: int = 2, first_port: int = 17500, shards: int = 8):
+    def __init__(self, folder: Path, workers: int = 2, first_port: int = 17500, shards: int = 8, citus: bool = True,
+                 archives: bool = False):
+        """`citus` says whether the servers load Citus, `archives` whether they archive their logs."""
+        self.citus, self.archives = citus, archives
         self.folder = folder
         self.binaries = find_prefix() / "usr/lib/postgresql/15/bin"
         self.ports = [first_port + number for number in range(workers + 1)]
@@ -25,7 +30,12 @@ class Cluster:
         self.account = pwd.getpwnam("postgres") if os.getuid() == 0 else None
 
     def __enter__(self) -> "Cluster":
-        self.start()
+        # A test that fails here leaves no server behind.
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -36,8 +46,7 @@ class Cluster:
         """Creates the servers that do not exist, and starts those that do not run."""
         for folder in (self.folder, self.socket):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self.account:
-                os.chown(folder, self.account.pw_uid, self.account.pw_gid)
+            self.own(folder)
         for node, port in enumerate(self.ports):
             if not (self.data(node) / "PG_VERSION").exists():
                 self._initialize(node, port)
@@ -49,11 +58,43 @@ class Cluster:
             if self.runs(node):
                 self.run_program("pg_ctl", "stop", "-D", self.data(node), "-m", "immediate", "-w", "-t", "60")
 
+    def kill(self, node: int) -> None:
+        """Kills all processes of a server at once, like the loss of its machine."""
+        postmaster = (self.data(node) / "postmaster.pid").read_text().split()[0]
+        children = subprocess.run(["ps", "--ppid", postmaster, "-o", "pid="], capture_output=True, text=True).stdout.split()
+        for process in [postmaster, *children]:
+            try:
+                os.kill(int(process), signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        end = time.monotonic() + 30
+        while any(self._is_alive(process) for process in [postmaster, *children]):
+            assert time.monotonic() < end, "the server does not end"
+            time.sleep(0.02)
+        # Where nobody collects the process, these would say that it runs.
+        (self.data(node) / "postmaster.pid").unlink()
+        (self.socket / f".s.PGSQL.{self.ports[node]}.lock").unlink()
+
+    @staticmethod
+    def _is_alive(process: str) -> bool:
+        try:
+            return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+        except (FileNotFoundError, ProcessLookupError):
+            return False
+
     def runs(self, node: int) -> bool:
         return self.run_program("pg_ctl", "status", "-D", self.data(node), check=False).returncode == 0
 
     def data(self, node: int) -> Path:
         return self.folder / f"node{node}"
+
+    def archive(self, node: int) -> Path:
+        return self.folder / f"archive{node}"
+
+    def own(self, path: Path) -> None:
+        """Gives a file or folder to the account of the servers."""
+        if self.account:
+            os.chown(path, self.account.pw_uid, self.account.pw_gid)
 
     def log(self, node: int) -> Path:
         return self.folder / f"node{node}.log"
@@ -75,13 +116,21 @@ shared_buffers = 32MB
 wal_level = logical
 fsync = off
 full_page_writes = off
-synchronous_commit = off
+""" + (f"""
 shared_preload_libraries = 'citus'
 citus.local_hostname = '{self.socket}'
 citus.shard_count = {self.shards}
 citus.node_conninfo = 'sslmode=disable'
 citus.explain_all_tasks = off
-""")
+# A server that was lost during a commit leaves locks until then.
+citus.recover_2pc_interval = 2s
+""" if self.citus else "") + (f"""
+archive_mode = on
+archive_command = 'cp %p {self.archive(node)}/%f'
+""" if self.archives else ""))
+        if self.archives:
+            self.archive(node).mkdir()
+            self.own(self.archive(node))
 
     def run_program(self, name: str, *arguments: object, check: bool = True) -> subprocess.CompletedProcess[str]:
         command = [str(self.binaries / name), *map(str, arguments)]

@@ -1,0 +1,216 @@
+"""Tests servers on a Citus cluster whose servers are killed, restarted, added and rebalanced under load.
+
+Usage: faults.py AISLE [--rounds N] [--seed N].
+
+1. A worker is killed: pages of its stores answer 503, those of other stores go on, and everything goes on when it is back.
+2. Workers, the coordinator and servers are killed at random while clients write, each call until it is acknowledged.
+3. A worker is added, and shards are moved to it, while they write.
+In the end, everything is stored exactly once.
+"""
+
+import argparse
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
+
+from cluster import Cluster  # noqa: E402
+from harness import SECRET, Load, Server, psql, send, status, until  # noqa: E402
+from workers import check_running, finish, start_workers  # noqa: E402
+
+parser = argparse.ArgumentParser()
+parser.add_argument("aisle", type=os.path.abspath)
+parser.add_argument("--rounds", type=int, default=10)
+parser.add_argument("--seed", type=int, default=random.randrange(2**32))
+options = parser.parse_args()
+# The maximum time, in seconds, from the start of a database server until writes to all shards succeed.
+RECOVERY = 30
+STORES = [f"store-{number}" for number in range(8)]
+
+
+class Database:
+    """A distributed database, as the clients of the fault tests expect it."""
+
+    def __init__(self, cluster: Cluster, folder: str):
+        self.cluster, self.folder, self.dsn = cluster, folder, cluster.dsn("aisle")
+        cluster.create_database("aisle")
+        self.run("db", "migrate", "--citus")
+        self.run("seed")
+
+    def run(self, *words: str) -> str:
+        environment = {**os.environ, "AISLE_JWT_SECRET": SECRET, "DATABASE_URL": self.dsn}
+        done = subprocess.run(
+            [options.aisle, *words], cwd=self.folder, capture_output=True, text=True, timeout=300, env=environment)
+        assert done.returncode == 0, (words, done.stdout, done.stderr)
+        return done.stdout
+
+    def token(self, user: str, *scopes: str) -> str:
+        return self.run("token", "--user", user, *(word for scope in scopes for word in ("--scope", scope))).strip()
+
+    def node(self, store: str) -> int:
+        """Returns the number of the worker that has a store."""
+        port = psql(self.dsn, f"""
+            SELECT n.nodeport FROM store s
+            CROSS JOIN LATERAL get_shard_id_for_distribution_column('shelf', s.store_id) AS shard (id)
+            JOIN pg_dist_placement p ON p.shardid = shard.id JOIN pg_dist_node n ON n.groupid = p.groupid
+            WHERE s.key = '{store}'""")
+        return self.cluster.ports.index(int(port))
+
+
+def add_stores(database: Database, base: str) -> dict[str, int]:
+    """Creates stores with a shelf and products; returns the number of each one's worker."""
+    token = database.token("stores", "catalog:write")
+    for store in STORES:
+        path = f"/v1/stores/{store}"
+        assert status(base, path, "PUT", {"title": store, "currency": "EUR"}, token) == 201
+        rows = "".join(f"P{number},Product {number},{number + 1}.00,Shelf\n" for number in range(50))
+        code, found = send(base, f"{path}/imports", "POST", f"sku,name,price,shelf\n{rows}".encode(), token)
+        assert code == 200 and found["inserted"] == 50, (code, found)
+    nodes = {store: database.node(store) for store in STORES}
+    assert set(nodes.values()) == {1, 2}, nodes
+    return nodes
+
+
+class Pages:
+    """Reads pages of one store in a loop, and remembers the statuses and durations by phase."""
+
+    def __init__(self, base: str, store: str):
+        self.base, self.store = base, store
+        self.phase, self.found, self.number = "before", {}, 0
+        self.is_over = threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self) -> None:
+        while not self.is_over.is_set():
+            phase, start = self.phase, time.monotonic()
+            self.number += 1
+            # Different pages, so that no cache of the server answers.
+            code = status(self.base, f"/v1/stores/{self.store}/shelves/shelf/products?sort=price&limit={1 + self.number % 50}")
+            if phase == self.phase:
+                self.found.setdefault(phase, []).append((code, time.monotonic() - start))
+            self.is_over.wait(0.005)
+
+    def end(self) -> None:
+        self.is_over.set()
+        self.thread.join(60)
+        assert not self.thread.is_alive(), "pages do not end"
+
+    def statuses(self, phase: str) -> set[int]:
+        return {code for code, _ in self.found[phase]}
+
+    def p99(self, phase: str) -> float:
+        durations = sorted(duration for _, duration in self.found[phase])
+        return durations[len(durations) * 99 // 100] * 1000
+
+
+def lose_worker(database: Database, base: str) -> None:
+    """Kills a worker: only its stores are unavailable, and only until it is back."""
+    nodes = add_stores(database, base)
+    lost = 1
+    readers = {store: Pages(base, store) for store in STORES}
+
+    def enter(phase: str, waits: bool = True) -> None:
+        for reader in readers.values():
+            reader.phase = phase
+        if waits:
+            until(lambda: all(len(reader.found.get(phase, [])) >= 100 for reader in readers.values()), 60, f"pages {phase}")
+
+    enter("before")
+    enter("meanwhile", waits=False)
+    database.cluster.kill(lost)
+    enter("without it")
+    enter("meanwhile", waits=False)
+    database.cluster.start()
+    start = time.monotonic()
+    gone = [store for store in STORES if nodes[store] == lost]
+    until(lambda: all(status(base, f"/v1/stores/{store}/shelves/shelf/products?sort=name") == 200 for store in gone),
+          RECOVERY, "the lost stores are back")
+    recovery = time.monotonic() - start
+    enter("after")
+    for reader in readers.values():
+        reader.end()
+    for store, reader in readers.items():
+        assert reader.statuses("before") == reader.statuses("after") == {200}, (store, reader.statuses("before"), reader.statuses("after"))
+        expected = {503} if nodes[store] == lost else {200}
+        assert reader.statuses("without it") == expected, (store, nodes[store], reader.statuses("without it"))
+    others = [reader for store, reader in readers.items() if nodes[store] != lost]
+    times = ", ".join(f"{phase} {max(reader.p99(phase) for reader in others):.1f} ms" for phase in ("before", "without it", "after"))
+    print(f"without one of two workers, {len(gone)} of {len(STORES)} stores answered 503, and the others 200 only; "
+          f"their pages took at most (p99) {times}; the stores were back {recovery:.1f} s after their worker", flush=True)
+
+
+def main() -> None:
+    dice = random.Random(options.seed)
+    print(f"seed: {options.seed}", flush=True)
+    folder = tempfile.mkdtemp(prefix="aisle-citus-faults-")
+    os.chmod(folder, 0o755)
+    servers: list[Server] = []
+    try:
+        with Cluster(Path(folder) / "cluster", first_port=17700) as cluster:
+            database = Database(cluster, folder)
+            # The page caches would answer for a lost worker.
+            servers += [Server(options.aisle, folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
+            lose_worker(database, servers[0].base)
+            probes = [database.token(f"probe{number}") for number in range(8)]
+            workers = start_workers(servers, dice, database, each=1)
+
+            def recover(what: str) -> float:
+                start = time.monotonic()
+                for server in servers:
+                    for probe in probes:
+                        until(lambda: status(server.base, "/v1/me/settings/probe", "PUT", {"value": 1}, probe) == 200,
+                              RECOVERY, f"a write after {what}")
+                return time.monotonic() - start
+
+            slowest = 0.0
+            kinds = ["worker", "coordinator", "server"]
+            for number in range(options.rounds):
+                time.sleep(dice.uniform(0, 0.5))
+                kind = kinds[number % len(kinds)]
+                if kind == "server":
+                    server = dice.choice(servers)
+                    server.kill()
+                    server.start()
+                else:
+                    cluster.kill(0 if kind == "coordinator" else dice.choice([1, 2]))
+                    time.sleep(dice.uniform(0, 2))
+                    cluster.start()
+                slowest = max(slowest, recover(f"the loss of a {kind}"))
+                check_running(workers, servers)
+            before = sum(worker.done for worker in workers)
+            cluster.add_worker("aisle")
+            cluster.sql("aisle", "SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
+            moved = cluster.sql("aisle", f"""
+                SELECT count(*) FROM pg_dist_placement p JOIN pg_dist_node n USING (groupid) WHERE n.nodeport = {cluster.ports[3]}""")
+            assert int(moved) > 20, moved
+            recover("the rebalancing")
+            check_running(workers, servers)
+            during = sum(worker.done for worker in workers) - before
+            assert during > 0, "nobody wrote while shards were moved"
+            writes, calls = finish(workers, servers)
+            unhealthy = cluster.sql("aisle", "SELECT * FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE")
+            assert unhealthy == "", unhealthy
+            pending = cluster.sql("aisle", "SELECT recover_prepared_transactions()")
+            print(f"{options.rounds} losses of workers, coordinators and servers, and {moved} shards moved to a new worker during "
+                  f"{during} writes: {writes} acknowledged writes in {calls} calls, 0 lost, 0 doubled; "
+                  f"writes to all shards succeeded at most {slowest:.1f} s after a loss; {pending} transactions were left to recover")
+    except BaseException:
+        for server in servers:
+            print(server.log, open(server.log).read()[-3000:])
+        raise
+    finally:
+        for server in servers:
+            server.kill()
+        shutil.rmtree(folder, ignore_errors=True)
+    print("citus fault tests passed")
+
+
+main()
