@@ -89,7 +89,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             Schema.currentVersion
         @Flag(
             name: .customLong("citus"),
-            help: "Distribute the tables among the servers of a Citus cluster. Writers wait meanwhile."
+            help: "Distribute the tables among the servers of a Citus cluster. Stop the servers of Aisle first."
         ) var distributes = false
         @Flag(help: "Report the steps, and what they delete, without applying them. Briefly takes the same locks.")
         var dryRun = false
