@@ -187,7 +187,9 @@ CatalogHTTPIntegrationTests
 .PHONY: test-citus-suites
 test-citus-suites:
 	rm -f .aisle/citus.log
-	AISLE_TEST_CITUS="$(CITUS)" AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter '$(CITUS_SUITES)'
+	mkdir -p .aisle
+	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 AISLE_TEST_CITUS="$(CITUS)" AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" \
+	    $(TEST_RUN) --filter '$(CITUS_SUITES)'
 	AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter MultiShardTests
 
 .PHONY: test-faults

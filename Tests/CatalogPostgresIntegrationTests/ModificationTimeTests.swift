@@ -4,7 +4,7 @@ import LibPQ
 import Testing
 import TestSupport
 
-@Suite(.timeLimit(.minutes(5))) struct ModificationTimeTests {
+@Suite(.timeLimit(.minutes(15))) struct ModificationTimeTests {
     private static let store = CatalogKey("s")!
     private static let sku = SKU("a")!
 
