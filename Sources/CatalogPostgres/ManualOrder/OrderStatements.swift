@@ -35,11 +35,10 @@ enum OrderStatements {
         let side: SQL = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
         return """
             SELECT anchor.key, placed.key, placed.sku, removed.key
-            FROM shelf h LEFT JOIN placement_position anchor
+            FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
                 ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
             LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) placed ON true
             LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
-            WHERE h.store_id = $1 AND h.shelf_id = $2
             """
     }
 
