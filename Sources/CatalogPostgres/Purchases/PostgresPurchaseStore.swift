@@ -112,7 +112,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         of hash: [UInt8],
         _ connection: isolated PostgresConnection
     ) throws -> [UserExport.Purchase] {
-        // Those of someone who is about to be anonymized are no longer exported.
+        // A customer's purchases are not exported once the customer is about to be anonymized.
         if try connection.query(PurchaseStatements.erasureOf, [.bytea(hash)], { $0.count > 0 }) { return [] }
         return try connection.query(PurchaseStatements.ofCustomer, [.bytea(hash)]) {
             try $0.map { row in
