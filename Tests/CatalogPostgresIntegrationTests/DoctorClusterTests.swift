@@ -8,7 +8,6 @@ import Testing
         name: "db0:5432",
         isCoordinator: true,
         isActive: true,
-        hasShards: false,
         shards: 4,
         lostShards: 0
     )
@@ -18,7 +17,6 @@ import Testing
             name: "db1:5432",
             isCoordinator: false,
             isActive: isActive,
-            hasShards: true,
             shards: 90,
             lostShards: lostShards
         )

@@ -9,8 +9,6 @@ package struct ClusterState: Sendable {
         package let isCoordinator: Bool
         /// Whether Citus uses it; a disabled worker is not.
         package let isActive: Bool
-        /// Whether it may have shards.
-        package let hasShards: Bool
         /// The number of its shards, including copies of reference tables.
         package let shards: Int
         /// The number of its shards that cannot be used.
@@ -47,9 +45,8 @@ package struct ClusterState: Sendable {
                     name: try $0.text(0),
                     isCoordinator: try $0.bool(1),
                     isActive: try $0.bool(2),
-                    hasShards: try $0.bool(3),
-                    shards: try $0.int(4),
-                    lostShards: try $0.int(5)
+                    shards: try $0.int(3),
+                    lostShards: try $0.int(4)
                 )
             }
         }

@@ -15,7 +15,7 @@ enum DistributionStatements {
     static let isCoordinator: PostgresStatement = "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"
     /// The servers of the cluster, the coordinator first, with the numbers of their shards and of those that cannot be used.
     static let nodes: PostgresStatement = """
-        SELECT n.nodename || ':' || n.nodeport, n.groupid = 0, n.isactive, n.shouldhaveshards,
+        SELECT n.nodename || ':' || n.nodeport, n.groupid = 0, n.isactive,
             (SELECT count(*) FROM pg_dist_placement p WHERE p.groupid = n.groupid),
             (SELECT count(*) FROM pg_dist_placement p WHERE p.groupid = n.groupid AND p.shardstate NOT IN (1, 4))
         FROM pg_dist_node n WHERE n.noderole = 'primary' ORDER BY n.groupid
