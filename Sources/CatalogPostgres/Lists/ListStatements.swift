@@ -110,35 +110,44 @@ enum ListStatements {
     static let purgeItems: PostgresStatement = """
         DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid AND item_id = ANY ($3::uuid[])
         """
-    /// The members of an owner's list, in the order in which accounts are locked; with `$3` those who left, too.
-    static let members: PostgresStatement = """
-        SELECT user_id FROM user_list_place WHERE owner_id = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY user_id
-        """
+    // The members of an owner's list. On Citus, the places are on the shards of the members, and a table has the members by owner.
+
+    /// The members, in the order in which accounts are locked; with `$3` those who left, too.
+    static let members: PostgresStatement = members(ofPlaces)
+    static let membersOnCitus: PostgresStatement = members(byOwner)
     /// The members who joined through a share, `$3`.
-    static let membersByShare: PostgresStatement = """
-        SELECT user_id FROM user_list_place
-        WHERE owner_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY user_id
-        """
+    static let membersByShare: PostgresStatement = membersByShare(ofPlaces)
+    static let membersByShareOnCitus: PostgresStatement = membersByShare(byOwner)
     /// The numbers of members by the share through which they joined.
-    static let memberCounts: PostgresStatement = """
-        SELECT share_id::text, count(*) FROM user_list_place
-        WHERE owner_id = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
-        """
+    static let memberCounts: PostgresStatement = memberCounts(ofPlaces)
+    static let memberCountsOnCitus: PostgresStatement = memberCounts(byOwner)
 
-    // On Citus, the places are on the shards of the members, and this table has the members by owner.
+    /// A table of members, with its columns of the member and the owner.
+    private typealias MemberTable = (name: SQL, member: SQL, owner: SQL)
+    private static let ofPlaces: MemberTable = ("user_list_place", "user_id", "owner_id")
+    private static let byOwner: MemberTable = ("user_list_member", "member_id", "user_id")
 
-    static let membersOnCitus: PostgresStatement = """
-        SELECT member_id FROM user_list_member
-        WHERE user_id = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY member_id
+    private static func members(_ table: MemberTable) -> PostgresStatement {
         """
-    static let membersByShareOnCitus: PostgresStatement = """
-        SELECT member_id FROM user_list_member
-        WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY member_id
+        SELECT \(table.member) FROM \(table.name)
+        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY \(table.member)
         """
-    static let memberCountsOnCitus: PostgresStatement = """
-        SELECT share_id::text, count(*) FROM user_list_member
-        WHERE user_id = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
+    }
+
+    private static func membersByShare(_ table: MemberTable) -> PostgresStatement {
         """
+        SELECT \(table.member) FROM \(table.name)
+        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY \(table.member)
+        """
+    }
+
+    private static func memberCounts(_ table: MemberTable) -> PostgresStatement {
+        """
+        SELECT share_id::text, count(*) FROM \(table.name)
+        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
+        """
+    }
+
     /// Adds a member, `$3`, who joined through a share, `$4`.
     static let addMember: PostgresStatement = """
         INSERT INTO user_list_member (user_id, list_id, member_id, share_id) VALUES ($1, $2::uuid, $3, $4::uuid)
