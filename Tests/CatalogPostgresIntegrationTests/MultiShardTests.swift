@@ -13,8 +13,8 @@ import Testing
         $0.isEmpty ? nil : $0
     }
 
-    /// The statements of `StatementRegistry` that go to several shards, and why. None is a part of a page, a setting, a list, a purchase
-    /// or a price. `docs/operations/scaling.md` lists them, too.
+    /// The statements of `StatementRegistry` that go to several shards, and why. None is a part of a page, a move, a setting, a list, a
+    /// purchase or a price. `docs/operations/scaling.md` lists them, too.
     static let reasons: [String: String] = [
         // Requests about everything.
         "ShelfLookup.allStores": "the list of all stores",
@@ -63,9 +63,6 @@ import Testing
         "ImportStatements.deleteRows": "import into any store",
         "ImportStatements.copyRows": "a store was created meanwhile: its rows move to another shard",
         "GeneratorStatements.anyPlacement": "check that a catalog is empty",
-        // Not yet on one shard: with a table of the shard in place of VALUES, Citus executed them until their timeout.
-        "OrderStatements.left": "the gap of a move",
-        "OrderStatements.right": "the gap of a move",
         // Commands, and partitions of the audit log.
         "AuditStatements.createPartitions": "tables of all shards",
         "AuditStatements.dropPartitions": "tables of all shards",

@@ -101,8 +101,8 @@ class Setup:
 
     def moves(self) -> dict[str, float]:
         def move(number: int):
-            body = json.dumps({"moves": [{"ids": [f"P{number * 7 % PRODUCTS}"], "first": True}] if number % 2 else
-                               [{"ids": [f"P{number * 7 % PRODUCTS}"], "last": True}]})
+            place = "first" if number % 2 else "last"
+            body = json.dumps({"moves": [{"ids": [f"P{number * 7 % PRODUCTS}"], "place": place}]})
             headers = {"authorization": f"Bearer {self.token}", "content-type": "application/json"}
             return "POST", f"/v1/stores/store-{number % STORES}/shelves/shelf/order/moves", body, headers
         return self.measure(MOVES, move)

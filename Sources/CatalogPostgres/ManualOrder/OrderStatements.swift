@@ -31,12 +31,13 @@ enum OrderStatements {
     /// The equivalent for left neighbours; without an anchor, the end.
     static let left: PostgresStatement = neighbours("<", " DESC", end: "\\xff")
 
+    /// OFFSET 0 keeps PostgreSQL from reading the anchor once for each use of its key. A join would go to no shard of Citus without an
+    /// anchor, and its neighbours to one.
     private static func neighbours(_ comparison: SQL, _ direction: SQL, end: SQL) -> PostgresStatement {
         let side: SQL = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
         return """
             SELECT anchor.key, placed.key, placed.sku, removed.key
-            FROM (VALUES (1)) one (row) LEFT JOIN placement_position anchor
-                ON anchor.store_id = $1 AND anchor.shelf_id = $2 AND anchor.sku = $4
+            FROM (SELECT (SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = $4) OFFSET 0) anchor (key)
             LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) placed ON true
             LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
             """
