@@ -53,7 +53,7 @@ final class PipelinedConnection {
     init(_ opened: Opened, _ configuration: PostgresConfiguration) {
         handle = opened.handle
         settings = opened.hasSettings ? nil : configuration.transactionSettings
-        statements = StatementCache(capacity: configuration.statements.capacity)
+        statements = StatementCache(capacity: configuration.statementCapacity)
         names = configuration.statementNames
         if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
     }

@@ -18,6 +18,8 @@ package struct PostgresConfiguration: Sendable {
     package var extensionSettings: ExtensionSettings?
     /// Whether statements are prepared under names.
     package var statements: PreparedStatements
+    /// The maximum number of statements that a connection prepares under names.
+    package var statementLimit = 256
     /// The names of statements in logs and traces.
     package var statementNames: StatementNames
 
@@ -53,6 +55,9 @@ package struct PostgresConfiguration: Sendable {
         return keywords
     }
 
+    /// The number of statements that a connection prepares under names; 0 without names.
+    var statementCapacity: Int { statements == .named ? statementLimit : 0 }
+
     /// The settings of each transaction.
     var transactionSettings: TransactionSettings {
         let options = (try? Self.parse(dsn))?["options"] ?? ProcessInfo.processInfo.environment["PGOPTIONS"] ?? ""
@@ -82,9 +87,22 @@ package struct PostgresConfiguration: Sendable {
 
     /// Returns the configuration for another database on the same server.
     package func database(_ name: String) throws(PostgresError) -> PostgresConfiguration {
+        try changing { $0["dbname"] = name }
+    }
+
+    /// Returns the configuration for the same database and user on another server.
+    package func server(host: String, port: Int) throws(PostgresError) -> PostgresConfiguration {
+        try changing { parts in
+            (parts["host"], parts["hostaddr"], parts["port"]) = (host, nil, String(port))
+            // These choose among several servers.
+            (parts["target_session_attrs"], parts["load_balance_hosts"]) = (nil, nil)
+        }
+    }
+
+    private func changing(_ change: (inout [String: String]) -> Void) throws(PostgresError) -> PostgresConfiguration {
         var copy = self
         var parts = try Self.parse(dsn)
-        parts["dbname"] = name
+        change(&parts)
         copy.dsn = parts.sorted { $0.key < $1.key }.map { "\($0.key)='\(quoted($0.value))'" }.joined(separator: " ")
         return copy
     }

@@ -60,7 +60,7 @@ package actor PostgresConnection {
         _ handle: ConnectionHandle,
         _ configuration: PostgresConfiguration
     ) {
-        statements = StatementCache(capacity: configuration.statements.capacity)
+        statements = StatementCache(capacity: configuration.statementCapacity)
         settings = configuration.transactionSettings
         names = configuration.statementNames
         self.executor = executor

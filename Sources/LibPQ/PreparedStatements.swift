@@ -5,7 +5,4 @@ package enum PreparedStatements: String, Sendable {
     case named
     /// Sent as full text each time, for poolers without support for prepared statements.
     case unnamed
-
-    /// The maximum number of named statements per connection.
-    var capacity: Int { self == .named ? 256 : 0 }
 }

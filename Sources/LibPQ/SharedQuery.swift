@@ -2,7 +2,7 @@
 package struct SharedQuery: Sendable {
     /// The statement. It takes the scope, and one array for each column of the key, and each row begins with the number of its key,
     /// counted from 1 (`WITH ORDINALITY`).
-    let statement: PostgresStatement
+    package let statement: PostgresStatement
     let scope: [PostgresValue]
     let key: [PostgresValue]
 
@@ -22,6 +22,11 @@ package struct SharedQuery: Sendable {
         self.statement = statement
         self.scope = scope
         self.key = key
+    }
+
+    /// Returns the query with another statement, which takes the same parameters.
+    package func replacing(_ statement: PostgresStatement) -> SharedQuery {
+        SharedQuery(statement, scope: scope, key: key)
     }
 }
 

@@ -45,6 +45,8 @@ import Testing
         "DistributionStatements.nodes", "DistributionStatements.brokenConnections",
         "DistributionStatements.localTables",
         "DistributionStatements.withoutPreparedTransactions", "DistributionStatements.withOldTransactions",
+        "WorkerStatements.shards", "WorkerStatements.tables", "WorkerStatements.shardsOfStores",
+        "WorkerStatements.present", "WorkerStatements.isPrimary",
         "ImportStatements.stage", "ImportStatements.findUnpositioned", "ImportStatements.nextUnpositioned",
         "ImportStatements.closeUnpositioned", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
         "PopularityStatements.allowLongLockWait", "PurchaseStatements.truncate",

@@ -2,7 +2,7 @@
 
 Usage: bench.py AISLE. Stores are spread over the workers. All servers share this machine, so only processor times are meaningful: those
 of the aisle server, of the coordinator, and of all workers together, for each request. Pages are rendered and read for each request
-(AISLE_PAGE_CACHE_MB=0).
+(AISLE_PAGE_CACHE_MB=0), at first from the workers, and then through the coordinator (AISLE_READ_WORKERS=false).
 """
 
 import http.client
@@ -14,12 +14,13 @@ import subprocess
 import sys
 import tempfile
 import threading
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
-from harness import SECRET, Server, psql, send, status  # noqa: E402
+from harness import SECRET, Server, free_port, send, status  # noqa: E402
 
 AISLE = os.path.abspath(sys.argv[1])
 STORES, PRODUCTS, PAGES, MOVES, THREADS, ROUNDS = 16, 500, 6000, 600, 4, 3
@@ -53,7 +54,8 @@ class Setup:
         self.cluster, self.workers, self.dsn = cluster, workers, cluster.dsn("bench")
         cluster.create_database("bench", citus=workers > 0)
         run(folder, self.dsn, "db", "migrate", *(["--citus"] if workers else []))
-        self.server = Server(AISLE, folder, self.dsn, AISLE_PAGE_CACHE_MB="0")
+        self.folder = folder
+        self.start()
         self.token = run(folder, self.dsn, "token", "--user", "bench", "--scope", "catalog:write")
         rows = "".join(f"P{number},Product {number % 97} {number},{1 + number * 37 % 500}.50,Shelf,{number * 13 % 100}\n" for number in range(PRODUCTS))
         for store in range(STORES):
@@ -61,6 +63,17 @@ class Setup:
             code, found = send(self.server.base, f"/v1/stores/store-{store}/imports", "POST", f"sku,name,price,shelf,popularity\n{rows}".encode(), self.token)
             assert code == 200, found
         cluster.sql("bench", "ANALYZE")
+
+    def start(self, reads_workers: bool = True) -> None:
+        """Starts the server, which reads pages from the workers or through the coordinator."""
+        self.admin_port = free_port()
+        self.server = Server(AISLE, self.folder, self.dsn, AISLE_PAGE_CACHE_MB="0", AISLE_ADMIN_PORT=str(self.admin_port),
+                             AISLE_READ_WORKERS=str(reads_workers).lower())
+
+    def reads(self) -> int:
+        """Returns the number of reads from workers."""
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.admin_port}/status", timeout=10) as answer:
+            return sum(worker["reads"] for worker in json.load(answer)["workers"])
 
     def times(self) -> dict[str, float]:
         fields = Path(f"/proc/{self.server.process.pid}/stat").read_text().rpartition(")")[2].split()
@@ -108,69 +121,48 @@ class Setup:
         return self.measure(MOVES, move)
 
 
-def statement_times(setup: Setup) -> dict[str, float]:
-    """Compares the statement of a page through the coordinator and on the worker that has the store; returns times in microseconds."""
-    node = 0
-    store = 1
-    if setup.workers:
-        port = psql(setup.dsn, f"""
-            SELECT n.nodeport FROM get_shard_id_for_distribution_column('shelf', {store}) AS shard (id)
-            JOIN pg_dist_placement p ON p.shardid = shard.id JOIN pg_dist_node n ON n.groupid = p.groupid""")
-        node = setup.cluster.ports.index(int(port))
-    folder = setup.cluster.folder
-    script = folder / "page.sql"
-    script.write_text("""\\set limit random(20, 24)
-SELECT p.sku, p.name, p.brand, p.price_minor, p.regular_price_minor, p.in_stock, p.tags, p.popularity_log2, p.modified_at FROM placement p
-WHERE p.store_id = 1 AND p.shelf_id = 1 AND p.availability = 0 AND p.price_minor IS NOT NULL ORDER BY p.price_minor, p.name, p.sku LIMIT :limit;
-""")
-    script.chmod(0o644)
-    found = {}
-    for name, entry in (("coordinator", 0), ("worker", node)) if setup.workers else (("plain", 0),):
-        def used() -> float:
-            return sum(processor_time(int((setup.cluster.data(node) / "postmaster.pid").read_text().split()[0]))
-                       for node in range(len(setup.cluster.ports)))
-        words = [str(setup.cluster.binaries / "pgbench"), "-h", str(setup.cluster.socket), "-p", str(setup.cluster.ports[entry]), "-U", "aisle",
-                 "bench", "-n", "-M", "prepared", "-c", "2", "-t", "4000", "-f", str(script)]
-        options = {**os.environ, "PGOPTIONS": "-c plan_cache_mode=auto -c jit=off"}
-        subprocess.run(words, check=True, capture_output=True, env=options)
-        before = used()
-        subprocess.run(words, check=True, capture_output=True, env=options)
-        found[name] = (used() - before) / 8000 * 1e6
-    return found
+def median(rounds: list[dict[str, float]]) -> dict[str, float]:
+    return {name: statistics.median(times[name] for times in rounds) for name in rounds[0]}
+
+
+def describe(name: str, times: dict[str, float], plain: dict[str, float], aim: str = "") -> None:
+    database, total = times["coordinator"] + times["workers"], sum(times.values())
+    print(f"{name}: server {times['server']:.0f}, coordinator {times['coordinator']:.0f}, workers {times['workers']:.0f} µs; "
+          f"÷ plain PostgreSQL = {total / sum(plain.values()):.2f}{aim}; databases alone {database / plain['coordinator']:.2f}, "
+          f"of which the coordinator {times['coordinator'] / database:.0%}", flush=True)
 
 
 def main() -> None:
-    results: dict[int, dict[str, dict[str, float]]] = {}
+    plain: dict[str, dict[str, float]] = {}
     for workers in (0, 1, 2, 4):
         folder = tempfile.mkdtemp(prefix="aisle-citus-bench-")
         os.chmod(folder, 0o755)
+        title = f"{workers} worker{'' if workers == 1 else 's'}" if workers else "plain PostgreSQL"
         try:
             with Cluster(Path(folder) / "cluster", workers=workers, first_port=17800, shards=32, citus=workers > 0) as cluster:
                 setup = Setup(folder, cluster, workers)
                 try:
                     setup.pages()
-                    rounds = [(setup.pages(), setup.moves()) for _ in range(ROUNDS)]
-                    result = {kind: {name: statistics.median(one[index][name] for one in rounds) for name in rounds[0][0]}
-                              for index, kind in enumerate(("page", "move"))}
-                    result["statement"] = statement_times(setup)
-                    results[workers] = result
+                    if workers:
+                        # The server has found out where each store is.
+                        start = setup.reads()
+                        setup.pages()
+                        assert setup.reads() - start == PAGES, "not all pages came from workers"
+                    pages = median([setup.pages() for _ in range(ROUNDS)])
+                    moves = median([setup.moves() for _ in range(ROUNDS)])
+                    plain = plain or {"pages": pages, "moves": moves}
+                    describe(f"{title}, page", pages, plain["pages"], " (aim: ≤ 1.3)" if workers else "")
+                    if workers:
+                        setup.server.stop()
+                        setup.start(reads_workers=False)
+                        setup.pages()
+                        pages = median([setup.pages() for _ in range(ROUNDS)])
+                        describe(f"{title}, page through the coordinator", pages, plain["pages"], " (aim: ≤ 2.0)")
+                    describe(f"{title}, move", moves, plain["moves"])
                 finally:
                     setup.server.stop()
         finally:
             shutil.rmtree(folder, ignore_errors=True)
-        for kind in ("page", "move"):
-            times = results[workers][kind]
-            plain = results[0][kind]
-            database = times["coordinator"] + times["workers"]
-            share = f", coordinator {times['coordinator'] / database:.0%} of the databases" if workers else ""
-            print(f"{workers or 'no'} workers, {kind}: server {times['server']:.0f}, coordinator {times['coordinator']:.0f}, workers "
-                  f"{times['workers']:.0f} µs{share}; databases ÷ plain = {database / plain['coordinator']:.2f}; all ÷ plain = "
-                  f"{sum(times.values()) / sum(plain.values()):.2f}{' (aim: ≤ 2.0)' if workers and kind == 'page' else ''}", flush=True)
-        if workers:
-            plain = results[0]["statement"]["plain"]
-            found = results[workers]["statement"]
-            print(f"{workers} workers, statement of a page: plain {plain:.0f}, through the coordinator {found['coordinator']:.0f}, on the store's "
-                  f"worker {found['worker']:.0f} µs; worker ÷ plain = {found['worker'] / plain:.2f} (aim: ≤ 1.3)", flush=True)
 
 
 main()

@@ -232,7 +232,8 @@ package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async t
         try Database(
             database.pooled.inServerRole,
             direct: database.configuration.inServerRole,
-            leaseTimeout: .seconds(60)
+            leaseTimeout: .seconds(60),
+            readsWorkers: CitusServers.prefix != nil
         )
     )
     do {

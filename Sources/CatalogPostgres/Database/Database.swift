@@ -18,6 +18,8 @@ package final class Database: Sendable {
     let pageLane: PageLane
     /// The replicas that may answer reads; nil if there are none.
     package let replicas: Replicas?
+    /// The workers of a Citus cluster that may answer reads; nil if only the coordinator may.
+    package let workers: StoreWorkers?
     private let probe: ReadinessProbe
     /// The ids of stores, by key.
     let storeIDs = StoreIDs()
@@ -43,6 +45,7 @@ package final class Database: Sendable {
     ///   - lagLimit: the maximum lag of a replica that is used.
     ///   - connections: the maximum numbers of connections of the lanes.
     ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
+    ///   - readsWorkers: whether pages are read from the workers of a Citus cluster.
     ///   - announces: whether to notify other servers of changes; otherwise they notice them within a second.
     package init(
         _ configuration: PostgresConfiguration,
@@ -51,6 +54,7 @@ package final class Database: Sendable {
         lagLimit: Duration = Replicas.lagLimit,
         connections: ConnectionCounts = ConnectionCounts(),
         leaseTimeout: Duration = leaseTimeout,
+        readsWorkers: Bool = false,
         announces: Bool = false,
         observer: Observer = .none
     ) throws {
@@ -107,6 +111,8 @@ package final class Database: Sendable {
                 observer: observer
             )
         self.replicas?.start()
+        workers = readsWorkers ? StoreWorkers(writes.configuration, connections, observer) : nil
+        workers?.start()
     }
 
     /// Returns whether the tables are distributed among servers, by Citus.
@@ -141,6 +147,7 @@ package final class Database: Sendable {
         batch.shutDown()
         pageLane.shutDown()
         replicas?.shutDown()
+        workers?.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }
     }

@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// The server that answers a read: the primary, or a replica that must meet a requirement.
+/// The server that answers a read: the primary, a replica that must meet a requirement, or the worker that has a store.
 struct ReadSource: Sendable {
     private struct Choice: Sendable {
         let replicas: Replicas
@@ -17,27 +17,39 @@ struct ReadSource: Sendable {
 
     private let pages: PageLane
     private let longReads: Lane
-    /// nil for the primary.
+    /// nil for the primary and for a worker.
     private let choice: Choice?
+    /// The worker for short reads; everything else is read from the primary, which is the coordinator.
+    private let worker: WorkerRead?
 
     /// The primary.
-    init(_ database: Database) {
+    ///
+    /// - Parameter worker: the worker that has the store that is read.
+    init(_ database: Database, _ worker: WorkerRead? = nil) {
         (pages, longReads) = (database.pageLane, database.longReads)
-        choice = nil
+        (choice, self.worker) = (nil, worker)
     }
 
     /// A replica.
     init(_ replicas: Replicas, _ index: Int, _ requirement: ReplicaRequirement) {
         (pages, longReads) = (replicas.all[index].pages, replicas.all[index].longReads)
         choice = Choice(replicas: replicas, index: index, requirement: requirement)
+        worker = nil
     }
 
     /// The number of the replica; nil for the primary.
     var replica: Int? { choice?.index }
 
+    /// Checks that this source can find out what does not exist.
+    ///
+    /// - Throws: `WorkerProblem` on a worker: another store may have its id now.
+    func requireAllStores() throws {
+        if worker != nil { throw WorkerProblem.notFound }
+    }
+
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does.
     ///
-    /// - Throws: `ReplicaProblem` if the replica does not meet the requirement.
+    /// - Throws: `ReplicaProblem` if the replica does not meet the requirement; `WorkerProblem` if the worker cannot answer.
     func read<Shared: Sendable, Own: Sendable>(
         sharing shared: [SharedQuery],
         into initialShared: Shared,
@@ -47,6 +59,17 @@ struct ReadSource: Sendable {
         into initialOwn: Own,
         _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> (shared: Shared, own: Own) {
+        if let worker {
+            return try await worker.read(
+                sharing: shared,
+                into: initialShared,
+                sharedRow,
+                then: queries,
+                identity: identity,
+                into: initialOwn,
+                rows
+            )
+        }
         guard let choice else {
             return try await pages.current.read(
                 sharing: shared,
@@ -81,7 +104,7 @@ struct ReadSource: Sendable {
 
     /// Runs queries in sequence on one connection and folds their rows into a value.
     ///
-    /// - Throws: `ReplicaProblem` if the replica does not meet the requirement.
+    /// - Throws: as the other `read`.
     func read<Value: Sendable>(
         _ queries: [PostgresQuery],
         into initial: Value,

@@ -9,7 +9,7 @@ struct PostgresDiffStore: DiffStore {
         try request.check()
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
-            try await pages.database.reading { source in
+            try await pages.database.reading(request.store) { source in
                 // All statements see one snapshot.
                 try await source.snapshot(within: .shelf) { connection in
                     let address = ShelfAddress(request.store, request.shelf)

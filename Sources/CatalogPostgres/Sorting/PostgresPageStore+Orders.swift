@@ -6,7 +6,7 @@ extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
-            try await database.reading { source in
+            try await database.reading(request.address.store) { source in
                 try await source.snapshot(within: .shelf) { connection in
                     try orders(request.address, [request.view], of: request.user, first: nil, connection)[0]
                 }

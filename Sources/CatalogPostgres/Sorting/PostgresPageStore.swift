@@ -37,7 +37,7 @@ struct PostgresPageStore: PageStore {
 
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
-            try await database.reading { source in
+            try await database.reading(request.store) { source in
                 if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
                     return likely
                 }
@@ -52,7 +52,7 @@ struct PostgresPageStore: PageStore {
         into items: @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await database.mappingErrors {
-            try await database.reading { try await readPage(request, likely, items, $0) }
+            try await database.reading(request.store) { try await readPage(request, likely, items, $0) }
         }
     }
 

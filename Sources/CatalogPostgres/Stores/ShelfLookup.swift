@@ -50,6 +50,7 @@ struct ShelfLookup: Sendable {
     ) async throws -> Found? {
         let known = database.storeIDs[store]
         if let known, let found = try await read(known) { return found }
+        try source.requireAllStores()
         let current: Int32? = try await source.read([PostgresQuery(Self.storeID, [.text(store.text)])], into: nil) {
             id,
             _,

@@ -190,6 +190,7 @@ struct DatabaseOptions: ParsableArguments {
             settings.connections,
             replicas: try replicaConfigurations(),
             lagLimit: settings.readLag,
+            readsWorkers: settings.readsWorkers,
             announces: true,
             observer: observer
         )
@@ -200,6 +201,7 @@ struct DatabaseOptions: ParsableArguments {
         replicas: [PostgresConfiguration] = [],
         lagLimit: Duration = Replicas.lagLimit,
         leaseTimeout: Duration = Database.leaseTimeout,
+        readsWorkers: Bool = false,
         announces: Bool = false,
         observer: Observer = .none
     ) async throws -> PostgresCatalog {
@@ -211,6 +213,7 @@ struct DatabaseOptions: ParsableArguments {
                 lagLimit: lagLimit,
                 connections: connections,
                 leaseTimeout: leaseTimeout,
+                readsWorkers: readsWorkers,
                 announces: announces,
                 observer: observer
             )

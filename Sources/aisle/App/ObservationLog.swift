@@ -44,6 +44,14 @@ final class ObservationLog: Sendable {
                 "replica",
                 "a read was repeated on the primary, because the replica \(name) could not answer: \(reason)"
             )
+        case .workerChanged(let name, nil): write(.notice, "pages are read from the worker \(name)")
+        case .workerChanged(let name, let reason?):
+            write(.warning, "pages are not read from the worker \(name), but through the coordinator: \(reason)")
+        case .workerPassedOver(let name, let reason):
+            warn(
+                "worker",
+                "a read was repeated through the coordinator, because the worker \(name) could not answer: \(reason)"
+            )
         case .connectionRejected(let address):
             warn(
                 "connection",

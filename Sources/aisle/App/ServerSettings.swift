@@ -20,6 +20,8 @@ struct ServerSettings: Sendable {
     let connections: ConnectionCounts
     /// The maximum lag of a replica that is used for reads.
     let readLag: Duration
+    /// Whether pages are read from the workers of a Citus cluster.
+    let readsWorkers: Bool
     /// The quota of each client; nil for none.
     let rateLimit: RateLimitPolicy?
     /// The proxies whose `X-Forwarded-For` is trusted.
@@ -92,6 +94,7 @@ struct ServerSettings: Sendable {
         )
         let defaultLag = Int(Replicas.lagLimit.components.seconds)
         readLag = .seconds(try Self.number("read.lag.seconds", in: 1...3600, default: defaultLag, reader))
+        readsWorkers = try Self.present("read.workers") { try reader.requiredBool(forKey: $0) } ?? true
         rateLimit = try Self.rateLimit(reader)
         trustedProxies = TrustedProxies(
             try Self.list("trusted.proxies", of: "addresses or ranges, such as 10.0.0.0/8", reader) { NetworkRange($0) }
@@ -144,7 +147,7 @@ struct ServerSettings: Sendable {
     /// The settings allowed in a file.
     private static let names = [
         "host", "port", "cors.origins", "image.origins", "page.cache.mb", "pool.size", "long.read.connections",
-        "event.loops", "page.connections", "read.lag.seconds", "rate.limit",
+        "event.loops", "page.connections", "read.lag.seconds", "read.workers", "rate.limit",
         "trusted.proxies", "cursor.key", "log.level", "log.format", "access.log", "slow.request.ms", "admin.host",
         "admin.port", "streams", "connections", "body.memory.mb", "listen", "drain.seconds", "audit.days",
         "jwt.secret", "jwt.secret.file", "jwt.accepted.secrets", "jwks", "jwks.allow.http",
@@ -281,7 +284,7 @@ struct ServerSettings: Sendable {
             ("image.origins", imageOrigins.map(\.text).joined(separator: ",")), ("pool.size", "\(connections.writes)"),
             ("long.read.connections", "\(connections.longReads)"), ("event.loops", "\(connections.eventLoops)"),
             ("page.connections", "\(connections.pagesPerEventLoop)"),
-            ("read.lag.seconds", "\(readLag.components.seconds)"),
+            ("read.lag.seconds", "\(readLag.components.seconds)"), ("read.workers", "\(readsWorkers)"),
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),

@@ -59,7 +59,8 @@ final class ObservationMetrics: Sendable {
         case .databaseError(let kind): counter(ServerMetrics.databaseErrors, [("class", kind)]).increment()
         case .replicaPassedOver(let name, _):
             counter(ServerMetrics.replicaFallbacks, [("replica", name)]).increment()
-        case .replicaChanged: break
+        case .workerPassedOver(let name, _): counter(ServerMetrics.workerFallbacks, [("worker", name)]).increment()
+        case .replicaChanged, .workerChanged: break
         case .laneWaited(let lane, let duration): laneTimer(lane).record(duration: duration)
         case .connectionRejected: counter(ServerMetrics.connectionsRejected).increment()
         case .eventsSent(let kind, let count): events[kind]?.increment(by: count)

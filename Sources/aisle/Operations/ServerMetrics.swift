@@ -116,6 +116,24 @@ enum ServerMetrics {
         labels: ["replica"],
         "Reads that a replica could not answer, and that were repeated on the primary."
     )
+    static let workerUsable = MetricDefinition(
+        "aisle_worker_usable",
+        .gauge,
+        labels: ["worker"],
+        "Whether pages are read from a worker of a Citus cluster."
+    )
+    static let workerReads = MetricDefinition(
+        "aisle_worker_reads_total",
+        .counter,
+        labels: ["worker"],
+        "Reads that were sent to a worker of a Citus cluster."
+    )
+    static let workerFallbacks = MetricDefinition(
+        "aisle_worker_fallbacks_total",
+        .counter,
+        labels: ["worker"],
+        "Reads that a worker could not answer, and that were repeated through the coordinator."
+    )
 
     // MARK: - Live events
 
@@ -250,7 +268,8 @@ enum ServerMetrics {
     static let all = [
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
-        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, streams, feeds, eventsSent,
+        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, workerUsable,
+        workerReads, workerFallbacks, streams, feeds, eventsSent,
         eventDelay, imports, importRows, importDuration, foldedPurchases, foldDuration, lastFold, lastResort,
         lastResortDuration, lastResortChanges, resortRunning, resortFailed, processorSeconds, residentMemory,
         virtualMemory, openDescriptors, descriptorLimit, startTime, eventLoopDelay, logLinesDropped, spansExported,

@@ -72,6 +72,7 @@ final class ServerMonitor: Sendable {
             isDraining: drainState.isDraining,
             lanes: catalog.database.laneUses,
             replicas: catalog.database.replicas?.status ?? [],
+            workers: catalog.database.workers?.status ?? [],
             streams: live.uses,
             connections: connections.current,
             requests: observations.recent.summary(),
@@ -125,6 +126,11 @@ final class ServerMonitor: Sendable {
             if let lag = replica.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }
             gauge(ServerMetrics.replicaUsable, labels).record(replica.isUsable ? 1 : 0)
             raise(ServerMetrics.replicaReads, labels, to: Double(replica.reads))
+        }
+        for worker in state.workers {
+            let labels = [("worker", worker.name)]
+            gauge(ServerMetrics.workerUsable, labels).record(worker.isUsable ? 1 : 0)
+            raise(ServerMetrics.workerReads, labels, to: Double(worker.reads))
         }
         for use in state.streams {
             gauge(ServerMetrics.streams, [("kind", use.kind.rawValue)]).record(use.subscriptions)

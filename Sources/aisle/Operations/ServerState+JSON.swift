@@ -40,6 +40,14 @@ extension ServerState {
                     json.field("reads", replica.reads)
                 }
             }
+            json.array("workers", workers) { json, worker in
+                json.object { json in
+                    json.field("worker", worker.name)
+                    json.field("usable", worker.isUsable)
+                    json.field("problem", worker.problem)
+                    json.field("reads", worker.reads)
+                }
+            }
             json.array("streams", streams) { json, use in
                 json.object { json in
                     json.field("kind", use.kind.rawValue)

@@ -10,6 +10,7 @@ struct ServerState: Sendable {
     var isDraining: Bool
     var lanes: [LaneUse]
     var replicas: [ReplicaStatus]
+    var workers: [WorkerStatus]
     var streams: [LiveHub.Use]
     var connections: Int
     var requests: RecentRequests.Summary

@@ -8,7 +8,9 @@ struct StatusReport {
     /// - Parameter state: the JSON of the admin port.
     init(_ state: JSONValue) { self.state = state }
 
-    var lines: [String] { [summary, requests, connections] + lanes + replicas + [resort, process] + droppedLogLines }
+    var lines: [String] {
+        [summary, requests, connections] + lanes + replicas + workers + [resort, process] + droppedLogLines
+    }
 
     private var summary: String {
         let (reads, writes) = (isTrue("ready", "reads"), isTrue("ready", "writes"))
@@ -41,10 +43,14 @@ struct StatusReport {
         }
     }
 
-    private var replicas: [String] {
-        elements("replicas").map { replica in
-            let problem = Self.text(replica["problem"]).map { "passed over: \($0)" } ?? "in use"
-            return "replica \(Self.text(replica["replica"]) ?? "?"): \(problem), \(Self.count(replica["reads"])) reads"
+    private var replicas: [String] { servers("replicas", "replica") }
+    private var workers: [String] { servers("workers", "worker") }
+
+    /// Describes the servers from which pages are read.
+    private func servers(_ list: String, _ kind: String) -> [String] {
+        elements(list).map { server in
+            let problem = Self.text(server["problem"]).map { "passed over: \($0)" } ?? "in use"
+            return "\(kind) \(Self.text(server[kind]) ?? "?"): \(problem), \(Self.count(server["reads"])) reads"
         }
     }
 

@@ -1,0 +1,81 @@
+internal import LibPQ
+
+/// A read of a store on the worker that has it.
+struct WorkerRead: Sendable {
+    /// The shard of `shelf` that has the store.
+    let shard: StoreWorkers.Shard
+    let worker: Worker
+    let workers: StoreWorkers
+    let coordinator: PageLane
+
+    /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does. Those about users, who may be on other
+    /// workers, come first and go to the coordinator.
+    ///
+    /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator.
+    func read<Shared: Sendable, Own: Sendable>(
+        sharing shared: [SharedQuery],
+        into initialShared: Shared,
+        _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
+        then queries: [PostgresQuery],
+        identity: ReadIdentity?,
+        into initialOwn: Own,
+        _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+    ) async throws -> (shared: Shared, own: Own) {
+        let sharedHere = shared.map { query in statement(query.statement).map { query.replacing($0) } }
+        let queriesHere = queries.map { query in statement(query.statement).map { PostgresQuery($0, query.parameters) }
+        }
+        let (sharedElsewhere, elsewhere) = (Self.missing(sharedHere), Self.missing(queriesHere))
+        var state = (shared: initialShared, own: initialOwn)
+        if !sharedElsewhere.isEmpty || !elsewhere.isEmpty {
+            state = try await coordinator.current.read(
+                sharing: sharedElsewhere.map { shared[$0] },
+                into: initialShared,
+                { try sharedRow(&$0, sharedElsewhere[$1], $2) },
+                then: elsewhere.map { queries[$0] },
+                into: initialOwn,
+                { try rows(&$0, elsewhere[$1], $2) }
+            )
+        }
+        let (sharedIndexes, indexes) = (Self.present(sharedHere), Self.present(queriesHere))
+        guard !sharedIndexes.isEmpty || !indexes.isEmpty else { return state }
+        worker.countRead()
+        do {
+            let found = try await worker.pages.current.read(
+                sharing: [SharedQuery(WorkerStatements.present, key: [.int8(shard.id)])] + sharedHere.compactMap { $0 },
+                into: Checked(value: state.shared),
+                { found, index, row in
+                    if index == 0 {
+                        found.hasShard = true
+                    } else {
+                        try sharedRow(&found.value, sharedIndexes[index - 1], row)
+                    }
+                },
+                then: queriesHere.compactMap { $0 },
+                identity: elsewhere.isEmpty ? identity : nil,
+                into: state.own,
+                { try rows(&$0, indexes[$1], $2) }
+            )
+            guard found.shared.hasShard else {
+                workers.shardMoved(shard, from: worker)
+                throw WorkerProblem.failed
+            }
+            return (found.shared.value, found.own)
+        } catch let error as PostgresError where error.kind != .cancelled {
+            workers.readFailed(error, shard, worker)
+            throw WorkerProblem.failed
+        }
+    }
+
+    private func statement(_ original: PostgresStatement) -> PostgresStatement? {
+        shard.tables.statement(original, workers.names)
+    }
+
+    private static func missing<T>(_ values: [T?]) -> [Int] { values.indices.filter { values[$0] == nil } }
+    private static func present<T>(_ values: [T?]) -> [Int] { values.indices.filter { values[$0] != nil } }
+
+    /// The value of shared queries, and whether the worker had the shard before them.
+    private struct Checked<Value: Sendable>: Sendable {
+        var value: Value
+        var hasShard = false
+    }
+}

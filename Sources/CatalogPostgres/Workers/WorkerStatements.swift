@@ -1,0 +1,38 @@
+internal import LibPQ
+
+/// The statements with which a server finds the workers of a Citus cluster, and checks that they still have a shard.
+enum WorkerStatements {
+    /// The shards of `shelf` on servers that are in use. Each shard identifies the shards of all tables that have the same stores.
+    static let shards: PostgresStatement = """
+        SELECT s.shardid, n.nodename, n.nodeport::bigint FROM pg_dist_shard s
+        JOIN pg_dist_placement p ON p.shardid = s.shardid AND p.shardstate = 1
+        JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' AND n.isactive
+        WHERE s.logicalrelid = to_regclass('shelf')
+        """
+    /// The names of the tables that are together with a shard of `shelf`, each with the id of its shard, and of the reference tables.
+    static let tables: PostgresStatement = """
+        SELECT s.shardid, c.relname::text, t.shardid FROM pg_dist_shard s
+        JOIN pg_dist_partition own ON own.logicalrelid = s.logicalrelid
+        JOIN pg_dist_partition other ON other.colocationid = own.colocationid OR other.repmodel = 't'
+        JOIN pg_dist_shard t ON t.logicalrelid = other.logicalrelid
+            AND (t.shardminvalue = s.shardminvalue OR other.repmodel = 't')
+        JOIN pg_class c ON c.oid = other.logicalrelid
+        WHERE s.logicalrelid = to_regclass('shelf')
+        """
+    /// The shards of `shelf` that have stores, `$1`.
+    static let shardsOfStores: PostgresStatement = """
+        SELECT w.store_id, get_shard_id_for_distribution_column('shelf', w.store_id)
+        FROM unnest($1::bigint[]) AS ids (id) CROSS JOIN LATERAL (SELECT ids.id::integer) AS w (store_id)
+        """
+    /// Has the numbers of those shards, `$1`, that the worker still has. Reads share it.
+    ///
+    /// A read comes after it in the same transaction, whose statements have snapshots of their own. If the shard moves in between, the
+    /// read's state is that of the move, when writers had to wait.
+    static let present: PostgresStatement = """
+        SELECT w.number FROM unnest($1::bigint[]) WITH ORDINALITY AS w (shard_id, number)
+        JOIN pg_dist_placement p ON p.shardid = w.shard_id AND p.shardstate = 1
+        JOIN pg_dist_local_group g ON g.groupid = p.groupid WHERE NOT pg_is_in_recovery()
+        """
+    /// Has a row on a server of a cluster that accepts writes.
+    static let isPrimary: PostgresStatement = "SELECT 1 FROM pg_dist_local_group WHERE NOT pg_is_in_recovery()"
+}

@@ -1,0 +1,12 @@
+/// The state of a worker of a Citus cluster, for operators.
+package struct WorkerStatus: Sendable, Hashable {
+    /// The host and the port.
+    package let name: String
+    /// The reason for which its stores are read through the coordinator; nil if they are read from it.
+    package let problem: String?
+    /// The number of reads that were sent to it.
+    package let reads: Int
+
+    /// Whether its stores are read from it.
+    package var isUsable: Bool { problem == nil }
+}
