@@ -12,7 +12,6 @@ import argparse
 import os
 import random
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -22,7 +21,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
-from harness import SECRET, Load, Server, psql, send, status, until  # noqa: E402
+from database import Database  # noqa: E402
+from harness import Server, send, status, until  # noqa: E402
 from workers import check_running, finish, start_workers  # noqa: E402
 
 parser = argparse.ArgumentParser()
@@ -33,35 +33,6 @@ options = parser.parse_args()
 # The maximum time, in seconds, from the start of a database server until writes to all shards succeed.
 RECOVERY = 30
 STORES = [f"store-{number}" for number in range(8)]
-
-
-class Database:
-    """A distributed database, as the clients of the fault tests expect it."""
-
-    def __init__(self, cluster: Cluster, folder: str):
-        self.cluster, self.folder, self.dsn = cluster, folder, cluster.dsn("aisle")
-        cluster.create_database("aisle")
-        self.run("db", "migrate", "--citus")
-        self.run("seed")
-
-    def run(self, *words: str) -> str:
-        environment = {**os.environ, "AISLE_JWT_SECRET": SECRET, "DATABASE_URL": self.dsn}
-        done = subprocess.run(
-            [options.aisle, *words], cwd=self.folder, capture_output=True, text=True, timeout=300, env=environment)
-        assert done.returncode == 0, (words, done.stdout, done.stderr)
-        return done.stdout
-
-    def token(self, user: str, *scopes: str) -> str:
-        return self.run("token", "--user", user, *(word for scope in scopes for word in ("--scope", scope))).strip()
-
-    def node(self, store: str) -> int:
-        """Returns the number of the worker that has a store."""
-        port = psql(self.dsn, f"""
-            SELECT n.nodeport FROM store s
-            CROSS JOIN LATERAL get_shard_id_for_distribution_column('shelf', s.store_id) AS shard (id)
-            JOIN pg_dist_placement p ON p.shardid = shard.id JOIN pg_dist_node n ON n.groupid = p.groupid
-            WHERE s.key = '{store}'""")
-        return self.cluster.ports.index(int(port))
 
 
 def add_stores(database: Database, base: str) -> dict[str, int]:
@@ -155,7 +126,7 @@ def main() -> None:
     servers: list[Server] = []
     try:
         with Cluster(Path(folder) / "cluster", first_port=17700) as cluster:
-            database = Database(cluster, folder)
+            database = Database(options.aisle, cluster, folder)
             # The page caches would answer for a lost worker.
             servers += [Server(options.aisle, folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
             lose_worker(database, servers[0].base)

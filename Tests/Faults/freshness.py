@@ -1,16 +1,19 @@
 """Tests that no answer is older than its request: writers wait for their answer and then read what they wrote, on two servers.
 
-Usage: freshness.py AISLE [--writes N] [--seed S]. Processes change prices and remembered sorts, each its own, and read pages from either
+Usage: freshness.py AISLE [--writes N] [--seed S] [--citus]. Processes change prices and remembered sorts, each its own, and read pages from either
 server, with the caches of the servers and of the client: every page must have the last write, also if the client sends the
-entity tag of an earlier page.
+entity tag of an earlier page. With --citus, the tables are distributed among two workers, from which the servers read pages, and the
+shards of the store move from one to the other meanwhile.
 """
-import argparse, http.client, json, multiprocessing, os, random
-from harness import Database, Server
+import argparse, contextlib, http.client, json, multiprocessing, os, random, shutil, sys, tempfile, threading, urllib.request
+from pathlib import Path
+from harness import Database, Server, free_port
 
 parser = argparse.ArgumentParser()
 parser.add_argument("aisle", type=os.path.abspath)
 parser.add_argument("--writes", type=int, default=8000)
 parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 32))
+parser.add_argument("--citus", action="store_true")
 options = parser.parse_args()
 
 WRITERS = 8
@@ -64,10 +67,59 @@ def work(number, ports, token, sku, writes, seed, results):
     results.put(stale)
 
 
-database = Database(options.aisle)
-servers = []
-try:
-    servers = [Server(options.aisle, database.folder, database.dsn) for _ in range(2)]
+@contextlib.contextmanager
+def plain_database():
+    database = Database(options.aisle)
+    try:
+        yield database
+    finally:
+        database.close()
+
+
+@contextlib.contextmanager
+def distributed_database():
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Citus"))
+    import cluster, database
+    folder = tempfile.mkdtemp(prefix="aisle-citus-freshness-")
+    os.chmod(folder, 0o755)
+    try:
+        with cluster.Cluster(Path(folder) / "cluster", first_port=18000) as servers:
+            yield database.Database(options.aisle, servers, folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Mover:
+    """Moves the shards of the store between the workers until it is stopped."""
+
+    def __init__(self, database):
+        self.database, self.moves, self.failure, self.is_over = database, 0, None, threading.Event()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        try:
+            while not self.is_over.wait(0.5):
+                self.database.move("corner", 3 - self.database.node("corner"))
+                self.moves += 1
+        except BaseException as error:
+            self.failure = error
+
+    def stop(self):
+        self.is_over.set()
+        self.thread.join(60)
+        assert self.failure is None, self.failure
+        assert not self.thread.is_alive() and self.moves > 2, f"{self.moves} moves"
+
+
+def worker_reads(port):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=10) as answer:
+        return [worker["reads"] for worker in json.load(answer)["workers"]]
+
+
+def test(database, servers):
+    admin_ports = [free_port(), free_port()]
+    servers += [Server(options.aisle, database.folder, database.dsn, AISLE_ADMIN_PORT=str(port)) for port in admin_ports]
     ports = [server.port for server in servers]
     first = Client(ports[0], database.token("reader"))
     skus = [product["sku"] for product in first.page(f"{SHELF}/products?limit=100")["products"]]
@@ -80,13 +132,24 @@ try:
         writers.append(multiprocessing.Process(target=work, args=arguments))
     for writer in writers:
         writer.start()
+    mover = Mover(database) if options.citus else None
     for writer in writers:
         writer.join()
         assert writer.exitcode == 0, f"a writer failed (seed {options.seed})"
     stale = sum(results.get(timeout=10) for _ in writers)
     assert stale == 0, f"{stale} of {options.writes} pages were older than their request (seed {options.seed})"
     print(f"{options.writes // WRITERS * WRITERS:,} writes were read at once, each on one of two servers")
-finally:
-    for server in servers:
-        server.kill()
-    database.close()
+    if mover:
+        mover.stop()
+        reads = [worker_reads(port) for port in admin_ports]
+        assert all(min(counts) > options.writes // 20 for counts in reads), f"the servers did not read from both workers: {reads}"
+        print(f"the store moved {mover.moves} times between two workers, from which the servers read {sum(map(sum, reads)):,} times")
+
+
+servers = []
+with distributed_database() if options.citus else plain_database() as database:
+    try:
+        test(database, servers)
+    finally:
+        for server in servers:
+            server.kill()

@@ -19,20 +19,21 @@ HOSTILE = 3000
 # The greatest number of values of a label, and of series of a server.
 VALUES = {"endpoint": 120, "method": 12, "status": 40, "le": 40, "class": 40}
 OTHER_VALUES, SERIES = 20, 12_000
-# Metrics whose series exist only after an error, with replicas, or with tracing.
-MAY_BE_EMPTY = ("aisle_postgres_errors_total", "aisle_rate_limited_requests_total", "aisle_replica_", "aisle_trace_")
+# Metrics whose series exist only after an error, with replicas or workers, or with tracing.
+MAY_BE_EMPTY = ("aisle_postgres_errors_total", "aisle_rate_limited_requests_total", "aisle_replica_", "aisle_trace_",
+                "aisle_worker_")
 # How long an alert with shortened durations may take, in seconds.
 ALERT = 60
 
 
 def catalogue():
-    """Returns the type and labels of each metric that the page lists, and the names of those that need replicas."""
+    """Returns the type and labels of each metric that the page lists, and the names of those that need replicas or workers."""
     page, found, optional = Page("monitoring"), {}, set()
-    for heading in ("Requests", "Database", "Live events", "Batch work", "Replicas", "Process"):
+    for heading in ("Requests", "Database", "Live events", "Batch work", "Replicas", "Workers", "Process"):
         for name, kind, labels, _ in page.rows(heading):
             name = name.strip("`")
             found[name] = kind, set(re.findall("`([^`]+)`", labels))
-            if heading == "Replicas":
+            if heading in ("Replicas", "Workers"):
                 optional.add(name)
     return found, optional
 

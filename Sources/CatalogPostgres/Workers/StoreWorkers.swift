@@ -118,7 +118,8 @@ package final class StoreWorkers: Sendable {
                 if await refresh() == false { return }
                 // A second later, or when a read needs something.
                 let timer = Task { [continuation = self.wakeups.continuation] in
-                    try? await Task.sleep(for: Self.interval)
+                    // A cancelled timer must not wake the monitor again.
+                    guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
                     continuation.yield()
                 }
                 _ = await wakeups.next()

@@ -25,10 +25,11 @@ final class Worker: Sendable {
         configuration.extensionSettings = nil
         configuration.statementLimit = Self.statementLimit
         configuration.connectTimeout = .seconds(2)
+        // Reads are spread over the workers, and those of a connection that arrive together share its check.
         pages = try PageLane(
             configuration,
             eventLoops: connections.eventLoops,
-            connections: connections.pagesPerEventLoop,
+            connections: 1,
             timeout: Self.pageTimeout
         )
         probe = ProbeConnection(configuration)

@@ -11,7 +11,8 @@ struct WorkerRead: Sendable {
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does. Those about users, who may be on other
     /// workers, come first and go to the coordinator.
     ///
-    /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator.
+    /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator; kind `exhausted` if the worker has too many reads
+    ///   in flight.
     func read<Shared: Sendable, Own: Sendable>(
         sharing shared: [SharedQuery],
         into initialShared: Shared,
@@ -45,7 +46,7 @@ struct WorkerRead: Sendable {
                 into: Checked(value: state.shared),
                 { found, index, row in
                     if index == 0 {
-                        found.hasShard = true
+                        found.hasShard = try row.bool(1)
                     } else {
                         try sharedRow(&found.value, sharedIndexes[index - 1], row)
                     }
@@ -60,7 +61,8 @@ struct WorkerRead: Sendable {
                 throw WorkerProblem.failed
             }
             return (found.shared.value, found.own)
-        } catch let error as PostgresError where error.kind != .cancelled {
+        } catch let error as PostgresError where error.kind != .cancelled && error.kind != .exhausted {
+            // With too many reads in flight, the coordinator would not help.
             workers.readFailed(error, shard, worker)
             throw WorkerProblem.failed
         }

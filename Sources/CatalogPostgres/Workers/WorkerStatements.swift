@@ -24,14 +24,16 @@ enum WorkerStatements {
         SELECT w.store_id, get_shard_id_for_distribution_column('shelf', w.store_id)
         FROM unnest($1::bigint[]) AS ids (id) CROSS JOIN LATERAL (SELECT ids.id::integer) AS w (store_id)
         """
-    /// Has the numbers of those shards, `$1`, that the worker still has. Reads share it.
+    /// Whether the worker still has each of some shards, `$1`. Reads share it.
+    ///
+    /// The subquery is not a join, for which PostgreSQL might read all placements.
     ///
     /// A read comes after it in the same transaction, whose statements have snapshots of their own. If the shard moves in between, the
     /// read's state is that of the move, when writers had to wait.
     static let present: PostgresStatement = """
-        SELECT w.number FROM unnest($1::bigint[]) WITH ORDINALITY AS w (shard_id, number)
-        JOIN pg_dist_placement p ON p.shardid = w.shard_id AND p.shardstate = 1
-        JOIN pg_dist_local_group g ON g.groupid = p.groupid WHERE NOT pg_is_in_recovery()
+        SELECT w.number, NOT pg_is_in_recovery() AND coalesce((
+            SELECT p.shardstate = 1 FROM pg_dist_placement p WHERE p.shardid = w.shard_id AND p.groupid = g.groupid), false)
+        FROM unnest($1::bigint[]) WITH ORDINALITY AS w (shard_id, number) CROSS JOIN pg_dist_local_group g
         """
     /// Has a row on a server of a cluster that accepts writes.
     static let isPrimary: PostgresStatement = "SELECT 1 FROM pg_dist_local_group WHERE NOT pg_is_in_recovery()"

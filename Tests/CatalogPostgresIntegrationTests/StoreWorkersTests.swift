@@ -1,0 +1,151 @@
+import Catalog
+import LibPQ
+import TestSupport
+import Testing
+
+@testable import CatalogPostgres
+
+/// Pages that are read from the workers of a Citus cluster.
+@Suite(
+    .enabled(if: CitusServers.prefix != nil, "needs a build of Citus: make test-citus"),
+    .timeLimit(.minutes(5))
+)
+struct StoreWorkersTests {
+    private static let shelf = CatalogKey("dairy")!
+    private static let user = UserID("ann")!
+
+    private func addStore(_ name: String, to catalog: PostgresCatalog) async throws -> CatalogKey {
+        let store = CatalogKey(name)!
+        _ = try await catalog.put(Store(key: store, title: name, currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: store)
+        for sku in ["b", "a", "c"] {
+            _ = try await catalog.put(Product(sku: SKU(sku)!, name: "\(sku) of \(name)"), in: store)
+            _ = try await catalog.place(SKU(sku)!, on: Self.shelf, in: store)
+        }
+        return store
+    }
+
+    private func names(
+        _ store: CatalogKey,
+        _ sort: Sort? = nil,
+        of user: UserID? = nil,
+        in catalog: PostgresCatalog
+    ) async throws -> [String] {
+        var request = PageRequest(store: store, shelf: Self.shelf, sort: sort, limit: 10)
+        request.user = user
+        return try await catalog.page(request).products.map(\.name)
+    }
+
+    private func reads(_ catalog: PostgresCatalog) -> Int {
+        catalog.database.workers!.status.reduce(0) { $0 + $1.reads }
+    }
+
+    /// Reads pages until they come from workers.
+    private func untilRead(_ stores: [CatalogKey], in catalog: PostgresCatalog) async throws {
+        let deadline = ContinuousClock.now + .seconds(60)
+        for store in stores {
+            let before = reads(catalog)
+            while reads(catalog) == before {
+                try #require(.now < deadline, "pages of \(store) do not come from workers")
+                _ = try await names(store, in: catalog)
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test("Pages come from the workers of their stores, and from nowhere else")
+    func readsFromWorkers() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var stores: [CatalogKey] = []
+            for number in 0..<8 { stores.append(try await addStore("store-\(number)", to: catalog)) }
+            try await untilRead(stores, in: catalog)
+            for store in stores {
+                #expect(
+                    try await names(store, Sort.parse("name"), in: catalog)
+                        == ["a", "b", "c"].map { "\($0) of \(store)" }
+                )
+            }
+            let status = catalog.database.workers!.status
+            #expect(status.count == 2)
+            #expect(status.allSatisfy { $0.isUsable && $0.reads > 0 }, "\(status)")
+            // Every page that follows does, too.
+            let before = reads(catalog)
+            for store in stores { _ = try await names(store, Sort.parse("-name"), in: catalog) }
+            #expect(reads(catalog) >= before + stores.count)
+        }
+    }
+
+    @Test("A page of a user combines the worker of the store with the user's remembered sort")
+    func readsRememberedSorts() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = try await addStore("corner", to: catalog)
+            try await untilRead([store], in: catalog)
+            for (sort, expected) in [
+                ("name", ["a", "b", "c"]), ("-name", ["c", "b", "a"]), ("name", ["a", "b", "c"]),
+            ] {
+                let key = SettingKey.sort(of: Self.shelf, in: store)
+                _ = try await catalog.edit(SettingsEdit([.init(key, .string(sort))]), of: Self.user)
+                let before = reads(catalog)
+                let found = try await names(store, of: Self.user, in: catalog)
+                #expect(found == expected.map { "\($0) of \(store)" })
+                #expect(reads(catalog) > before)
+            }
+        }
+    }
+
+    @Test("A page of a moved store has the writes that followed, although its old worker still has a copy")
+    func followsMoves() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = try await addStore("corner", to: catalog)
+            try await untilRead([store], in: catalog)
+            let connection = try await PostgresConnection.connect(catalog.database.writes.configuration.inOwnerRole)
+            try await connection.perform(within: .seconds(60)) { connection in
+                try connection.run(
+                    script: """
+                        SELECT citus_move_shard_placement(p.shardid, n.nodename, n.nodeport, other.nodename, other.nodeport,
+                            shard_transfer_mode => 'block_writes')
+                        FROM store s JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('shelf', s.store_id)
+                        JOIN pg_dist_node n ON n.groupid = p.groupid
+                        JOIN pg_dist_node other ON other.groupid NOT IN (0, p.groupid)
+                        """
+                )
+            }
+            await connection.close()
+            _ = try await catalog.put(Product(sku: SKU("a")!, name: "another"), in: store)
+            #expect(
+                try await names(store, Sort.parse("name"), in: catalog) == ["another", "b of corner", "c of corner"]
+            )
+            try await untilRead([store], in: catalog)
+            #expect(
+                try await names(store, Sort.parse("name"), in: catalog) == ["another", "b of corner", "c of corner"]
+            )
+        }
+    }
+
+    @Test("What does not exist is looked up by the coordinator")
+    func looksUpWhatIsMissing() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = try await addStore("corner", to: catalog)
+            try await untilRead([store], in: catalog)
+            let missing = PageRequest(store: store, shelf: CatalogKey("bakery")!)
+            await #expect(throws: CatalogError.notFound("shelf “bakery”")) { try await catalog.page(missing) }
+            _ = try await catalog.put(Shelf(key: CatalogKey("bakery")!, title: "Bakery"), in: store)
+            #expect(try await catalog.page(missing).products.isEmpty)
+        }
+    }
+
+    @Test("A worker without a table is passed over, and no page fails")
+    func passesOverFailingWorkers() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let store = try await addStore("corner", to: catalog)
+            try await untilRead([store], in: catalog)
+            let id = try #require(catalog.database.storeIDs[store])
+            let read = try #require(catalog.database.workers!.read(of: id, catalog.database.pageLane))
+            read.workers.readFailed(PostgresError(.deadline, "the deadline passed"), read.shard, read.worker)
+            #expect(catalog.database.workers!.read(of: id, catalog.database.pageLane) == nil)
+            #expect(try await names(store, in: catalog).count == 3)
+            // Its monitor reaches it again.
+            try await untilRead([store], in: catalog)
+        }
+    }
+}
