@@ -169,19 +169,20 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-citus
-test-citus: build-tests build ## Test stores, orders, lists, imports and the API on a Citus cluster, migrate and distribute databases, lose servers (LOSSES="--rounds 30"), and restore a backup, if its source is in ../shared/citus
+test-citus: build-tests build ## Test stores, orders, lists, imports and the API on a Citus cluster, migrate and distribute databases, lose servers (LOSSES="--rounds 30"), read after each write while shards move (WRITES="--writes 100000"), and restore a backup, if its source is in ../shared/citus
 	@$(MAKE) --no-print-directory deps PACKAGES="procps python3"
 	if [ -n "$(CITUS_SOURCE)" ]; then \
 	    $(CITUS_SOURCE) "$(CITUS)" && \
 	    $(MAKE) --no-print-directory test-citus-suites && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/migrations.py $(AISLE) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/faults.py $(AISLE) $(LOSSES) && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Faults/freshness.py $(AISLE) --citus $(WRITES) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/backup.py $(AISLE); \
 	fi
 
 # The suites whose tests run on a coordinator and two workers, too.
 CITUS_SUITES := CatalogPostgresIntegrationTests.(AuditPartition|AuditStore|DatabaseEpoch|FacetCache|FilterOracle|Importer|ListStore|\
-ManualOrder|ModificationTime|Popularity|Resort|SettingsStore|SettingsSync|SortOracle|Statement|StoreConformance|StoreState)Tests|\
+ManualOrder|ModificationTime|Popularity|Resort|SettingsStore|SettingsSync|SortOracle|Statement|StoreConformance|StoreState|StoreWorkers)Tests|\
 CatalogHTTPIntegrationTests
 
 .PHONY: test-citus-suites
