@@ -181,16 +181,17 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	fi
 
 # The suites whose tests run on a coordinator and two workers, too.
-CITUS_SUITES := CatalogPostgresIntegrationTests.(AuditPartition|AuditStore|DatabaseEpoch|FacetCache|FilterOracle|Importer|ListStore|\
-ManualOrder|ModificationTime|Popularity|Resort|SettingsStore|SettingsSync|SortOracle|Statement|StoreConformance|StoreState|StoreWorkers)Tests|\
-CatalogHTTPIntegrationTests
+CITUS_STORES := AuditPartition AuditStore DatabaseEpoch FacetCache FilterOracle Importer ListStore ManualOrder ModificationTime Popularity \
+    Resort SettingsStore SettingsSync SortOracle Statement StoreConformance StoreState StoreWorkers
+CITUS_SUITES := $(foreach suite,$(CITUS_STORES),CatalogPostgresIntegrationTests.$(suite)Tests) CatalogHTTPIntegrationTests \
+    $(if $(wildcard ../shared/data),RealCatalogTests)
 
 .PHONY: test-citus-suites
 test-citus-suites:
 	rm -f .aisle/citus.log
 	mkdir -p .aisle
 	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=8 AISLE_TEST_CITUS="$(CITUS)" AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" \
-	    $(TEST_RUN) --filter '$(CITUS_SUITES)'
+	    AISLE_REAL_DATA="$(abspath $(wildcard ../shared/data))" $(TEST_RUN) $(foreach suite,$(CITUS_SUITES),--filter '$(suite)')
 	AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter MultiShardTests
 
 .PHONY: test-faults

@@ -80,7 +80,7 @@ import Testing
         for statement in pages + others {
             let found = tables.sql(statement.sql)
             #expect(found != nil && found != statement.sql, "\(statement.sql)")
-            // What is left are columns.
+            // The remaining names are columns.
             let isLeft = all.contains {
                 found?.contains("FROM \($0) ") == true || found?.contains("JOIN \($0) ") == true
             }

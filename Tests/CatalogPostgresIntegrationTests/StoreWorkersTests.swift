@@ -122,7 +122,7 @@ struct StoreWorkersTests {
         }
     }
 
-    @Test("What does not exist is looked up by the coordinator")
+    @Test("The coordinator looks up missing shelves")
     func looksUpWhatIsMissing() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = try await addStore("corner", to: catalog)
@@ -134,7 +134,7 @@ struct StoreWorkersTests {
         }
     }
 
-    @Test("A worker without a table is passed over, and no page fails")
+    @Test("A worker that fails is passed over until its monitor reaches it, and no page fails")
     func passesOverFailingWorkers() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = try await addStore("corner", to: catalog)

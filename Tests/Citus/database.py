@@ -41,7 +41,7 @@ class Database:
 
     def move(self, store: str, node: int) -> None:
         """Moves a store, and those that are with it, to another worker."""
-        # What earlier moves left behind would be in the way.
+        # The copies that earlier moves have left would be in the way.
         self.cluster.sql(self.name, "CALL citus_cleanup_orphaned_resources()")
         ports = self.cluster.ports
         self.cluster.sql(self.name, f"""

@@ -151,8 +151,8 @@ package final class StoreWorkers: Sendable {
 
     /// Asks the coordinator where the shards are.
     ///
-    /// - Returns: false without Citus; nil if the coordinator does not answer. What is known then still holds: without the coordinator,
-    ///   no shard moves.
+    /// - Returns: false without Citus; nil if the coordinator does not answer. The known places still hold then, because only the coordinator
+    ///   moves shards.
     private func refresh() async -> Bool? {
         let (known, wanted) = state.withLock { (Set($0.shards.keys), Array($0.unknownStores)) }
         do {
