@@ -176,6 +176,7 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	    $(MAKE) --no-print-directory test-citus-suites && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/migrations.py $(AISLE) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/faults.py $(AISLE) $(LOSSES) && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/failover.py $(AISLE) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Faults/freshness.py $(AISLE) --citus $(WRITES) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/backup.py $(AISLE); \
 	fi

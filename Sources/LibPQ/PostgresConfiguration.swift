@@ -93,9 +93,10 @@ package struct PostgresConfiguration: Sendable {
     /// Returns the configuration for the same database and user on another server.
     package func server(host: String, port: Int) throws(PostgresError) -> PostgresConfiguration {
         try changing { parts in
-            (parts["host"], parts["hostaddr"], parts["port"]) = (host, nil, String(port))
-            // These choose among several servers.
-            (parts["target_session_attrs"], parts["load_balance_hosts"]) = (nil, nil)
+            // Values that are empty or defaults, so that neither the environment nor a service file replaces them.
+            (parts["host"], parts["hostaddr"], parts["port"]) = (host, "", String(port))
+            parts["target_session_attrs"] = "any"
+            parts["load_balance_hosts"] = nil
         }
     }
 

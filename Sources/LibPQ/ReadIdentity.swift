@@ -1,5 +1,5 @@
 /// Identifies the queries and the result of a read, so that identical reads can be sent once.
-package struct ReadIdentity: Sendable, Equatable {
+package struct ReadIdentity: Sendable, Hashable {
     private let hash: Int
     private let isEqual: @Sendable (Self) -> Bool
     private let value: any Hashable & Sendable
@@ -9,6 +9,8 @@ package struct ReadIdentity: Sendable, Equatable {
         self.value = value
         isEqual = { $0.value as? Value == value }
     }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 
     package static func == (a: Self, b: Self) -> Bool { a.hash == b.hash && a.isEqual(b) }
 }

@@ -24,7 +24,10 @@ import TestSupport
 
     @Test(
         "Every device resyncs once in a new epoch of the database",
-        arguments: ["DELETE FROM database_life", "UPDATE database_life SET identity = 'another cluster'"]
+        arguments: [
+            "DELETE FROM database_life",
+            "UPDATE database_life SET identity = 'another cluster' WHERE identity NOT LIKE 'worker %'",
+        ]
     )
     func devicesResyncOnce(_ script: String) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -46,6 +49,40 @@ import TestSupport
             let later = try await set("blue", in: catalog)
             #expect(later > resync.revision)
             #expect(!(try await changes(since: later, in: catalog).isResync))
+        }
+    }
+
+    @Test(
+        "Every device resyncs once after a failover of a worker",
+        .enabled(if: CitusServers.prefix != nil, "needs a build of Citus: make test-citus")
+    )
+    func devicesResyncAfterFailoversOfWorkers() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let seen = try await set("red", in: catalog)
+            func identities() async throws -> [String] {
+                try await catalog.database.writes.perform { connection in
+                    try connection.query("SELECT identity FROM database_life WHERE identity LIKE 'worker %' ORDER BY 1")
+                    {
+                        try $0.map { try $0.text(0) }
+                    }
+                }
+            }
+            // The monitors record both workers, which is no failover.
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try await identities().count < 2 { try #require(.now < deadline, "the workers are not recorded") }
+            #expect(!(try await changes(since: seen, in: catalog).isResync))
+            let known = try await identities()
+            let promoted = WorkerIdentity(worker: String(known[0].prefix { $0 != "/" }), life: "1/00000002")
+            for _ in 0..<2 {
+                try await catalog.database.writes.perform { try DatabaseEpoch.record(promoted, $0) }
+            }
+            #expect(try await identities() == [promoted.text, known[1]].sorted())
+            let resync = try await changes(since: seen, in: catalog)
+            #expect(resync.isResync)
+            #expect(!(try await changes(since: resync.revision, in: catalog).isResync))
+            // A server that has noticed it later records the same.
+            try await catalog.database.writes.perform { try DatabaseEpoch.record(promoted, $0) }
+            #expect(!(try await changes(since: resync.revision, in: catalog).isResync))
         }
     }
 

@@ -46,7 +46,7 @@ import Testing
         "DistributionStatements.localTables",
         "DistributionStatements.withoutPreparedTransactions", "DistributionStatements.withOldTransactions",
         "WorkerStatements.shards", "WorkerStatements.tables", "WorkerStatements.shardsOfStores",
-        "WorkerStatements.present", "WorkerStatements.isPrimary",
+        "WorkerStatements.present", "DatabaseEpoch.readWorker",
         "ImportStatements.stage", "ImportStatements.findUnpositioned", "ImportStatements.nextUnpositioned",
         "ImportStatements.closeUnpositioned", "GeneratorStatements.copyShelves", "PlacementStatements.copyPositions",
         "PopularityStatements.allowLongLockWait", "PurchaseStatements.truncate",
@@ -128,10 +128,7 @@ import Testing
     func preparesPageStatements() async throws {
         var statements: [(name: String, statements: [PostgresStatement])] = []
         var types: [String: String] = [:]
-        let pairs = SortKey.allCases.flatMap { first in
-            SortKey.allCases.filter { $0 != first }.map { "\(first.name),-\($0.name)" }
-        }
-        for sort in Sort.allSingle + pairs.compactMap({ try? Sort.parse($0) }) {
+        for sort in Self.sorts {
             for shape in Self.shapes(sort) {
                 for range in PageStatement(shape).ranges {
                     let name = "page \(statements.count), \(sort.description)"
@@ -147,7 +144,14 @@ import Testing
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
-    private static func shapes(_ sort: Sort) -> [PageStatement.Shape] {
+    /// The sorts by one key and by two.
+    static let sorts =
+        Sort.allSingle
+        + SortKey.allCases.flatMap { first in
+            SortKey.allCases.filter { $0 != first }.compactMap { try? Sort.parse("\(first.name),-\($0.name)") }
+        }
+
+    static func shapes(_ sort: Sort) -> [PageStatement.Shape] {
         let count = sort.terms.count
         let cursors: [PageStatement.CursorShape?] =
             [nil]

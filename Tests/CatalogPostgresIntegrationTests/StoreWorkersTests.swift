@@ -141,7 +141,7 @@ struct StoreWorkersTests {
             try await untilRead([store], in: catalog)
             let id = try #require(catalog.database.storeIDs[store])
             let read = try #require(catalog.database.workers!.read(of: id, catalog.database.pageLane))
-            read.workers.readFailed(PostgresError(.deadline, "the deadline passed"), read.shard, read.worker)
+            read.workers.readFailed(PostgresError(.connection, "the connection broke"), read.shard, read.worker)
             #expect(catalog.database.workers!.read(of: id, catalog.database.pageLane) == nil)
             #expect(try await names(store, in: catalog).count == 3)
             // Its monitor reaches it again.

@@ -2,8 +2,8 @@
 
 Usage: failover.py AISLE.
 """
-import contextlib, json, os, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.error, urllib.request
-from harness import SECRET, Cluster, free_port, psql, send, status, until
+import contextlib, json, os, shutil, signal, subprocess, sys, tempfile, threading, time, urllib.request
+from harness import SECRET, Cluster, free_port, psql, send, status, tagged, until
 
 AISLE = os.path.abspath(sys.argv[1])
 # The maximum recovery time of a server after a promotion.
@@ -43,17 +43,6 @@ def served(folder, dsn):
         except subprocess.TimeoutExpired:
             server.kill()
             raise
-
-
-def tagged(base, path, tags=(), token=None):
-    """Requests a resource that the client has seen with some tags; returns the status and the resource's tag."""
-    headers = {"authorization": f"Bearer {token}"} if token else {}
-    request = urllib.request.Request(base + path, headers={**headers, **({"if-none-match": ", ".join(tags)} if tags else {})})
-    try:
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return answer.status, answer.headers["etag"]
-    except urllib.error.HTTPError as error:
-        return error.code, error.headers["etag"]
 
 
 def first_change(base, token, last):

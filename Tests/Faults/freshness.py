@@ -112,9 +112,10 @@ class Mover:
         assert not self.thread.is_alive() and self.moves > 2, f"{self.moves} moves"
 
 
-def worker_reads(port):
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/status", timeout=10) as answer:
-        return [worker["reads"] for worker in json.load(answer)["workers"]]
+def worker_metrics(port, name):
+    """Returns the values of a metric for the workers."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as answer:
+        return [float(line.split()[-1]) for line in answer.read().decode().split("\n") if line.startswith(f"aisle_worker_{name}{{")]
 
 
 def test(database, servers):
@@ -141,9 +142,11 @@ def test(database, servers):
     print(f"{options.writes // WRITERS * WRITERS:,} writes were read at once, each on one of two servers")
     if mover:
         mover.stop()
-        reads = [worker_reads(port) for port in admin_ports]
+        reads, fallbacks = ([worker_metrics(port, name) for port in admin_ports] for name in ("reads_total", "fallbacks_total"))
         assert all(min(counts) > options.writes // 20 for counts in reads), f"the servers did not read from both workers: {reads}"
-        print(f"the store moved {mover.moves} times between two workers, from which the servers read {sum(map(sum, reads)):,} times")
+        assert sum(map(sum, fallbacks)) > 0, "no read met a shard that had moved"
+        print(f"the store moved {mover.moves} times between two workers, from which the servers read {sum(map(sum, reads)):,.0f} times; "
+              f"{sum(map(sum, fallbacks)):,.0f} reads met a shard that had moved")
 
 
 servers = []

@@ -44,6 +44,17 @@ def status(base, path, *more):
     return send(base, path, *more)[0]
 
 
+def tagged(base, path, tags=(), token=None):
+    """Requests a resource that the client has seen with some tags; returns the status and the resource's tag."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    request = urllib.request.Request(base + path, headers={**headers, **({"if-none-match": ", ".join(tags)} if tags else {})})
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return answer.status, answer.headers["etag"]
+    except urllib.error.HTTPError as error:
+        return error.code, error.headers["etag"]
+
+
 class Database:
     """A private PostgreSQL in a folder of its own, migrated and seeded by a build of the program."""
 

@@ -111,7 +111,9 @@ package final class Database: Sendable {
                 observer: observer
             )
         self.replicas?.start()
-        workers = readsWorkers ? StoreWorkers(writes.configuration, connections, observer) : nil
+        workers =
+            readsWorkers
+            ? StoreWorkers((direct ?? configuration).with(DatabaseSettings.writes), connections, observer) : nil
         workers?.start()
     }
 

@@ -58,5 +58,44 @@ package enum DatabaseEpoch {
             horizon = \(SQL.nextVersion(after: "revision"))
         WHERE user_id = $1 AND horizon < (SELECT started_at FROM database_life WHERE identity = $2)
         """
-    static let forgetAll: PostgresStatement = "DELETE FROM database_life"
+    static let forgetAll: PostgresStatement = "DELETE FROM database_life WHERE identity NOT LIKE 'worker %'"
+
+    // MARK: - Workers
+
+    /// Returns the identity of a worker of a Citus cluster: its number, its cluster and its timeline; nil on a standby.
+    static func worker(_ connection: isolated PostgresConnection) throws -> WorkerIdentity? {
+        try connection.query(readWorker) { rows in
+            try rows.first { WorkerIdentity(worker: try $0.text(0), life: try $0.text(1)) }
+        }
+    }
+
+    /// Records the identity of a worker, on the coordinator. If the worker had another one, it may lack the last commits, so a new epoch
+    /// begins.
+    static func record(_ identity: WorkerIdentity, _ connection: isolated PostgresConnection) throws {
+        try connection.transaction { connection in
+            let worker = PostgresValue.text(identity.worker)
+            // The first of several servers that notice it removes the former identity.
+            let isChanged = try connection.execute(forgetWorker, [worker, .text(identity.text)]) > 0
+            try connection.execute(insert, [.text(identity.text)])
+            if isChanged { try connection.execute(forgetAll) }
+        }
+    }
+
+    /// The worker and its life, on a server that accepts writes.
+    static let readWorker: PostgresStatement = """
+        SELECT 'worker ' || g.groupid, s.system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+        FROM pg_dist_local_group g CROSS JOIN pg_control_system() s WHERE NOT pg_is_in_recovery()
+        """
+    static let forgetWorker: PostgresStatement = """
+        DELETE FROM database_life WHERE starts_with(identity, $1 || '/') AND identity <> $2
+        """
+}
+
+/// Identifies a worker among the copies of its data.
+struct WorkerIdentity: Sendable, Hashable {
+    /// The name of its row in `database_life`, which the identity begins with.
+    let worker: String
+    let life: String
+
+    var text: String { "\(worker)/\(life)" }
 }

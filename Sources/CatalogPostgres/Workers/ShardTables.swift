@@ -12,8 +12,8 @@ final class ShardTables: Sendable {
     /// Statements with names of shards; nil for those that also need other tables.
     private let statements = Mutex<[PostgresStatement: PostgresStatement?]>([:])
 
-    /// The number of statements that are kept. There is one for each kind of page.
-    private static let limit = 4096
+    /// The number of statements that are kept: one for each kind of page. With 100 shards, all of them have 30 MB.
+    private static let limit = 256
 
     init(_ shards: [String: String]) { self.shards = shards }
 
@@ -21,15 +21,13 @@ final class ShardTables: Sendable {
     ///
     /// - Parameter names: the names of statements in logs and traces.
     func statement(_ original: PostgresStatement, _ names: StatementNames) -> PostgresStatement? {
+        if let known = statements.withLock({ $0[original] }) { return known }
+        let found = sql(original.sql).map { PostgresStatement(SQL(unchecked: $0), name: names.name(of: original)) }
         statements.withLock { statements in
-            if let known = statements[original] { return known }
             if statements.count >= Self.limit { statements.removeAll() }
-            let found = sql(original.sql).map {
-                PostgresStatement(SQL(unchecked: $0), name: names.name(of: original))
-            }
             statements[original] = .some(found)
-            return found
         }
+        return found
     }
 
     /// Returns a text in which FROM and JOIN name shards, with the name of the table as alias where there is none; nil if they also

@@ -12,8 +12,8 @@ package final class StoreWorkers: Sendable {
         /// The id of the shard of `shelf`.
         let id: Int64
         let tables: ShardTables
-        /// The name of the worker that has it.
-        var worker: String
+        /// The address of the worker that has it.
+        let worker: WorkerAddress
         /// Reads use the coordinator until then.
         var pausedUntil: ContinuousClock.Instant?
     }
@@ -24,8 +24,11 @@ package final class StoreWorkers: Sendable {
         var shardsOfStores: [Int32: Int64] = [:]
         /// The ids of stores whose shards are asked for.
         var unknownStores: Set<Int32> = []
-        var workers: [String: Worker] = [:]
-        var monitors: [String: Task<Void, Never>] = [:]
+        var workers: [WorkerAddress: Worker] = [:]
+        /// The monitors of the workers, and that of the coordinator.
+        var monitors: [WorkerAddress?: Task<Void, Never>] = [:]
+        /// The time of the last answer of the coordinator.
+        var refreshedAt: ContinuousClock.Instant?
         var isShutDown = false
     }
 
@@ -34,6 +37,8 @@ package final class StoreWorkers: Sendable {
     private let observer: Observer
     private let probe: ProbeConnection
     private let state = Mutex(State())
+    /// Whether the tables are distributed, or that is not known yet.
+    private let mayBeDistributed = Atomic<Bool>(true)
     /// Wakes the monitor of the coordinator.
     private let wakeups: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
 
@@ -41,9 +46,16 @@ package final class StoreWorkers: Sendable {
 
     /// The pause between two probes of a server.
     private static let interval: Duration = .seconds(1)
+    /// The pause between two probes of a worker that does not answer.
+    private static let intervalOfFailures: Duration = .seconds(5)
+    /// The pause after a probe that a read has caused.
+    private static let minimumInterval: Duration = .milliseconds(50)
+    /// How long the answer of the coordinator holds. Without it, a server that cannot reach the coordinator might read from a worker that a
+    /// standby has replaced.
+    private static let lease: Duration = .seconds(5)
     /// How long a server may take to answer a probe.
     private static let probeLimit: Duration = .seconds(2)
-    /// How long a shard is read through the coordinator after a statement failed on its worker.
+    /// How long a shard is read through the coordinator after its worker could not answer.
     private static let pause: Duration = .seconds(5)
     /// The number of stores whose shards are known: a few megabytes.
     private static let storeLimit = 50_000
@@ -68,44 +80,52 @@ package final class StoreWorkers: Sendable {
     ///
     /// - Parameter lane: the connections of the coordinator.
     func read(of store: Int32, _ lane: PageLane) -> WorkerRead? {
+        guard mayBeDistributed.load(ordering: .relaxed) else { return nil }
+        let now = ContinuousClock.now
         let (found, mustAsk) = state.withLock { state -> (WorkerRead?, Bool) in
             guard let id = state.shardsOfStores[store] else {
                 return (nil, !state.shards.isEmpty && state.unknownStores.insert(store).inserted)
             }
-            guard let shard = state.shards[id], let worker = state.workers[shard.worker], worker.isUsable,
-                shard.pausedUntil.map({ $0 <= .now }) ?? true
+            guard let refreshedAt = state.refreshedAt, now <= refreshedAt + Self.lease, let shard = state.shards[id],
+                shard.pausedUntil.map({ $0 <= now }) ?? true,
+                let worker = state.workers[shard.worker], let pages = worker.pages
             else { return (nil, false) }
-            return (WorkerRead(shard: shard, worker: worker, workers: self, coordinator: lane), false)
+            return (
+                WorkerRead(shard: shard, worker: worker, pages: pages, workers: self, coordinator: lane), false
+            )
         }
         if mustAsk { wakeups.continuation.yield() }
         return found
     }
 
+    /// Whether a worker still has shards.
+    func uses(_ worker: Worker) -> Bool { state.withLock { $0.workers[worker.address] === worker } }
+
     /// Records that a worker could not answer a read.
     func readFailed(_ error: PostgresError, _ shard: Shard, _ worker: Worker) {
         observer.observe(.workerPassedOver(name: worker.name, reason: error.description))
-        if error.kind == .connection || error.kind == .deadline {
-            update(worker, error.description)
-        } else {
-            pause(shard)
-        }
+        if error.kind == .connection { passOver(worker, error) } else { pause(shard) }
     }
 
     /// Records that a worker no longer has a shard.
     func shardMoved(_ shard: Shard, from worker: Worker) {
         observer.observe(.workerPassedOver(name: worker.name, reason: "the shard \(shard.id) is on another server"))
-        state.withLock { state in
-            if state.shards[shard.id]?.worker == worker.name { state.shards[shard.id] = nil }
-        }
+        pause(shard)
         wakeups.continuation.yield()
     }
 
+    /// Lets reads of a shard use the coordinator for a while, unless it has moved.
     private func pause(_ shard: Shard) {
-        state.withLock { $0.shards[shard.id]?.pausedUntil = .now + Self.pause }
+        state.withLock { state in
+            if state.shards[shard.id]?.worker == shard.worker {
+                state.shards[shard.id]?.pausedUntil = .now + Self.pause
+            }
+        }
     }
 
-    private func update(_ worker: Worker, _ problem: String?) {
-        if worker.setProblem(problem) { observer.observe(.workerChanged(name: worker.name, reason: problem)) }
+    private func passOver(_ worker: Worker, _ error: any Error) {
+        let reason = (error as? PostgresError)?.description ?? "\(type(of: error))"
+        if worker.passOver(reason) { observer.observe(.workerChanged(name: worker.name, reason: reason)) }
     }
 
     // MARK: - Monitors
@@ -114,9 +134,13 @@ package final class StoreWorkers: Sendable {
         let monitor = Task.detached { [self] in
             var wakeups = wakeups.stream.makeAsyncIterator()
             while !Task.isCancelled {
-                // Without Citus, there is nothing to do.
-                if await refresh() == false { return }
+                if await refresh() == false {
+                    // Without Citus, there is nothing to do.
+                    mayBeDistributed.store(false, ordering: .relaxed)
+                    return await probe.close()
+                }
                 // A second later, or when a read needs something.
+                try? await Task.sleep(for: Self.minimumInterval)
                 let timer = Task { [continuation = self.wakeups.continuation] in
                     // A cancelled timer must not wake the monitor again.
                     guard (try? await Task.sleep(for: Self.interval)) != nil else { return }
@@ -126,7 +150,7 @@ package final class StoreWorkers: Sendable {
                 timer.cancel()
             }
         }
-        add(monitor, "coordinator")
+        add(monitor, of: nil)
     }
 
     func shutDown() {
@@ -141,9 +165,10 @@ package final class StoreWorkers: Sendable {
         Task { [probe] in await probe.close() }
     }
 
-    private func add(_ monitor: Task<Void, Never>, _ name: String) {
+    /// - Parameter address: nil for the monitor of the coordinator.
+    private func add(_ monitor: Task<Void, Never>, of address: WorkerAddress?) {
         let isShutDown = state.withLock { state in
-            if !state.isShutDown { state.monitors[name] = monitor }
+            if !state.isShutDown { state.monitors[address] = monitor }
             return state.isShutDown
         }
         if isShutDown { monitor.cancel() }
@@ -151,8 +176,7 @@ package final class StoreWorkers: Sendable {
 
     /// Asks the coordinator where the shards are.
     ///
-    /// - Returns: false without Citus; nil if the coordinator does not answer. The known places still hold then, because only the coordinator
-    ///   moves shards.
+    /// - Returns: false without Citus; nil if the coordinator does not answer. The last known placements remain valid for a while.
     private func refresh() async -> Bool? {
         let (known, wanted) = state.withLock { (Set($0.shards.keys), Array($0.unknownStores)) }
         do {
@@ -167,65 +191,73 @@ package final class StoreWorkers: Sendable {
         }
     }
 
+    /// Only the monitor of the coordinator calls this.
     private func apply(_ map: ShardMap, _ wanted: [Int32]) {
-        let (added, removed) = state.withLock { state -> ([Worker], [Worker]) in
-            guard !state.isShutDown else { return ([], []) }
+        let used = Set(map.placements.map(\.worker))
+        let missing = state.withLock { state in used.filter { state.workers[$0] == nil } }
+        let added = missing.compactMap { try? Worker($0, coordinator, eventLoops: connections.eventLoops) }
+        let removed = state.withLock { state -> [Worker] in
+            guard !state.isShutDown else { return added }
             var shards: [Int64: Shard] = [:]
-            for place in map.places {
-                let tables = map.tables[place.shard].map { ShardTables($0) } ?? state.shards[place.shard]?.tables
-                guard let tables else { continue }
-                let name = Worker.name(host: place.host, port: place.port)
-                let pausedUntil = state.shards[place.shard]?.pausedUntil
-                shards[place.shard] = Shard(id: place.shard, tables: tables, worker: name, pausedUntil: pausedUntil)
-            }
-            // Stores have other shards after a split.
-            if !map.tables.isEmpty || state.shardsOfStores.count > Self.storeLimit { state.shardsOfStores = [:] }
-            state.shards = shards
-            state.shardsOfStores.merge(map.shardsOfStores) { $1 }
-            state.unknownStores.subtract(wanted)
-            var added: [Worker] = []
-            for place in map.places where state.workers[Worker.name(host: place.host, port: place.port)] == nil {
-                guard let worker = try? Worker(host: place.host, port: place.port, coordinator, connections) else {
+            for placement in map.placements {
+                let former = state.shards[placement.shard]
+                guard let tables = map.tables[placement.shard].map({ ShardTables($0) }) ?? former?.tables else {
                     continue
                 }
-                state.workers[worker.name] = worker
-                added.append(worker)
+                var shard = Shard(id: placement.shard, tables: tables, worker: placement.worker)
+                if let former, former.worker == shard.worker { shard.pausedUntil = former.pausedUntil }
+                shards[placement.shard] = shard
             }
-            let used = Set(map.places.map { Worker.name(host: $0.host, port: $0.port) })
+            state.shards = shards
+            // Stores have other shards after a split.
+            state.shardsOfStores = state.shardsOfStores.filter { shards[$0.value] != nil }
+            if state.shardsOfStores.count > Self.storeLimit { state.shardsOfStores = [:] }
+            state.shardsOfStores.merge(map.shardsOfStores) { $1 }
+            state.unknownStores.subtract(wanted)
+            state.refreshedAt = map.readAt
+            for worker in added { state.workers[worker.address] = worker }
             let removed = state.workers.filter { !used.contains($0.key) }.map(\.value)
             for worker in removed {
-                state.workers[worker.name] = nil
-                state.monitors[worker.name]?.cancel()
-                state.monitors[worker.name] = nil
+                state.workers[worker.address] = nil
+                state.monitors.removeValue(forKey: worker.address)?.cancel()
             }
-            return (added, removed)
+            return removed
         }
-        for worker in added { add(Task.detached { await self.monitor(worker) }, worker.name) }
+        for worker in added { add(Task.detached { await self.monitor(worker) }, of: worker.address) }
         for worker in removed { worker.shutDown() }
     }
 
     private func monitor(_ worker: Worker) async {
+        var recorded: WorkerIdentity?
         while !Task.isCancelled {
             do {
-                let isPrimary = try await worker.probe.perform(within: Self.probeLimit) {
-                    try $0.query(WorkerStatements.isPrimary) { $0.count > 0 }
+                let identity = try await worker.probe.perform(within: Self.probeLimit) { try DatabaseEpoch.worker($0) }
+                if let identity, identity != recorded {
+                    // After a failover, it may lack commits that devices know.
+                    try await probe.perform(within: Self.probeLimit) { try DatabaseEpoch.record(identity, $0) }
+                    recorded = identity
                 }
-                update(worker, isPrimary ? nil : "it is a standby")
-            } catch { update(worker, "it cannot be reached") }
-            try? await Task.sleep(for: Self.interval)
+                guard identity != nil else { throw PostgresError(.misuse, "the worker is a standby") }
+                if try worker.use() { observer.observe(.workerChanged(name: worker.name, reason: nil)) }
+                try? await Task.sleep(for: Self.interval)
+            } catch {
+                passOver(worker, error)
+                try? await Task.sleep(for: Self.intervalOfFailures)
+            }
         }
     }
 }
 
-/// Where the shards of stores are.
+/// The placements of the shards that have stores.
 private struct ShardMap: Sendable {
-    struct Place: Sendable {
+    struct Placement: Sendable {
         let shard: Int64
-        let host: String
-        let port: Int
+        let worker: WorkerAddress
     }
 
-    var places: [Place] = []
+    /// The time before the coordinator was asked.
+    let readAt: ContinuousClock.Instant
+    var placements: [Placement] = []
     /// The names of shards by table, for each shard of `shelf`; empty if they are known.
     var tables: [Int64: [String: String]] = [:]
     var shardsOfStores: [Int32: Int64] = [:]
@@ -240,16 +272,13 @@ private struct ShardMap: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShardMap? {
         guard try Distribution.isDistributed(connection) else { return nil }
-        var map = ShardMap()
-        map.places = try connection.query(WorkerStatements.shards) { rows in
-            try rows.map { Place(shard: try $0.int8(0), host: try $0.text(1), port: try $0.int(2)) }
+        var map = ShardMap(readAt: .now)
+        map.placements = try connection.query(WorkerStatements.shards) { rows in
+            try rows.map { Placement(shard: try $0.int8(0), worker: try WorkerAddress($0, from: 1)) }
         }
-        if !Set(map.places.map(\.shard)).isSubset(of: known) {
+        if !Set(map.placements.map(\.shard)).isSubset(of: known) {
             try connection.query(WorkerStatements.tables) { rows in
-                try rows.forEach { row in
-                    let table = try row.text(1)
-                    map.tables[try row.int8(0), default: [:]][table] = "\(table)_\(try row.int8(2))"
-                }
+                try rows.forEach { map.tables[try $0.int8(0), default: [:]][try $0.text(1)] = try $0.text(2) }
             }
         }
         if !stores.isEmpty {

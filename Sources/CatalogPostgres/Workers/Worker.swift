@@ -3,58 +3,93 @@ internal import Synchronization
 
 /// A worker of a Citus cluster, with connections of its own for pages.
 final class Worker: Sendable {
-    /// The host and port, as the cluster knows them.
-    let name: String
-    let pages: PageLane
+    private struct State {
+        /// Why it is not used; nil if it is.
+        var problem: String? = "not connected yet"
+        var wasTried = false
+        /// Opened when it first responds.
+        var pages: PageLane?
+        var isShutDown = false
+    }
+
+    let address: WorkerAddress
     /// The connection of its monitor.
     let probe: ProbeConnection
+    private let configuration: PostgresConfiguration
+    private let eventLoops: Int
+    private let state = Mutex(State())
     private let reads = Atomic<Int>(0)
-    /// Why it is not used; nil if it is.
-    private let currentProblem = Mutex<String?>("it was not reached yet")
 
-    /// How long a page may take, so that time is left to read it through the coordinator.
-    private static let pageTimeout: Duration = .seconds(1)
     /// The number of statements that a connection prepares: some for each shard.
     private static let statementLimit = 1024
 
-    /// - Parameter coordinator: the configuration of the coordinator, whose user and options are used.
-    init(host: String, port: Int, _ coordinator: PostgresConfiguration, _ connections: ConnectionCounts) throws {
-        name = Self.name(host: host, port: port)
-        var configuration = try coordinator.server(host: host, port: port).with(DatabaseSettings.pages)
+    /// - Parameters:
+    ///   - coordinator: the configuration of the coordinator, whose user and options are used.
+    ///   - eventLoops: the number of its connections for pages. Reads are spread over the workers, and those of a connection that arrive
+    ///     together share the check for their shards.
+    init(_ address: WorkerAddress, _ coordinator: PostgresConfiguration, eventLoops: Int) throws {
+        self.address = address
+        self.eventLoops = eventLoops
+        var configuration = try Self.configuration(of: address, coordinator).with(DatabaseSettings.pages)
         // Its statements name ordinary tables, so they are planned like those of a server without Citus.
         configuration.extensionSettings = nil
         configuration.statementLimit = Self.statementLimit
-        configuration.connectTimeout = .seconds(2)
-        // Reads are spread over the workers, and those of a connection that arrive together share its check.
-        pages = try PageLane(
-            configuration,
-            eventLoops: connections.eventLoops,
-            connections: 1,
-            timeout: Self.pageTimeout
-        )
+        self.configuration = configuration
         probe = ProbeConnection(configuration)
     }
 
-    static func name(host: String, port: Int) -> String { "\(host):\(port)" }
-
-    var status: WorkerStatus {
-        WorkerStatus(name: name, problem: currentProblem.withLock { $0 }, reads: reads.load(ordering: .relaxed))
+    /// Returns the configuration of a worker: that of the coordinator with another address. There is no pooler in between.
+    static func configuration(
+        of address: WorkerAddress,
+        _ coordinator: PostgresConfiguration
+    ) throws(PostgresError) -> PostgresConfiguration {
+        var configuration = try coordinator.server(host: address.host, port: address.port)
+        configuration.connectTimeout = .seconds(2)
+        configuration.statements = .named
+        return configuration
     }
 
-    var isUsable: Bool { currentProblem.withLock { $0 == nil } }
+    var name: String { address.name }
 
-    /// Sets or clears the reason for which it is not used; returns whether that changes whether it is used.
-    func setProblem(_ problem: String?) -> Bool {
-        currentProblem.withLock { current in
-            defer { current = problem }
-            return (current == nil) != (problem == nil)
+    var status: WorkerStatus {
+        WorkerStatus(name: name, problem: state.withLock { $0.problem }, reads: reads.load(ordering: .relaxed))
+    }
+
+    /// The connections for pages; nil if it is not used.
+    var pages: PageLane? { state.withLock { $0.problem == nil ? $0.pages : nil } }
+
+    /// Records that it responds, and opens the connections for pages.
+    ///
+    /// - Returns: whether it was not used before.
+    func use() throws -> Bool {
+        try state.withLock { state in
+            guard !state.isShutDown else { return false }
+            if state.pages == nil {
+                state.pages = try PageLane(configuration, eventLoops: eventLoops, connections: 1)
+            }
+            defer { state.problem = nil }
+            return state.problem != nil
+        }
+    }
+
+    /// Records why it is not used.
+    ///
+    /// - Returns: whether it was used before, or was not tried before.
+    func passOver(_ problem: String) -> Bool {
+        state.withLock { state in
+            defer { (state.problem, state.wasTried) = (problem, true) }
+            return state.problem == nil || !state.wasTried
         }
     }
 
     func countRead() { reads.wrappingAdd(1, ordering: .relaxed) }
 
     func shutDown() {
-        pages.shutDown()
+        let pages = state.withLock { state in
+            state.isShutDown = true
+            return state.pages
+        }
+        pages?.shutDown()
         Task { [probe] in await probe.close() }
     }
 }

@@ -5,14 +5,16 @@ struct WorkerRead: Sendable {
     /// The shard of `shelf` that has the store.
     let shard: StoreWorkers.Shard
     let worker: Worker
+    /// The connections of the worker.
+    let pages: PageLane
     let workers: StoreWorkers
     let coordinator: PageLane
 
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does. Those about users, who may be on other
     /// workers, come first and go to the coordinator.
     ///
-    /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator; kind `exhausted` if the worker has too many reads
-    ///   in flight.
+    /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator; kind `deadline` or `exhausted` if the worker is
+    ///   overloaded.
     func read<Shared: Sendable, Own: Sendable>(
         sharing shared: [SharedQuery],
         into initialShared: Shared,
@@ -39,9 +41,8 @@ struct WorkerRead: Sendable {
         }
         let (sharedIndexes, indexes) = (Self.present(sharedHere), Self.present(queriesHere))
         guard !sharedIndexes.isEmpty || !indexes.isEmpty else { return state }
-        worker.countRead()
         do {
-            let found = try await worker.pages.current.read(
+            let found = try await pages.current.read(
                 sharing: [SharedQuery(WorkerStatements.present, key: [.int8(shard.id)])] + sharedHere.compactMap { $0 },
                 into: Checked(value: state.shared),
                 { found, index, row in
@@ -52,7 +53,8 @@ struct WorkerRead: Sendable {
                     }
                 },
                 then: queriesHere.compactMap { $0 },
-                identity: elsewhere.isEmpty ? identity : nil,
+                // Shards of which one has replaced the other may have the same page.
+                identity: elsewhere.isEmpty ? identity.map { ReadIdentity([$0, ReadIdentity(shard.id)]) } : nil,
                 into: state.own,
                 { try rows(&$0, indexes[$1], $2) }
             )
@@ -60,9 +62,12 @@ struct WorkerRead: Sendable {
                 workers.shardMoved(shard, from: worker)
                 throw WorkerProblem.failed
             }
+            worker.countRead()
             return (found.shared.value, found.own)
-        } catch let error as PostgresError where error.kind != .cancelled && error.kind != .exhausted {
-            // With too many reads in flight, the coordinator would not help.
+        } catch let error as PostgresError where error.kind != .cancelled && error.kind != .deadline {
+            // The coordinator would send more work to a worker that is slow or has too many reads in flight. But one that is no longer used
+            // was shut down.
+            if error.kind == .exhausted, workers.uses(worker) { throw error }
             workers.readFailed(error, shard, worker)
             throw WorkerProblem.failed
         }

@@ -22,8 +22,9 @@ struct DoctorCommand: AisleCommand {
         let findings = try await database.withPool(size: 1) { pool in
             let findings = try await Doctor(pool).examine(servers: servers, with: settings.connections)
             let doctor = ReplicaDoctor(primary: pool, lagLimit: settings.readLag)
+            let workers = settings.readsWorkers ? try await WorkerDoctor(coordinator: pool).examine() : []
             return try await findings
-                + doctor.examine(replicas, servers: servers, with: settings.connections)
+                + doctor.examine(replicas, servers: servers, with: settings.connections) + workers
         }
         switch format {
         case .text:

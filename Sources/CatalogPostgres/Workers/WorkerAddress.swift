@@ -1,0 +1,15 @@
+internal import LibPQ
+
+/// The address of a worker, as the servers of the cluster know it.
+struct WorkerAddress: Sendable, Hashable {
+    let host: String
+    let port: Int
+
+    /// The host and the port, for operators.
+    var name: String { "\(host):\(port)" }
+
+    /// Reads the address in two columns of a row.
+    init(_ row: borrowing PostgresRow, from column: Int) throws {
+        (host, port) = (try row.text(column), try row.int(column + 1))
+    }
+}
