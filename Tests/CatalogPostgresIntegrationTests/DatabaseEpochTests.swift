@@ -67,7 +67,7 @@ import TestSupport
                     }
                 }
             }
-            // The monitors record both workers, which is no failover.
+            // The monitors record both workers, and that is not a failover.
             let deadline = ContinuousClock.now + .seconds(60)
             while try await identities().count < 2 { try #require(.now < deadline, "the workers are not recorded") }
             #expect(!(try await changes(since: seen, in: catalog).isResync))

@@ -39,11 +39,11 @@ package enum Observation: Sendable, Hashable {
     case replicaChanged(name: String, reason: String?)
     /// A read that a replica could not answer was repeated on the primary.
     case replicaPassedOver(name: String, reason: String)
-    /// Pages of stores are read from a worker of a Citus cluster from now on, or through the coordinator for a reason.
+    /// From now on, pages are read from a worker of a Citus cluster, or otherwise through the coordinator.
     ///
-    /// - Parameter reason: nil if they are read from it.
+    /// - Parameter reason: why they are not read from the worker; nil if they are.
     case workerChanged(name: String, reason: String?)
-    /// A read that a worker could not answer was repeated through the coordinator.
+    /// A read that a worker could not answer was retried through the coordinator.
     case workerPassedOver(name: String, reason: String)
     /// A connection was rejected, because its client has too many.
     ///

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The workers of a Citus cluster, from which a server reads the pages of their stores without the coordinator.
 ///
 /// A monitor asks the coordinator once a second where the shards are. Each read checks that its worker still has the shard; otherwise, and
-/// after each other failure, it is repeated through the coordinator. See decision 0049.
+/// after a lost connection or an error, it is retried through the coordinator. See decision 0049.
 package final class StoreWorkers: Sendable {
     /// The shards that have the same stores: a shard of `shelf`, and those of other tables.
     struct Shard: Sendable {

@@ -50,7 +50,7 @@ final class ObservationLog: Sendable {
         case .workerPassedOver(let name, let reason):
             warn(
                 "worker",
-                "a read was repeated through the coordinator, because the worker \(name) could not answer: \(reason)"
+                "a read was retried through the coordinator, because the worker \(name) could not answer: \(reason)"
             )
         case .connectionRejected(let address):
             warn(

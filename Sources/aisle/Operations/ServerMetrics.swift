@@ -126,13 +126,13 @@ enum ServerMetrics {
         "aisle_worker_reads_total",
         .counter,
         labels: ["worker"],
-        "Reads that were sent to a worker of a Citus cluster."
+        "Reads that a worker of a Citus cluster has answered."
     )
     static let workerFallbacks = MetricDefinition(
         "aisle_worker_fallbacks_total",
         .counter,
         labels: ["worker"],
-        "Reads that a worker could not answer, and that were repeated through the coordinator."
+        "Reads that a worker could not answer, and that were retried through the coordinator."
     )
 
     // MARK: - Live events
