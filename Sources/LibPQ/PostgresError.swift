@@ -45,10 +45,20 @@ package struct PostgresError: Error, Sendable {
     package var meansUnavailable: Bool {
         switch kind {
         case .connection, .exhausted, .deadline: true
-        case .server: sqlState?.meansUnavailable ?? false
+        case .server: sqlState?.meansUnavailable == true || isLossOfWorker
         case .cancelled, .conflict, .decoding, .misuse: false
         }
     }
+
+    /// Whether Citus has lost the connection to a worker in a transaction or during its commit, for which it has no SQLSTATE.
+    private var isLossOfWorker: Bool {
+        sqlState == .internalError && Self.lossesOfWorkers.contains { message.hasPrefix($0) }
+    }
+
+    private static let lossesOfWorkers = [
+        "failure on connection marked as essential", "could not commit transaction for shard",
+        "failed to prepare transaction",
+    ]
 
     /// Whether the same transaction may succeed if it is retried.
     package var isRetryable: Bool { kind == .conflict || sqlState?.isRetryable == true }

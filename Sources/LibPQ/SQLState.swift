@@ -19,6 +19,7 @@ package struct SQLState: RawRepresentable, Hashable, Sendable, CustomStringConve
     package static let undefinedTable = SQLState("42P01")
     package static let insufficientPrivilege = SQLState("42501")
     package static let lockNotAvailable = SQLState("55P03")
+    package static let internalError = SQLState("XX000")
     package static let readOnlyTransaction = SQLState("25006")
 
     /// Whether the same transaction may succeed if it is retried.

@@ -149,3 +149,31 @@ struct StoreWorkersTests {
         }
     }
 }
+
+/// Servers of a database that is not distributed.
+@Suite(.disabled(if: CitusServers.prefix != nil, "all tables are distributed"), .timeLimit(.minutes(5)))
+struct WorkersWithoutCitusTests {
+    @Test("Without Citus, a server looks for workers once and keeps no connection")
+    func looksOnce() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var configuration = catalog.database.writes.configuration
+            configuration.applicationName = "looks for workers"
+            let workers = StoreWorkers(configuration, ConnectionCounts(), .none)
+            workers.start()
+            defer { workers.shutDown() }
+            func connections() async throws -> Int {
+                try await catalog.database.writes.perform { connection in
+                    try connection.query("SELECT 1 FROM pg_stat_activity WHERE application_name = 'looks for workers'")
+                    {
+                        $0.count
+                    }
+                }
+            }
+            let deadline = ContinuousClock.now + .seconds(60)
+            while workers.isActive { try #require(.now < deadline) }
+            while try await connections() > 0 { try #require(.now < deadline) }
+            #expect(workers.read(of: 1, catalog.database.pageLane) == nil)
+            #expect(workers.status.isEmpty)
+        }
+    }
+}

@@ -175,7 +175,8 @@ def main() -> None:
                   f"writes to all shards succeeded at most {slowest:.1f} s after a loss; {pending} transactions were left to recover")
     except BaseException:
         for server in servers:
-            print(server.log, open(server.log).read()[-3000:])
+            log = open(server.log).read()
+            print(server.log, log[-3000:], *(line for line in log.split("\n") if '"level":"error"' in line), sep="\n")
         raise
     finally:
         for server in servers:

@@ -1,7 +1,7 @@
 internal import LibPQ
 
 /// The distribution of the tables among the servers of a Citus cluster.
-enum Distribution {
+package enum Distribution {
     /// The tables that stay on the coordinator. Only batch work uses them.
     static let localTables = ["import_run", "purchase_row", "resort_run", "schema_migration"]
 
@@ -33,8 +33,20 @@ enum Distribution {
                     + "and add the servers with citus_set_coordinator_host and citus_add_node on the coordinator"
             )
         }
-        guard try connection.query(DistributionStatements.isCoordinator, [], { $0.count > 0 }) else {
-            throw PostgresError(.misuse, "this server is a worker of the Citus cluster; connect to its coordinator")
+        guard try connection.query(DistributionStatements.hasWorkers, [], { $0.count > 0 }) else {
+            throw PostgresError(
+                .misuse,
+                "the Citus cluster has no workers; on the coordinator, run citus_set_coordinator_host and, for each worker, citus_add_node"
+            )
         }
     }
+
+    /// Whether the server is a worker of a Citus cluster.
+    static func isWorker(_ connection: isolated PostgresConnection) throws -> Bool {
+        guard try isInstalled(connection) else { return false }
+        return try connection.query(DistributionStatements.isCoordinator) { $0.count == 0 }
+    }
+
+    /// The message for a connection to a worker.
+    package static let workerRefusal = "this server is a worker of a Citus cluster; connect to its coordinator"
 }

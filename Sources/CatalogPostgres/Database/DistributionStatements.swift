@@ -13,6 +13,10 @@ enum DistributionStatements {
         "SELECT count(*) FROM pg_dist_partition WHERE partmethod = 'h' OR repmodel = 't'"
     /// Has a row on the coordinator, and on a server that is not in a cluster.
     static let isCoordinator: PostgresStatement = "SELECT 1 FROM pg_dist_local_group WHERE groupid = 0"
+    /// Has a row if the coordinator and at least one worker are in the cluster.
+    static let hasWorkers: PostgresStatement = """
+        SELECT 1 FROM pg_dist_node HAVING bool_or(groupid = 0) AND bool_or(groupid <> 0)
+        """
     /// The servers of the cluster, the coordinator first, with the numbers of their shards and of those that cannot be used.
     static let nodes: PostgresStatement = """
         SELECT n.nodename || ':' || n.nodeport, n.groupid = 0, n.isactive,

@@ -48,7 +48,8 @@ package struct Doctor: Sendable {
             findings.append(try Self.connections(servers, connections, connection))
             if let cluster = try ClusterState.read(connection) { findings += DoctorCluster.findings(cluster) }
             let state = try Migrator.schemaState(connection)
-            findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state)))
+            // `DoctorCluster` has a finding about a worker.
+            if state != .worker { findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state))) }
             if state.isUsable {
                 findings += try Self.collation(connection)
                 findings += try Self.indexes(connection)
@@ -62,7 +63,7 @@ package struct Doctor: Sendable {
         switch state {
         case .newer(let version): "install the aisle release that has schema version \(version)"
         case .altered(let version): "run the aisle release that applied migration \(version), or reset the database"
-        case .current, .compatible, .empty, .outdated: "aisle db migrate"
+        case .current, .compatible, .empty, .outdated, .worker: "aisle db migrate"
         }
     }
 

@@ -15,12 +15,14 @@ extension Migrator {
         case newer(version: Int)
         /// A migration was changed after it was applied.
         case altered(version: Int)
+        /// The server is a worker of a Citus cluster, whose schema is that of its coordinator.
+        case worker
 
         /// Whether the program works with the schema.
         package var isUsable: Bool {
             switch self {
             case .current, .compatible: true
-            case .empty, .outdated, .newer, .altered: false
+            case .empty, .outdated, .newer, .altered, .worker: false
             }
         }
     }
@@ -37,6 +39,7 @@ extension Migrator {
         _ connection: isolated PostgresConnection,
         against migrations: [Migration] = Schema.migrations
     ) throws -> SchemaState {
+        guard try !Distribution.isWorker(connection) else { return .worker }
         let version = try appliedVersion(connection)
         guard version > 0 else { return .empty }
         // The applied migrations must be exactly the program's own.

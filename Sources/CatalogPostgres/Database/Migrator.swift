@@ -125,6 +125,7 @@ package struct Migrator: Sendable {
         case .altered(let version):
             throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
         case .compatible: return []
+        case .worker: throw PostgresError(.misuse, Distribution.workerRefusal)
         case .current, .empty, .outdated: return try steps(to: target, locale, connection)
         }
     }

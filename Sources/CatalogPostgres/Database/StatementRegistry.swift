@@ -29,6 +29,7 @@ enum StatementRegistry {
         ("DistributionStatements.isDistributed", [DistributionStatements.isDistributed]),
         ("DistributionStatements.tableCount", [DistributionStatements.tableCount]),
         ("DistributionStatements.isCoordinator", [DistributionStatements.isCoordinator]),
+        ("DistributionStatements.hasWorkers", [DistributionStatements.hasWorkers]),
         ("DistributionStatements.nodes", [DistributionStatements.nodes]),
         ("DistributionStatements.brokenConnections", [DistributionStatements.brokenConnections]),
         (

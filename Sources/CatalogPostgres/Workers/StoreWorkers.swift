@@ -37,7 +37,6 @@ package final class StoreWorkers: Sendable {
     private let observer: Observer
     private let probe: ProbeConnection
     private let state = Mutex(State())
-    /// Whether the tables are distributed, or that is not known yet.
     private let mayBeDistributed = Atomic<Bool>(true)
     /// Wakes the monitor of the coordinator.
     private let wakeups: (stream: AsyncStream<Void>, continuation: AsyncStream<Void>.Continuation)
@@ -69,6 +68,9 @@ package final class StoreWorkers: Sendable {
         wakeups = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
+    /// Whether the tables are distributed, or that is not known yet.
+    var isActive: Bool { mayBeDistributed.load(ordering: .relaxed) }
+
     /// The state of each worker, by name.
     package var status: [WorkerStatus] {
         state.withLock { $0.workers.values.map(\.status) }.sorted { $0.name < $1.name }
@@ -80,7 +82,7 @@ package final class StoreWorkers: Sendable {
     ///
     /// - Parameter lane: the connections of the coordinator.
     func read(of store: Int32, _ lane: PageLane) -> WorkerRead? {
-        guard mayBeDistributed.load(ordering: .relaxed) else { return nil }
+        guard isActive else { return nil }
         let now = ContinuousClock.now
         let (found, mustAsk) = state.withLock { state -> (WorkerRead?, Bool) in
             guard let id = state.shardsOfStores[store] else {

@@ -231,6 +231,7 @@ struct DatabaseOptions: ParsableArguments {
     static func require(_ state: Migrator.SchemaState) throws {
         switch state {
         case .current, .compatible: return
+        case .worker: throw CommandFailure(Distribution.workerRefusal, CommandFailure.configuration)
         case .empty:
             throw CommandFailure(
                 "the database has no aisle schema; run: aisle db migrate",
