@@ -57,7 +57,7 @@ package struct PostgresError: Error, Sendable {
 
     private static let lossesOfWorkers = [
         "failure on connection marked as essential", "could not commit transaction for shard",
-        "failed to prepare transaction",
+        "failed to prepare transaction", "postmaster was shut down, exiting",
     ]
 
     /// Whether the same transaction may succeed if it is retried.
