@@ -55,9 +55,14 @@ package struct PostgresError: Error, Sendable {
         sqlState == .internalError && Self.lossesOfWorkers.contains { message.hasPrefix($0) }
     }
 
+    /// The beginnings of messages: those of Citus, and those of libpq, with which Citus connects to workers.
     private static let lossesOfWorkers = [
         "failure on connection marked as essential", "could not commit transaction for shard",
         "failed to prepare transaction", "postmaster was shut down, exiting",
+        "server closed the connection unexpectedly", "could not receive data from server",
+        "could not send data to server",
+        "no connection to the server", "connection not open", "SSL SYSCALL error",
+        "SSL connection has been closed unexpectedly",
     ]
 
     /// Whether the same transaction may succeed if it is retried.

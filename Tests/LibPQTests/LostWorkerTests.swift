@@ -10,6 +10,7 @@ import Testing
             ("failure on connection marked as essential: db1:5432", true),
             ("could not commit transaction for shard 102315 on at least one active node", true),
             ("failed to prepare transaction 'citus_0_1_2_3' on host db1:5432", true),
+            ("server closed the connection unexpectedly\n\tThis probably means the server terminated abnormally", true),
             ("cache lookup failed for relation 16384", false),
             ("", false),
         ]
