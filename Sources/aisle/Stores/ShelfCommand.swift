@@ -17,8 +17,10 @@ struct ShelfCommand: AsyncParsableCommand {
         @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await database.withCatalog { catalog in
-                var stores = try await catalog.stores().map(\.key)
-                if let store { stores = [try await store.resolve(catalog)] }
+                let stores =
+                    if let store { [try await store.resolve(catalog)] } else {
+                        try await catalog.stores().map(\.key)
+                    }
                 var table = Table(columns: [
                     .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
                     .init(title: "default_sort"),

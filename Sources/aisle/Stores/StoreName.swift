@@ -26,11 +26,12 @@ struct StoreName: ExpressibleByArgument {
     /// - Throws: `CommandFailure` with a suggestion if there is no such store.
     func resolve(_ catalog: PostgresCatalog) async throws -> CatalogKey {
         let key = try key
-        let stores = try await catalog.stores().map(\.key)
-        guard stores.contains(key) else {
-            throw CommandFailure.missing("store", text, among: stores.map(\.text), list: "aisle store list")
+        // Only for a suggestion, all stores are read: on Citus, this needs all workers.
+        do throws(CatalogError) { return try await catalog.store(key).key } catch {
+            guard case .notFound = error else { throw error }
         }
-        return key
+        let stores = try await catalog.stores().map(\.key.text)
+        throw CommandFailure.missing("store", text, among: stores, list: "aisle store list")
     }
 
     /// Returns the given store, or the only one.
