@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
 from database import Database  # noqa: E402
-from harness import Server, send, status, tagged, until  # noqa: E402
+from harness import Server, print_logs, send, status, tagged, until  # noqa: E402
 
 AISLE = os.path.abspath(sys.argv[1])
 DEVICES, STORES, LOST = 40, 8, 50
@@ -108,8 +108,7 @@ def main() -> None:
             print(f"a worker failed over to a standby without the last commits: 0 of {len(pages)} lost tags match, and {DEVICES} of {DEVICES} "
                   f"devices resync once, {counts.count(1)} of which had settings that were lost")
     except BaseException:
-        for server in servers:
-            print(server.log, open(server.log).read()[-3000:])
+        print_logs(servers)
         raise
     finally:
         for server in servers:

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
 from database import Database  # noqa: E402
-from harness import Server, send, status, until  # noqa: E402
+from harness import Server, print_logs, send, status, until  # noqa: E402
 from workers import check_running, finish, start_workers  # noqa: E402
 
 parser = argparse.ArgumentParser()
@@ -174,9 +174,7 @@ def main() -> None:
                   f"{during} writes: {writes} acknowledged writes in {calls} calls, 0 lost, 0 doubled; "
                   f"writes to all shards succeeded at most {slowest:.1f} s after a loss; {pending} transactions were left to recover")
     except BaseException:
-        for server in servers:
-            log = open(server.log).read()
-            print(server.log, log[-3000:], *(line for line in log.split("\n") if '"level":"error"' in line), sep="\n")
+        print_logs(servers)
         raise
     finally:
         for server in servers:

@@ -213,6 +213,13 @@ class Server:
         return self.process.poll() is None
 
 
+def print_logs(servers):
+    """Prints the ends of the servers' logs, and all errors in them."""
+    for server in servers:
+        log = open(server.log).read()
+        print(server.log, log[-3000:], *(line for line in log.split("\n") if '"level":"error"' in line), sep="\n")
+
+
 class Pooler:
     """A PgBouncer in transaction mode in front of a private PostgreSQL."""
 

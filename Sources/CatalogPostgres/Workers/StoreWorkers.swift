@@ -106,7 +106,7 @@ package final class StoreWorkers: Sendable {
     /// Records that a worker could not answer a read.
     func readFailed(_ error: PostgresError, _ shard: Shard, _ worker: Worker) {
         observer.observe(.workerPassedOver(name: worker.name, reason: error.description))
-        if error.kind == .connection { passOver(worker, error) } else { pause(shard) }
+        if error.kind == .connection { passOver(worker, error.description) } else { pause(shard) }
     }
 
     /// Records that a worker no longer has a shard.
@@ -125,8 +125,7 @@ package final class StoreWorkers: Sendable {
         }
     }
 
-    private func passOver(_ worker: Worker, _ error: any Error) {
-        let reason = (error as? PostgresError)?.description ?? "\(type(of: error))"
+    private func passOver(_ worker: Worker, _ reason: String) {
         if worker.passOver(reason) { observer.observe(.workerChanged(name: worker.name, reason: reason)) }
     }
 
@@ -239,11 +238,14 @@ package final class StoreWorkers: Sendable {
                     try await probe.perform(within: Self.probeLimit) { try DatabaseEpoch.record(identity, $0) }
                     recorded = identity
                 }
-                guard identity != nil else { throw PostgresError(.misuse, "the worker is a standby") }
-                if try worker.use() { observer.observe(.workerChanged(name: worker.name, reason: nil)) }
+                if identity == nil {
+                    passOver(worker, "it is a standby")
+                } else if try worker.use() {
+                    observer.observe(.workerChanged(name: worker.name, reason: nil))
+                }
                 try? await Task.sleep(for: Self.interval)
             } catch {
-                passOver(worker, error)
+                passOver(worker, (error as? PostgresError)?.description ?? "\(type(of: error))")
                 try? await Task.sleep(for: Self.intervalOfFailures)
             }
         }

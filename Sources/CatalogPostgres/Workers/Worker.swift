@@ -38,7 +38,7 @@ final class Worker: Sendable {
         probe = ProbeConnection(configuration)
     }
 
-    /// Returns the configuration of a worker: that of the coordinator with another address. There is no pooler in between.
+    /// Returns the configuration of a worker: that of the coordinator with another address, and without a pooler.
     static func configuration(
         of address: WorkerAddress,
         _ coordinator: PostgresConfiguration

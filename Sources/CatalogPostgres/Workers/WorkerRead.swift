@@ -65,8 +65,8 @@ struct WorkerRead: Sendable {
             worker.countRead()
             return (found.shared.value, found.own)
         } catch let error as PostgresError where error.kind != .cancelled && error.kind != .deadline {
-            // The coordinator would send more work to a worker that is slow or has too many reads in flight. But one that is no longer used
-            // was shut down.
+            // A worker that is slow, or has too many reads in flight, would get more work through the coordinator. But a worker without
+            // shards was shut down, and then the coordinator can answer.
             if error.kind == .exhausted, workers.uses(worker) { throw error }
             workers.readFailed(error, shard, worker)
             throw WorkerProblem.failed
