@@ -1,14 +1,18 @@
 """A distributed database, as the clients of the fault tests expect it."""
 
+import contextlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
-from harness import SECRET, psql  # noqa: E402
+from harness import SECRET, Server, print_logs, psql  # noqa: E402
 
 
 class Database:
@@ -47,3 +51,24 @@ class Database:
         self.cluster.sql(self.name, f"""
             SELECT citus_move_shard_placement({self.shard(store)}, '{self.cluster.socket}', {ports[self.node(store)]},
                 '{self.cluster.socket}', {ports[node]}, shard_transfer_mode => 'block_writes')""")
+
+
+@contextlib.contextmanager
+def distributed_database(aisle: str, first_port: int) -> Iterator[tuple[Database, list[Server]]]:
+    """Yields a database on a coordinator and two workers, and a list for its servers, all of which end afterwards.
+
+    If the test fails, the logs of these servers are printed.
+    """
+    folder = tempfile.mkdtemp(prefix="aisle-citus-")
+    os.chmod(folder, 0o755)
+    servers: list[Server] = []
+    try:
+        with Cluster(Path(folder) / "cluster", first_port=first_port) as cluster:
+            yield Database(aisle, cluster, folder), servers
+    except BaseException:
+        print_logs(servers)
+        raise
+    finally:
+        for server in servers:
+            server.kill()
+        shutil.rmtree(folder, ignore_errors=True)

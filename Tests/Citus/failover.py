@@ -5,16 +5,14 @@ every device resyncs, once.
 """
 
 import os
-import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
-from database import Database  # noqa: E402
-from harness import Server, print_logs, send, status, tagged, until  # noqa: E402
+from database import distributed_database  # noqa: E402
+from harness import Server, send, status, tagged, until  # noqa: E402
 
 AISLE = os.path.abspath(sys.argv[1])
 DEVICES, STORES, LOST = 40, 8, 50
@@ -42,78 +40,67 @@ def fail_over(cluster: Cluster, lost: int, standby: int) -> None:
 
 
 def main() -> None:
-    folder = tempfile.mkdtemp(prefix="aisle-citus-failover-")
-    os.chmod(folder, 0o755)
-    servers: list[Server] = []
-    try:
-        with Cluster(Path(folder) / "cluster", first_port=17850) as cluster:
-            database = Database(AISLE, cluster, folder)
-            servers += [Server(AISLE, folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
-            base = servers[0].base
-            merchant = database.token("merchant", "catalog:write")
-            stores = [f"store-{number}" for number in range(STORES)]
+    with distributed_database(AISLE, first_port=17850) as (database, servers):
+        cluster = database.cluster
+        servers += [Server(AISLE, database.folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
+        base = servers[0].base
+        merchant = database.token("merchant", "catalog:write")
+        stores = [f"store-{number}" for number in range(STORES)]
+        for store in stores:
+            assert status(base, f"/v1/stores/{store}", "PUT", {"title": store, "currency": "EUR"}, merchant) == 201
+            code, found = send(base, f"/v1/stores/{store}/imports", "POST", b"sku,name,price,shelf\nP1,Milk,1.00,Shelf\n", merchant)
+            assert code == 200, found
+        lost = 1
+        gone = [store for store in stores if database.node(store) == lost]
+        assert 0 < len(gone) < STORES, gone
+        devices = [database.token(f"device{number}") for number in range(DEVICES)]
+
+        def price(server: Server, store: str) -> int:
+            return send(server.base, f"/v1/stores/{store}/shelves/shelf/products")[1]["products"][0]["price_minor"]
+
+        def write(number: int) -> None:
+            for device in devices:
+                assert status(base, f"/v1/me/settings/k{number}", "PUT", {"value": number}, device) == 200
             for store in stores:
-                assert status(base, f"/v1/stores/{store}", "PUT", {"title": store, "currency": "EUR"}, merchant) == 201
-                code, found = send(base, f"/v1/stores/{store}/imports", "POST", b"sku,name,price,shelf\nP1,Milk,1.00,Shelf\n", merchant)
+                code, found = send(base, f"/v1/stores/{store}/prices", "POST", [{"sku": "P1", "price_minor": 100 + number}], merchant)
                 assert code == 200, found
-            lost = 1
-            gone = [store for store in stores if database.node(store) == lost]
-            assert 0 < len(gone) < STORES, gone
-            devices = [database.token(f"device{number}") for number in range(DEVICES)]
 
-            def price(server: Server, store: str) -> int:
-                return send(server.base, f"/v1/stores/{store}/shelves/shelf/products")[1]["products"][0]["price_minor"]
+        def read(device: str, since: int) -> tuple[int, bool, int]:
+            """Returns the new revision, whether the device resyncs, and the number of settings."""
+            code, found = send(servers[1].base, f"/v1/me/settings?since={since}", token=device)
+            assert code == 200, found
+            return found["revision"], bool(found.get("resync")), len(found["settings"])
 
-            def write(number: int) -> None:
-                for device in devices:
-                    assert status(base, f"/v1/me/settings/k{number}", "PUT", {"value": number}, device) == 200
-                for store in stores:
-                    code, found = send(base, f"/v1/stores/{store}/prices", "POST", [{"sku": "P1", "price_minor": 100 + number}], merchant)
-                    assert code == 200, found
+        standby = add_standby(cluster, lost)
+        write(1)
+        until(lambda: cluster.sql("postgres", "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()", lost) == "1",
+              60, "the standby has replayed everything")
+        cluster.kill(standby)
+        write(2)
+        pages = [f"/v1/stores/{store}/shelves/shelf/products?limit={number + 1}" for store in gone for number in range(LOST)]
+        tags = [tagged(base, page)[1] for page in pages]
+        revisions = [send(base, "/v1/me/settings", token=device)[1]["revision"] for device in devices]
+        assert all(read(device, since) == (since, False, 0) for device, since in zip(devices, revisions))
 
-            def read(device: str, since: int) -> tuple[int, bool, int]:
-                """Returns the new revision, whether the device resyncs, and the number of settings."""
-                code, found = send(servers[1].base, f"/v1/me/settings?since={since}", token=device)
-                assert code == 200, found
-                return found["revision"], bool(found.get("resync")), len(found["settings"])
-
-            standby = add_standby(cluster, lost)
-            write(1)
-            until(lambda: cluster.sql("postgres", "SELECT count(*) FROM pg_stat_replication WHERE replay_lsn = pg_current_wal_lsn()", lost) == "1",
-                  60, "the standby has replayed everything")
-            cluster.kill(standby)
-            write(2)
-            pages = [f"/v1/stores/{store}/shelves/shelf/products?limit={number + 1}" for store in gone for number in range(LOST)]
-            tags = [tagged(base, page)[1] for page in pages]
-            revisions = [send(base, "/v1/me/settings", token=device)[1]["revision"] for device in devices]
-            assert all(read(device, since) == (since, False, 0) for device, since in zip(devices, revisions))
-
-            fail_over(cluster, lost, standby)
-            until(lambda: all(status(server.base, f"/v1/stores/{store}/shelves/shelf/products") == 200 for server in servers for store in gone),
-                  RECOVERY, "pages of the lost worker's stores")
-            until(lambda: cluster.sql("aisle", "SELECT count(*) FROM database_life WHERE identity LIKE 'worker %/00000002'") == "1",
-                  RECOVERY, "the failover is noticed")
-            for store in stores:
-                assert all(price(server, store) == (101 if store in gone else 102) for server in servers), store
-            known = [tagged(base, page, [tag])[0] for page, tag in zip(pages, tags)]
-            assert set(known) == {200}, f"{known.count(304)} of {len(known)} tags of lost states match"
-            synced = [read(device, since) for device, since in zip(devices, revisions)]
-            assert all(resync for _, resync, _ in synced), f"{sum(not resync for _, resync, _ in synced)} devices do not resync"
-            counts = [count for _, _, count in synced]
-            # One has lost the last setting, if it is on that worker.
-            assert set(counts) == {1, 2}, counts
-            assert all(read(device, since) == (since, False, 0) for device, (since, _, _) in zip(devices, synced)), "devices resync twice"
-            write(3)
-            assert all(price(server, store) == 103 for server in servers for store in stores)
-            print(f"a worker failed over to a standby without the last commits: 0 of {len(pages)} lost tags match, and {DEVICES} of {DEVICES} "
-                  f"devices resync once, {counts.count(1)} of which had settings that were lost")
-    except BaseException:
-        print_logs(servers)
-        raise
-    finally:
-        for server in servers:
-            server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+        fail_over(cluster, lost, standby)
+        until(lambda: all(status(server.base, f"/v1/stores/{store}/shelves/shelf/products") == 200 for server in servers for store in gone),
+              RECOVERY, "pages of the lost worker's stores")
+        until(lambda: cluster.sql("aisle", "SELECT count(*) FROM database_life WHERE identity LIKE 'worker %/00000002'") == "1",
+              RECOVERY, "the failover is noticed")
+        for store in stores:
+            assert all(price(server, store) == (101 if store in gone else 102) for server in servers), store
+        known = [tagged(base, page, [tag])[0] for page, tag in zip(pages, tags)]
+        assert set(known) == {200}, f"{known.count(304)} of {len(known)} tags of lost states match"
+        synced = [read(device, since) for device, since in zip(devices, revisions)]
+        assert all(resync for _, resync, _ in synced), f"{sum(not resync for _, resync, _ in synced)} devices do not resync"
+        counts = [count for _, _, count in synced]
+        # One has lost the last setting, if it is on that worker.
+        assert set(counts) == {1, 2}, counts
+        assert all(read(device, since) == (since, False, 0) for device, (since, _, _) in zip(devices, synced)), "devices resync twice"
+        write(3)
+        assert all(price(server, store) == 103 for server in servers for store in stores)
+        print(f"a worker failed over to a standby without the last commits: 0 of {len(pages)} lost tags match, and {DEVICES} of {DEVICES} "
+              f"devices resync once, {counts.count(1)} of which had settings that were lost")
     print("citus failover tests passed")
 
 

@@ -11,18 +11,15 @@ In the end, everything is stored exactly once.
 import argparse
 import os
 import random
-import shutil
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
-from cluster import Cluster  # noqa: E402
-from database import Database  # noqa: E402
-from harness import Server, print_logs, send, status, until  # noqa: E402
+from database import Database, distributed_database  # noqa: E402
+from harness import Server, send, status, until  # noqa: E402
 from workers import check_running, finish, start_workers  # noqa: E402
 
 parser = argparse.ArgumentParser()
@@ -121,65 +118,54 @@ def lose_worker(database: Database, base: str) -> None:
 def main() -> None:
     dice = random.Random(options.seed)
     print(f"seed: {options.seed}", flush=True)
-    folder = tempfile.mkdtemp(prefix="aisle-citus-faults-")
-    os.chmod(folder, 0o755)
-    servers: list[Server] = []
-    try:
-        with Cluster(Path(folder) / "cluster", first_port=17700) as cluster:
-            database = Database(options.aisle, cluster, folder)
-            # The page caches would answer for a lost worker.
-            servers += [Server(options.aisle, folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
-            lose_worker(database, servers[0].base)
-            probes = [database.token(f"probe{number}") for number in range(8)]
-            workers = start_workers(servers, dice, database, each=1)
+    with distributed_database(options.aisle, first_port=17700) as (database, servers):
+        cluster = database.cluster
+        # The page caches would answer for a lost worker.
+        servers += [Server(options.aisle, database.folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
+        lose_worker(database, servers[0].base)
+        probes = [database.token(f"probe{number}") for number in range(8)]
+        workers = start_workers(servers, dice, database, each=1)
 
-            def recover(what: str) -> float:
-                start = time.monotonic()
-                for server in servers:
-                    for probe in probes:
-                        until(lambda: status(server.base, "/v1/me/settings/probe", "PUT", {"value": 1}, probe) == 200,
-                              RECOVERY, f"a write after {what}")
-                return time.monotonic() - start
+        def recover(what: str) -> float:
+            start = time.monotonic()
+            for server in servers:
+                for probe in probes:
+                    until(lambda: status(server.base, "/v1/me/settings/probe", "PUT", {"value": 1}, probe) == 200,
+                          RECOVERY, f"a write after {what}")
+            return time.monotonic() - start
 
-            slowest = 0.0
-            kinds = ["worker", "coordinator", "server"]
-            for number in range(options.rounds):
-                time.sleep(dice.uniform(0, 0.5))
-                kind = kinds[number % len(kinds)]
-                if kind == "server":
-                    server = dice.choice(servers)
-                    server.kill()
-                    server.start()
-                else:
-                    cluster.kill(0 if kind == "coordinator" else dice.choice([1, 2]))
-                    time.sleep(dice.uniform(0, 2))
-                    cluster.start()
-                slowest = max(slowest, recover(f"the loss of a {kind}"))
-                check_running(workers, servers)
-            before = sum(worker.done for worker in workers)
-            cluster.add_worker("aisle")
-            cluster.sql("aisle", "SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
-            moved = cluster.sql("aisle", f"""
-                SELECT count(*) FROM pg_dist_placement p JOIN pg_dist_node n USING (groupid) WHERE n.nodeport = {cluster.ports[3]}""")
-            assert int(moved) > 20, moved
-            recover("the rebalancing")
+        slowest = 0.0
+        kinds = ["worker", "coordinator", "server"]
+        for number in range(options.rounds):
+            time.sleep(dice.uniform(0, 0.5))
+            kind = kinds[number % len(kinds)]
+            if kind == "server":
+                server = dice.choice(servers)
+                server.kill()
+                server.start()
+            else:
+                cluster.kill(0 if kind == "coordinator" else dice.choice([1, 2]))
+                time.sleep(dice.uniform(0, 2))
+                cluster.start()
+            slowest = max(slowest, recover(f"the loss of a {kind}"))
             check_running(workers, servers)
-            during = sum(worker.done for worker in workers) - before
-            assert during > 0, "nobody wrote while shards were moved"
-            writes, calls = finish(workers, servers)
-            unhealthy = cluster.sql("aisle", "SELECT * FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE")
-            assert unhealthy == "", unhealthy
-            pending = cluster.sql("aisle", "SELECT recover_prepared_transactions()")
-            print(f"{options.rounds} losses of workers, coordinators and servers, and {moved} shards moved to a new worker during "
-                  f"{during} writes: {writes} acknowledged writes in {calls} calls, 0 lost, 0 doubled; "
-                  f"writes to all shards succeeded at most {slowest:.1f} s after a loss; {pending} transactions were left to recover")
-    except BaseException:
-        print_logs(servers)
-        raise
-    finally:
-        for server in servers:
-            server.kill()
-        shutil.rmtree(folder, ignore_errors=True)
+        before = sum(worker.done for worker in workers)
+        cluster.add_worker("aisle")
+        cluster.sql("aisle", "SELECT rebalance_table_shards(shard_transfer_mode => 'block_writes')")
+        moved = cluster.sql("aisle", f"""
+            SELECT count(*) FROM pg_dist_placement p JOIN pg_dist_node n USING (groupid) WHERE n.nodeport = {cluster.ports[3]}""")
+        assert int(moved) > 20, moved
+        recover("the rebalancing")
+        check_running(workers, servers)
+        during = sum(worker.done for worker in workers) - before
+        assert during > 0, "nobody wrote while shards were moved"
+        writes, calls = finish(workers, servers)
+        unhealthy = cluster.sql("aisle", "SELECT * FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE")
+        assert unhealthy == "", unhealthy
+        pending = cluster.sql("aisle", "SELECT recover_prepared_transactions()")
+        print(f"{options.rounds} losses of workers, coordinators and servers, and {moved} shards moved to a new worker during "
+              f"{during} writes: {writes} acknowledged writes in {calls} calls, 0 lost, 0 doubled; "
+              f"writes to all shards succeeded at most {slowest:.1f} s after a loss; {pending} transactions were left to recover")
     print("citus fault tests passed")
 
 

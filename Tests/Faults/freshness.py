@@ -5,7 +5,7 @@ server, with the caches of the servers and of the client: every page must have t
 entity tag of an earlier page. With --citus, the tables are distributed among two workers, from which the servers read pages, and the
 shards of the store move from one to the other meanwhile.
 """
-import argparse, contextlib, http.client, json, multiprocessing, os, random, shutil, sys, tempfile, threading, urllib.request
+import argparse, contextlib, http.client, json, multiprocessing, os, random, sys, threading, urllib.request
 from pathlib import Path
 from harness import Database, Server, free_port
 
@@ -69,24 +69,19 @@ def work(number, ports, token, sku, writes, seed, results):
 
 @contextlib.contextmanager
 def plain_database():
-    database = Database(options.aisle)
+    database, servers = Database(options.aisle), []
     try:
-        yield database
+        yield database, servers
     finally:
+        for server in servers:
+            server.kill()
         database.close()
 
 
-@contextlib.contextmanager
 def distributed_database():
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Citus"))
-    import cluster, database
-    folder = tempfile.mkdtemp(prefix="aisle-citus-freshness-")
-    os.chmod(folder, 0o755)
-    try:
-        with cluster.Cluster(Path(folder) / "cluster", first_port=18000) as servers:
-            yield database.Database(options.aisle, servers, folder)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    from database import distributed_database
+    return distributed_database(options.aisle, first_port=18000)
 
 
 class Mover:
@@ -149,10 +144,5 @@ def test(database, servers):
               f"{sum(map(sum, fallbacks)):,.0f} reads met a shard that had moved")
 
 
-servers = []
-with distributed_database() if options.citus else plain_database() as database:
-    try:
-        test(database, servers)
-    finally:
-        for server in servers:
-            server.kill()
+with distributed_database() if options.citus else plain_database() as (database, servers):
+    test(database, servers)

@@ -2,7 +2,8 @@ internal import LibPQ
 
 /// The statements with which a server finds the workers of a Citus cluster, and checks that they still have a shard.
 enum WorkerStatements {
-    /// The shards of `shelf` on servers that are in use and know the placements; none on a standby. Each shard identifies the shards of all tables that have the same stores.
+    /// The shards of `shelf` on servers that are in use and know the placements; none on a standby. Each shard identifies the shards of all
+    /// tables that have the same stores.
     static let shards: PostgresStatement = """
         SELECT s.shardid, n.nodename, n.nodeport::bigint FROM pg_dist_shard s
         JOIN pg_dist_placement p ON p.shardid = s.shardid AND p.shardstate = 1
