@@ -156,10 +156,8 @@ def compare_with_plain(cluster: Cluster, name: str, rows: dict[int, str]) -> Non
     print(f"{name}: the same after reverting each migration")
 
 
-def fill(cluster: Cluster, database: str, aisle: str) -> None:
-    """Fills a database by commands of the program, and with rows that only servers write."""
-    folder = tempfile.mkdtemp(prefix="aisle-citus-")
-
+def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
+    """Fills a database by commands of the program, which run in a folder, and with rows that only servers write."""
     def run(*words: str, text: str | None = None) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         words = (*words, "--dsn", cluster.dsn(database))
@@ -215,7 +213,8 @@ def fill(cluster: Cluster, database: str, aisle: str) -> None:
 def distribute_filled(cluster: Cluster, aisle: str) -> None:
     """Distributes an undistributed database with data, and compares it with what it was before."""
     cluster.create_database("filled", citus=False)
-    fill(cluster, "filled", aisle)
+    with tempfile.TemporaryDirectory(prefix="aisle-citus-") as folder:
+        fill(cluster, "filled", aisle, folder)
     shape, rows = schema.shape(cluster, "filled"), schema.checksums(cluster, "filled")
     empty = [table for table, value in rows.items() if value.startswith("0 rows")]
     check(set(empty) <= {"import_row", "import_run", "purchase_row", *FILLED_ON_CITUS}, f"no rows in {empty}")
