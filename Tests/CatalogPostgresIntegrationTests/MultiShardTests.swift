@@ -74,6 +74,7 @@ import Testing
     private static let others = [
         // `ImportStatements.dropUnchanged` for the columns of a file.
         "DELETE FROM import_row i USING product r WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
+        "DELETE FROM import_row i USING product r, shelf h, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
         // Oracles set values directly.

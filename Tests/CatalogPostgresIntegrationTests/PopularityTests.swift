@@ -199,6 +199,36 @@ import TestSupport
         }
     }
 
+    @Test("A fold gives up while another session locks the inbox, and reports go on")
+    func foldsBlockNoReports() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            func report(_ number: Int) async throws {
+                let purchase = Purchase(eventID: Self.uuid(number), sku: Self.skus[0], quantity: 1, at: .now())
+                let outcome = try await catalog.add([purchase], to: Self.shop)
+                #expect(outcome.accepted == 1)
+            }
+            try await report(1)
+            // This is what Citus locks while it moves a shard.
+            let mover = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await mover.perform {
+                try $0.begin()
+                try $0.run(script: "LOCK TABLE purchase_inbox IN ROW EXCLUSIVE MODE")
+            }
+            let fold = Task { try await Self.fold(catalog) }
+            try await catalog.untilLockIsAwaited()
+            try await report(2)
+            let error = await #expect(throws: CatalogError.self) { try await fold.value }
+            guard case .conflict(let detail) = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(detail.contains("purchase_inbox"))
+            await mover.close()
+            #expect(try await Self.fold(catalog) == 2)
+        }
+    }
+
     @Test("Seeds, purchases and the newcomer boost add up")
     func seedsAndBoostsAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

@@ -78,15 +78,33 @@ import Testing
                     (
                         "an import of \(columns.map(\.rawValue))",
                         [
-                            ImportStatements.dropUnchanged(written), ImportStatements.dropUnchangedAgain(written),
-                            ImportStatements.upsertProducts(written, hasRepeats: flag),
-                        ]
+                            ImportStatements.upsertProducts(written, hasRepeats: flag)
+                        ] + ImportStatements.dropUnchanged(written) + ImportStatements.dropUnchangedAgain(written)
                     )
                 )
             }
         }
         let failures = try await Self.failures(statements)
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+    }
+
+    @Test("Staged rows are compared by joins, which large catalogs need")
+    func comparesByJoins() async throws {
+        let columns = ImportColumns(Set(ImportColumn.allCases), readsSizeFromName: false)
+        let database = try await TestDatabase.migrated()
+        let connection = try await PostgresConnection.connect(database.configuration)
+        let plans = try await connection.perform { connection in
+            try (ImportStatements.dropUnchanged(columns) + ImportStatements.dropUnchangedAgain(columns)).map {
+                try Self.plan(of: $0, connection).joined(separator: "\n")
+            }
+        }
+        await connection.close()
+        try await database.drop()
+        #expect(plans.count == 4)
+        for plan in plans {
+            #expect(plan.contains("import_row") && plan.contains("product"), "\(plan)")
+            #expect(!plan.contains("SubPlan"), "\(plan)")
+        }
     }
 
     @Test("The tables have exactly the columns of products", arguments: ["product", "placement"])
@@ -260,26 +278,35 @@ import Testing
             for statement in statements {
                 let types = types[name].map { "(\($0)) " } ?? ""
                 do {
-                    try connection.run(script: "PREPARE checked \(types)AS \(statement.sql)")
-                    let parameters = try connection.query(
-                        """
-                        SELECT t::text FROM pg_prepared_statements, unnest(parameter_types) WITH ORDINALITY AS p (t, place)
-                        WHERE name = 'checked' ORDER BY place
-                        """
-                    ) { try $0.map { try $0.text(0) } }
-                    let values = parameters.map(literal).joined(separator: ", ")
-                    let arguments = values.isEmpty ? "" : "(\(values))"
-                    let plan = try connection.query(
-                        PostgresStatement(SQL(unchecked: "EXPLAIN EXECUTE checked\(arguments)"))
-                    ) { try $0.map { try $0.text(0) } }
+                    let plan = try plan(of: statement, types: types, connection)
                     if plan.contains(where: { $0.contains("pull to coordinator") || $0.contains("repartition") }) {
                         detours.insert(name)
                     }
                 } catch let error as PostgresError { refused[name] = error.message }
-                try? connection.run(script: "DEALLOCATE checked")
             }
         }
         return (refused, detours)
+    }
+
+    /// Returns the lines of the plan of a statement with a value for each parameter.
+    private static func plan(
+        of statement: PostgresStatement,
+        types: String = "",
+        _ connection: isolated PostgresConnection
+    ) throws -> [String] {
+        defer { try? connection.run(script: "DEALLOCATE checked") }
+        try connection.run(script: "PREPARE checked \(types)AS \(statement.sql)")
+        let parameters = try connection.query(
+            """
+            SELECT t::text FROM pg_prepared_statements, unnest(parameter_types) WITH ORDINALITY AS p (t, place)
+            WHERE name = 'checked' ORDER BY place
+            """
+        ) { try $0.map { try $0.text(0) } }
+        let values = parameters.map(literal).joined(separator: ", ")
+        let arguments = values.isEmpty ? "" : "(\(values))"
+        return try connection.query(PostgresStatement(SQL(unchecked: "EXPLAIN EXECUTE checked\(arguments)"))) {
+            try $0.map { try $0.text(0) }
+        }
     }
 
     /// Returns a value of a type; text values are also valid ids.

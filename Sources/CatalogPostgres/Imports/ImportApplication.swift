@@ -53,7 +53,9 @@ struct ImportApplication: Sendable {
         outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.
-        outcome.unchanged = try connection.execute(ImportStatements.dropUnchangedAgain(columns), rows)
+        outcome.unchanged = try ImportStatements.dropUnchangedAgain(columns).reduce(0) {
+            try $0 + connection.execute($1, rows)
+        }
         (outcome.updated, outcome.inserted) = try connection.query(ImportStatements.countChangedAgain, rows) {
             try $0.first { (try $0.int(0), try $0.int(1) - $0.int(0)) }!
         }

@@ -23,7 +23,9 @@ extension ImportSession {
             try await findStale()
         }
         let (unchanged, updated, inserted) = try await compareTransaction(count) { connection in
-            let unchanged = try connection.execute(ImportStatements.dropUnchanged(columns), [id.parameter])
+            let unchanged = try ImportStatements.dropUnchanged(columns).reduce(0) {
+                try $0 + connection.execute($1, [id.parameter])
+            }
             let (updated, all) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
                 try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
             }

@@ -46,38 +46,43 @@ enum ImportStatements {
     static let hashingLimit = 2000
 
     /// Deletes rows whose product and placement already match.
-    static func dropUnchanged(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "i.import_id = $1::text::uuid")
-            .named("ImportStatements.dropUnchanged")
+    static func dropUnchanged(_ columns: ImportColumns) -> [PostgresStatement] {
+        dropUnchanged(columns, "i.import_id = $1::text::uuid").map { $0.named("ImportStatements.dropUnchanged") }
     }
 
+    /// Returns a statement for rows with a shelf and one for rows without. One for both would need a subquery after an OR, which
+    /// cannot be joined: if its result exceeds `work_mem`, it is searched again for each row.
+    ///
     /// - Parameter store: the store of all rows; nil for several ones.
     private static func dropUnchanged(
         _ columns: ImportColumns,
         _ scope: SQL,
         store: SQL? = nil
-    ) -> PostgresStatement {
-        let ofStore: SQL = store.map { " AND h.store_id = \($0) AND p.store_id = \($0)" } ?? ""
-        return """
-            DELETE FROM import_row i USING product r
-            WHERE \(scope) AND r.store_id = i.store_id AND r.sku = i.sku
+    ) -> [PostgresStatement] {
+        let isEqual: SQL = """
+            \(scope) AND r.store_id = i.store_id AND r.sku = i.sku
                 AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
-                AND (i.shelf_key IS NULL OR (i.store_id, i.shelf_key, i.sku) IN (
-                    SELECT h.store_id, h.key, p.sku FROM shelf h
-                    JOIN placement p ON p.store_id = h.store_id AND p.shelf_id = h.shelf_id
-                    WHERE h.deleted_at IS NULL\(ofStore)))
             """
+        let ofStore: SQL = store.map { " AND h.store_id = \($0) AND p.store_id = \($0)" } ?? ""
+        return [
+            """
+            DELETE FROM import_row i USING product r, shelf h, placement p
+            WHERE \(isEqual) AND h.store_id = i.store_id AND h.key = i.shelf_key AND h.deleted_at IS NULL
+                AND p.store_id = i.store_id AND p.shelf_id = h.shelf_id AND p.sku = i.sku\(ofStore)
+            """,
+            "DELETE FROM import_row i USING product r WHERE \(isEqual) AND i.shelf_key IS NULL",
+        ]
     }
     /// The number of remaining rows with an existing product, and of all remaining rows.
     static let countChanged: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i
         LEFT JOIN product r ON r.store_id = i.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
         """
-    /// Both statements again for one store, after its shelves are locked.
-    static func dropUnchangedAgain(_ columns: ImportColumns) -> PostgresStatement {
-        dropUnchanged(columns, "\(ownRows) AND r.store_id = $2", store: "$2").named(
-            "ImportStatements.dropUnchangedAgain"
-        )
+    /// These statements again for one store, after its shelves are locked.
+    static func dropUnchangedAgain(_ columns: ImportColumns) -> [PostgresStatement] {
+        dropUnchanged(columns, "\(ownRows) AND r.store_id = $2", store: "$2").map {
+            $0.named("ImportStatements.dropUnchangedAgain")
+        }
     }
     static let countChangedAgain: PostgresStatement = """
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku

@@ -93,10 +93,25 @@ package struct PurchaseFold: Sendable {
         case done
     }
 
+    /// How often a fold tries to seal cells. Each attempt waits at most two seconds for writers, because reports of purchases wait behind it.
+    private static let sealAttempts = 3
+
     /// Seals the open cells if the others are empty.
     ///
     /// - Parameter hasSealed: whether this fold has sealed cells before; then it seals no more.
+    /// - Throws: `conflict` if another session locks the inbox for long, as Citus does while it moves a shard.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
+        for _ in 0..<Self.sealAttempts {
+            do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError
+                where error.sqlState == .lockNotAvailable
+            { try Task.checkCancellation() }
+        }
+        throw CatalogError.conflict(
+            "purchases cannot be counted while another session locks purchase_inbox, for example to move a shard; try again afterwards"
+        )
+    }
+
+    private func sealOnce(unless hasSealed: Bool) async throws -> SealOutcome {
         try await database.batch.transaction(within: .night) { connection in
             // Another fold may take long.
             try PurchaseBook.removeLimits(connection)
@@ -107,6 +122,7 @@ package struct PurchaseFold: Sendable {
             let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { $0.count > 0 }
             if !hasEvents { return .done }
             try connection.execute(PurchaseStatements.seal)
+            try connection.set("lock_timeout", "2s")
             try connection.execute(PurchaseStatements.waitForWriters)
             return .sealed
         }
