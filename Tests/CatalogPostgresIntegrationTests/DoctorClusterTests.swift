@@ -51,9 +51,10 @@ import Testing
             (Self.cluster([Self.coordinator, Self.worker(lostShards: 3)]), "3 shards", "citus_shards"),
             (Self.cluster { $0.brokenConnections = ["db0:5432 → db1:5432"] }, "db0:5432 → db1:5432", "pg_hba.conf"),
             (
-                Self.cluster { $0.nodesWithoutPreparedTransactions = ["db1:5432"] }, "db1:5432",
+                Self.cluster { $0.nodesWithFewPreparedTransactions = ["db1:5432"] }, "db1:5432",
                 "max_prepared_transactions"
             ),
+            (Self.cluster { $0.nodesWithoutLogicalDecoding = ["db1:5432"] }, "db1:5432", "wal_level = logical"),
             (
                 Self.cluster { $0.nodesWithOldTransactions = ["db1:5432"] }, "five minutes",
                 "recover_prepared_transactions"

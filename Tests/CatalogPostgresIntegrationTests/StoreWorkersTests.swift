@@ -102,8 +102,7 @@ struct StoreWorkersTests {
             try await connection.perform(within: .seconds(60)) { connection in
                 try connection.run(
                     script: """
-                        SELECT citus_move_shard_placement(p.shardid, n.nodename, n.nodeport, other.nodename, other.nodeport,
-                            shard_transfer_mode => 'block_writes')
+                        SELECT citus_move_shard_placement(p.shardid, n.nodename, n.nodeport, other.nodename, other.nodeport)
                         FROM store s JOIN pg_dist_placement p ON p.shardid = get_shard_id_for_distribution_column('shelf', s.store_id)
                         JOIN pg_dist_node n ON n.groupid = p.groupid
                         JOIN pg_dist_node other ON other.groupid NOT IN (0, p.groupid)

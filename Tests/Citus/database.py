@@ -50,7 +50,7 @@ class Database:
         ports = self.cluster.ports
         self.cluster.sql(self.name, f"""
             SELECT citus_move_shard_placement({self.shard(store)}, '{self.cluster.socket}', {ports[self.node(store)]},
-                '{self.cluster.socket}', {ports[node]}, shard_transfer_mode => 'block_writes')""")
+                '{self.cluster.socket}', {ports[node]})""")
 
 
 @contextlib.contextmanager

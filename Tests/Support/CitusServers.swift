@@ -19,7 +19,7 @@ package enum CitusServers {
             settings: [
                 "shared_preload_libraries = 'citus'", "citus.local_hostname = '\(folder)/socket'",
                 "citus.node_conninfo = 'sslmode=disable'", "citus.shard_count = 4", "citus.explain_all_tasks = off",
-                "max_connections = 600", "max_prepared_transactions = 600",
+                "max_connections = 600", "max_prepared_transactions = 600", "wal_level = logical",
                 // Each database has a process of Citus.
                 "max_worker_processes = 400",
                 // The log names the statements that are not on one shard.

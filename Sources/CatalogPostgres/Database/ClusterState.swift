@@ -23,8 +23,10 @@ package struct ClusterState: Sendable {
     package let nodes: [Node]
     /// The connections between servers that do not work, as `from → to`.
     package var brokenConnections: [String] = []
-    /// The servers without prepared transactions.
-    package var nodesWithoutPreparedTransactions: [String] = []
+    /// The servers with fewer prepared transactions than connections.
+    package var nodesWithFewPreparedTransactions: [String] = []
+    /// The workers whose log cannot be decoded.
+    package var nodesWithoutLogicalDecoding: [String] = []
     /// The servers with prepared transactions that are older than five minutes.
     package var nodesWithOldTransactions: [String] = []
     /// Tables that are not distributed, but should be.
@@ -56,7 +58,8 @@ package struct ClusterState: Sendable {
             try connection.query(statement, parameters) { try $0.map { try $0.text(0) } }
         }
         state.brokenConnections = try names(DistributionStatements.brokenConnections)
-        state.nodesWithoutPreparedTransactions = try names(DistributionStatements.withoutPreparedTransactions)
+        state.nodesWithFewPreparedTransactions = try names(DistributionStatements.withFewPreparedTransactions)
+        state.nodesWithoutLogicalDecoding = try names(DistributionStatements.withoutLogicalDecoding)
         state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions)
         state.localTables = try names(
             DistributionStatements.localTables,

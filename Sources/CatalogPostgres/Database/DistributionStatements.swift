@@ -28,8 +28,17 @@ enum DistributionStatements {
         SELECT from_nodename || ':' || from_nodeport || ' → ' || to_nodename || ':' || to_nodeport
         FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE ORDER BY 1
         """
-    static let withoutPreparedTransactions: PostgresStatement = .init(
-        nodes("SHOW max_prepared_transactions", where: "r.result = '0'")
+    static let withFewPreparedTransactions: PostgresStatement = .init(
+        nodes(
+            """
+            SELECT current_setting('max_prepared_transactions')::integer < current_setting('max_connections')::integer
+            """,
+            where: "r.result = 't'"
+        )
+    )
+    /// Workers that cannot decode their log, which moves shards while they are written.
+    static let withoutLogicalDecoding: PostgresStatement = .init(
+        nodes("SHOW wal_level", where: "r.result <> 'logical' AND n.groupid <> 0")
     )
     static let withOldTransactions: PostgresStatement = .init(
         nodes(

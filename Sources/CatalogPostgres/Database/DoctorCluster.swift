@@ -45,12 +45,21 @@ enum DoctorCluster {
                 )
             )
         }
-        for node in state.nodesWithoutPreparedTransactions {
+        for node in state.nodesWithFewPreparedTransactions {
             findings.append(
                 Doctor.Finding(
                     false,
-                    "the server \(node) has no prepared transactions, which changes of several shards need",
+                    "the server \(node) has fewer prepared transactions than connections; changes of several shards need them",
                     "ALTER SYSTEM SET max_prepared_transactions to the value of max_connections there, and restart it"
+                )
+            )
+        }
+        for node in state.nodesWithoutLogicalDecoding {
+            findings.append(
+                Doctor.Finding(
+                    false,
+                    "the server \(node) cannot move shards while they are written, because its wal_level is not logical",
+                    "ALTER SYSTEM SET wal_level = logical there, and restart it"
                 )
             )
         }

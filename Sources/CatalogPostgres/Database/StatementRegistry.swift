@@ -33,8 +33,9 @@ enum StatementRegistry {
         ("DistributionStatements.nodes", [DistributionStatements.nodes]),
         ("DistributionStatements.brokenConnections", [DistributionStatements.brokenConnections]),
         (
-            "DistributionStatements.withoutPreparedTransactions", [DistributionStatements.withoutPreparedTransactions]
+            "DistributionStatements.withFewPreparedTransactions", [DistributionStatements.withFewPreparedTransactions]
         ),
+        ("DistributionStatements.withoutLogicalDecoding", [DistributionStatements.withoutLogicalDecoding]),
         ("DistributionStatements.withOldTransactions", [DistributionStatements.withOldTransactions]),
         ("DistributionStatements.localTables", [DistributionStatements.localTables]),
         ("PositionStatements.current", [PositionStatements.current]),

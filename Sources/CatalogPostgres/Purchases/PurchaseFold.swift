@@ -93,7 +93,7 @@ package struct PurchaseFold: Sendable {
         case done
     }
 
-    /// How often a fold tries to seal cells. Each attempt waits at most two seconds for writers, because reports of purchases wait behind it.
+    /// How often a fold tries to seal cells. Each attempt waits at most a second for writers, because reports of purchases wait behind it.
     private static let sealAttempts = 3
 
     /// Seals the open cells if the others are empty.
@@ -122,7 +122,7 @@ package struct PurchaseFold: Sendable {
             let hasEvents = try connection.query(PurchaseStatements.hasOpenEvents) { $0.count > 0 }
             if !hasEvents { return .done }
             try connection.execute(PurchaseStatements.seal)
-            try connection.set("lock_timeout", "2s")
+            try connection.set("lock_timeout", "1s")
             try connection.execute(PurchaseStatements.waitForWriters)
             return .sealed
         }
