@@ -295,29 +295,37 @@ import Testing
     func concurrentCreationIsRecordedOnce() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            let skus = (1...20).map { SKU("p\($0)")! }
             let created = try await withThrowingTaskGroup(of: Bool.self) { group in
-                for price in 1...20 {
-                    group.addTask {
-                        let product = Product(sku: SKU("a")!, name: "A", priceMinor: Int64(price))
-                        return try await catalog.put(product, in: Self.shop)
+                for sku in skus {
+                    for price in 1...20 {
+                        group.addTask {
+                            try await catalog.put(
+                                Product(sku: sku, name: "A", priceMinor: Int64(price)),
+                                in: Self.shop
+                            )
+                        }
                     }
                 }
                 return try await group.reduce(0) { $0 + ($1 ? 1 : 0) }
             }
-            #expect(created == 1)
-            let entries = try await Self.entries(.store(Self.shop), catalog).filter { $0.subject == "a" }
-            #expect(entries.count == 20)
-            #expect(entries.count { $0.action == "product.create" } == 1)
-            // Each price but the last is replaced once.
-            func prices(_ name: String) throws -> [Int] {
-                try entries.compactMap { entry in
-                    let value = try JSONReader.parse(Array(entry.detail.utf8))[name]?["price_minor"]
-                    return value.flatMap { Int($0.text) }
+            #expect(created == skus.count)
+            let all = try await Self.entries(.store(Self.shop), catalog)
+            for sku in skus {
+                let entries = all.filter { $0.subject == sku.text }
+                #expect(entries.count == 20)
+                #expect(entries.count { $0.action == "product.create" } == 1)
+                // Each price but the last is replaced once.
+                func prices(_ name: String) throws -> [Int] {
+                    try entries.compactMap { entry in
+                        let value = try JSONReader.parse(Array(entry.detail.utf8))[name]?["price_minor"]
+                        return value.flatMap { Int($0.text) }
+                    }
                 }
+                let last = try await catalog.product(Self.shop, sku).product.priceMinor
+                #expect(try prices("new").sorted() == Array(1...20))
+                #expect(try (prices("old") + [Int(last ?? 0)]).sorted() == Array(1...20))
             }
-            let last = try await catalog.product(Self.shop, SKU("a")!).product.priceMinor
-            #expect(try prices("new").sorted() == Array(1...20))
-            #expect(try (prices("old") + [Int(last ?? 0)]).sorted() == Array(1...20))
         }
     }
 

@@ -37,6 +37,7 @@ struct PostgresPriceStore: PriceStore {
         if let unknown = prices.first(where: { !known.contains($0.sku) }) {
             throw PriceChange.unknown(unknown.sku)
         }
+        try locked.check(found: known.count)
         let values: [PostgresValue] = [
             .int8Array(prices.map(\.priceMinor)),
             .int8Array(prices.map { $0.regularPriceMinor ?? nil }),

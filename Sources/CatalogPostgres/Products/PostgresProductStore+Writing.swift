@@ -19,6 +19,7 @@ extension PostgresProductStore {
             let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([product.sku.text])]) {
                 try $0.first { try ProductRow.read($0) }
             }
+            try shelves.check(found: old == nil ? 0 : 1)
             if let expected, expected != old?.modifiedAt {
                 throw CatalogError.conflict("the product was changed at the same time; try again")
             }
@@ -63,6 +64,7 @@ extension PostgresProductStore {
                 try $0.first { try ProductRow.read($0) }
             }
             guard let old else { throw CatalogError.notFound("product “\(sku)”") }
+            try shelves.check(found: 1)
             try AuditLog.record(.deleted(old, of: found.store), in: found.id, connection)
             try ShelfLocks.bump(shelves.ids, found.id, order: true, count: -1, connection)
         }

@@ -23,6 +23,15 @@ enum ShelfLocks {
         /// The time of their last change, as a parameter; null without shelves. Products that change on them get a later time, so
         /// that times show which products of a shelf have changed since its last change.
         let lastChange: PostgresValue
+        /// The number of products that are locked, too.
+        var products = 0
+
+        /// Checks that no product was created after these were locked: nobody has locked it, so it may change after it is read.
+        ///
+        /// - Parameter found: the number of products that were found since.
+        func check(found: Int) throws {
+            guard found <= products else { throw ShelfLocks.concurrentCreation }
+        }
     }
 
     /// Locks shelves in id order.
@@ -45,9 +54,9 @@ enum ShelfLocks {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> LockedShelves {
-        let locked = try lock(shelves(of: skus, storeID, connection), storeID, connection)
+        var locked = try lock(shelves(of: skus, storeID, connection), storeID, connection)
         // Placing a product locks its row, too, so no placement can follow from here on.
-        try connection.execute(ShelfStatements.lockProducts, [.int4(storeID), skus])
+        locked.products = try connection.execute(ShelfStatements.lockProducts, [.int4(storeID), skus])
         guard try shelves(of: skus, storeID, connection) == locked.ids else { throw concurrentPlacement }
         return locked
     }
@@ -66,7 +75,7 @@ enum ShelfLocks {
     /// Locking more shelves would violate the lock order, so the transaction is retried.
     static let concurrentPlacement = PostgresError(.conflict, "products were placed on other shelves concurrently")
 
-    /// The product to replace did not exist when it was read, so the transaction is retried.
+    /// A product did not exist when it was read or locked, so the transaction is retried.
     static let concurrentCreation = PostgresError(.conflict, "a product was created concurrently")
 
     static func bump(
