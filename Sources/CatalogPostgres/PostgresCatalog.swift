@@ -52,9 +52,16 @@ package struct PostgresCatalog: Sendable {
     /// purchases.
     ///
     /// - Returns: the number of rows that named a customer.
+    /// - Throws: `tooMany` if purchases cannot be folded now. Servers repeat that each minute.
     package func anonymize(customer: String) async throws(CatalogError) -> Int {
         try await purchases.requestErasure(customer: customer, isAudited: true)
-        return try await PurchaseFold(self).run().anonymized
+        let outcome = try await PurchaseFold(self).run()
+        guard !outcome.isPostponed else {
+            throw .tooMany(
+                "the customer is not anonymized yet, because a long transaction or the move of a shard locks purchase_inbox; try again later"
+            )
+        }
+        return outcome.anonymized
     }
 
     /// Returns the products among the given ones that exist in the store.

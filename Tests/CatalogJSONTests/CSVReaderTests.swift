@@ -52,15 +52,21 @@ import Testing
         #expect(read(text)[1].count == columns)
     }
 
-    @Test("A record has the number of its first line, even after line breaks inside quotes")
-    func lines() {
+    @Test(
+        "A record has the number of its first line, even after line breaks inside quotes",
+        arguments: [
+            ("a\n\"x\ny\"\n\n1\n", [1, 2, 5]), ("a\r1\r\r2\r3", [1, 2, 4, 5]), ("a\r\n1\r\n\r\n2", [1, 2, 4]),
+            ("a\r1\n2\r\n3", [1, 2, 3, 4]),
+        ]
+    )
+    func lines(_ text: String, _ expected: [Int]) {
         var reader = CSVReader()
         var lines: [Int] = []
-        let bytes = Array("a\n\"x\ny\"\n\n1\n".utf8)
+        let bytes = Array(text.utf8)
         func take(_ event: CSVReader.Event) { if case .record(let record) = event { lines.append(record.line) } }
         bytes.withUnsafeBytes { reader.read($0) { take($0) } }
         reader.end { take($0) }
-        #expect(lines == [1, 2, 5])
+        #expect(lines == expected)
     }
 
     @Test("An unterminated quote is reported with its first line")

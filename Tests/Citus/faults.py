@@ -150,7 +150,8 @@ def main() -> None:
             slowest = max(slowest, recover(f"the loss of a {kind}"))
             check_running(workers, servers)
         cluster.add_worker("aisle")
-        before, rejected = (sum(getattr(worker, count) for worker in workers) for count in ("done", "rejected"))
+        before = sum(worker.done for worker in workers)
+        rejected_before = sum(worker.rejected for worker in workers)
         cluster.sql("aisle", "SELECT rebalance_table_shards()")
         moved = cluster.sql("aisle", f"""
             SELECT count(*) FROM pg_dist_placement p JOIN pg_dist_node n USING (groupid) WHERE n.nodeport = {cluster.ports[3]}""")
@@ -159,7 +160,7 @@ def main() -> None:
         check_running(workers, servers)
         during = sum(worker.done for worker in workers) - before
         assert during > 0, "nobody wrote while shards were moved"
-        rejected = sum(worker.rejected for worker in workers) - rejected
+        rejected = sum(worker.rejected for worker in workers) - rejected_before
         assert rejected == 0, f"{rejected} writes were rejected while shards were moved"
         writes, calls = finish(workers, servers)
         unhealthy = cluster.sql("aisle", "SELECT * FROM citus_check_cluster_node_health() WHERE result IS NOT TRUE")

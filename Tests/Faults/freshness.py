@@ -34,7 +34,7 @@ class Client:
         return answer.status, answer.read(), answer.headers
 
     def write(self, method, path, body):
-        """Writes, and repeats the call while the write has to wait too long for a shard that moves; returns how often it did."""
+        """Writes, and repeats the call while it waits too long for a shard that moves; returns the number of repetitions."""
         end = time.monotonic() + 30
         for repeats in itertools.count():
             status, answer, _ = self.send(method, path, body)

@@ -72,13 +72,6 @@ BEGIN
             ALTER TABLE import_row SET LOGGED;
             ALTER TABLE import_row ADD CONSTRAINT import_row_pkey PRIMARY KEY (store_id, import_id, line);
         END IF;
-        IF 'purchase_inbox' = ANY (pending) THEN
-            -- A key would slow reports down, and cells are short.
-            FOR name IN SELECT inhrelid::regclass FROM pg_inherits WHERE inhparent = 'purchase_inbox'::regclass LOOP
-                EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', name);
-            END LOOP;
-        END IF;
-
         FOREACH name IN ARRAY pending LOOP
             IF name = ANY (references_of_all) THEN
                 PERFORM create_reference_table(name);
@@ -104,6 +97,14 @@ BEGIN
             EXECUTE statement;
         END LOOP;
     END IF;
+
+    -- The same for the cells of purchases. A key would slow reports down, and cells have few rows.
+    FOR name IN
+        SELECT c.oid::regclass FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = to_regclass('purchase_inbox') AND c.relreplident <> 'f'
+    LOOP
+        EXECUTE format('ALTER TABLE %s REPLICA IDENTITY FULL', name);
+    END LOOP;
 
     FOREACH name IN ARRAY functions LOOP
         CONTINUE WHEN to_regprocedure(name) IS NULL;

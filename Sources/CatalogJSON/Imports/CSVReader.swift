@@ -116,7 +116,11 @@ package struct CSVReader {
                 state = .fieldStart
                 recordLine = line
             case .afterCR, .fieldStart, .unquoted:
-                if state == .afterCR { state = .fieldStart }
+                if state == .afterCR {
+                    state = .fieldStart
+                    line += 1
+                    recordLine = line
+                }
                 if byte == separator {
                     endField()
                     state = .fieldStart

@@ -23,9 +23,9 @@ package struct ClusterState: Sendable {
     package let nodes: [Node]
     /// The connections between servers that do not work, as `from → to`.
     package var brokenConnections: [String] = []
-    /// The servers with fewer prepared transactions than connections.
+    /// The servers whose `max_prepared_transactions` is below `max_connections`.
     package var nodesWithFewPreparedTransactions: [String] = []
-    /// The workers whose log cannot be decoded.
+    /// The servers with shards whose `wal_level` is not `logical`.
     package var nodesWithoutLogicalDecoding: [String] = []
     /// The servers with prepared transactions that are older than five minutes.
     package var nodesWithOldTransactions: [String] = []

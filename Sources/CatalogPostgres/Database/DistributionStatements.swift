@@ -8,6 +8,12 @@ enum DistributionStatements {
     static let isDistributed: PostgresStatement = """
         SELECT 1 FROM pg_dist_partition WHERE logicalrelid = to_regclass('shelf') AND partmethod = 'h'
         """
+    /// Has a row while a shard moves: the transaction of the move locks the list of shards to delete, and all tables of stores.
+    static let movesShard: PostgresStatement = """
+        SELECT 1 FROM pg_locks d JOIN pg_locks t ON t.virtualtransaction = d.virtualtransaction
+        WHERE d.relation = to_regclass('pg_dist_cleanup') AND t.relation = to_regclass('purchase_inbox')
+            AND t.mode = 'RowExclusiveLock' AND t.granted LIMIT 1
+        """
     /// The number of distributed tables and reference tables.
     static let tableCount: PostgresStatement =
         "SELECT count(*) FROM pg_dist_partition WHERE partmethod = 'h' OR repmodel = 't'"
@@ -36,9 +42,9 @@ enum DistributionStatements {
             where: "r.result = 't'"
         )
     )
-    /// Workers that cannot decode their log, which moves shards while they are written.
+    /// The servers with shards whose `wal_level` is not `logical`, which moves of shards need during writes.
     static let withoutLogicalDecoding: PostgresStatement = .init(
-        nodes("SHOW wal_level", where: "r.result <> 'logical' AND n.groupid <> 0")
+        nodes("SHOW wal_level", where: "r.result <> 'logical' AND (n.groupid <> 0 OR n.shouldhaveshards)")
     )
     static let withOldTransactions: PostgresStatement = .init(
         nodes(

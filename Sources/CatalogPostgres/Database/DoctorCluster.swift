@@ -49,7 +49,7 @@ enum DoctorCluster {
             findings.append(
                 Doctor.Finding(
                     false,
-                    "the server \(node) has fewer prepared transactions than connections; changes of several shards need them",
+                    "max_prepared_transactions of the server \(node) is below max_connections: changes of several shards may fail",
                     "ALTER SYSTEM SET max_prepared_transactions to the value of max_connections there, and restart it"
                 )
             )

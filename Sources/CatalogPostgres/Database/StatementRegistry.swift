@@ -30,6 +30,7 @@ enum StatementRegistry {
         ("DistributionStatements.tableCount", [DistributionStatements.tableCount]),
         ("DistributionStatements.isCoordinator", [DistributionStatements.isCoordinator]),
         ("DistributionStatements.hasWorkers", [DistributionStatements.hasWorkers]),
+        ("DistributionStatements.movesShard", [DistributionStatements.movesShard]),
         ("DistributionStatements.nodes", [DistributionStatements.nodes]),
         ("DistributionStatements.brokenConnections", [DistributionStatements.brokenConnections]),
         (

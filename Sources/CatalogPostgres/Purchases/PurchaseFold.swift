@@ -13,16 +13,26 @@ package struct PurchaseFold: Sendable {
         var events: [Int32: Int] = [:]
         /// The number of anonymized rows.
         package var anonymized = 0
+        /// Whether purchases remain, and nobody was anonymized, because other sessions did not release the inbox.
+        package var isPostponed = false
 
         /// The number of folded events of all stores.
         package var total: Int { events.values.reduce(0, +) }
     }
 
     private let database: Database
+    private let sealAttempts: Int
 
-    package init(_ catalog: PostgresCatalog) { self.init(catalog.database) }
+    package init(_ catalog: PostgresCatalog, sealAttempts: Int = 20) {
+        self.init(catalog.database, sealAttempts: sealAttempts)
+    }
 
-    init(_ database: Database) { self.database = database }
+    /// - Parameter sealAttempts: how often a fold tries to seal cells. Each attempt waits at most a second for writers, because reports
+    ///   of purchases wait behind it, and the next one follows after a second.
+    init(_ database: Database, sealAttempts: Int = 20) {
+        self.database = database
+        self.sealAttempts = sealAttempts
+    }
 
     /// Folds all purchases that were reported before.
     ///
@@ -40,6 +50,9 @@ package struct PurchaseFold: Sendable {
                 case .sealed: hasSealed = true
                 case .unfolded: continue
                 case .occupied: try await emptyCells()
+                case .locked:
+                    outcome.isPostponed = true
+                    return outcome
                 case .done:
                     for piece in erasures { outcome.anonymized += try await anonymize(piece) }
                     return outcome
@@ -91,24 +104,32 @@ package struct PurchaseFold: Sendable {
         case occupied
         /// All purchases from before the last seal are folded.
         case done
+        /// Other sessions did not release the inbox.
+        case locked
     }
-
-    /// How often a fold tries to seal cells. Each attempt waits at most a second for writers, because reports of purchases wait behind it.
-    private static let sealAttempts = 3
 
     /// Seals the open cells if the others are empty.
     ///
     /// - Parameter hasSealed: whether this fold has sealed cells before; then it seals no more.
-    /// - Throws: `conflict` if another session locks the inbox for long, as Citus does while it moves a shard.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
-        for _ in 0..<Self.sealAttempts {
+        // A move of a shard waits for reports of purchases in the end, and they would wait behind this transaction, and it for the move.
+        if try await movesShard() { return .locked }
+        for attempt in 1...sealAttempts {
             do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError
                 where error.sqlState == .lockNotAvailable
-            { try Task.checkCancellation() }
+            {
+                if attempt < sealAttempts { try await Task.sleep(for: .seconds(1)) }
+            }
         }
-        throw CatalogError.conflict(
-            "purchases cannot be counted while another session locks purchase_inbox, for example to move a shard; try again afterwards"
-        )
+        return .locked
+    }
+
+    /// Whether Citus is moving a shard, during which it locks the inbox.
+    private func movesShard() async throws -> Bool {
+        guard try await database.isDistributed() else { return false }
+        return try await database.batch.perform(within: .lookup) {
+            try $0.query(DistributionStatements.movesShard) { $0.count > 0 }
+        }
     }
 
     private func sealOnce(unless hasSealed: Bool) async throws -> SealOutcome {

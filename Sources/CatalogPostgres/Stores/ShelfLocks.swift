@@ -23,12 +23,13 @@ enum ShelfLocks {
         /// The time of their last change, as a parameter; null without shelves. Products that change on them get a later time, so
         /// that times show which products of a shelf have changed since its last change.
         let lastChange: PostgresValue
-        /// The number of products that are locked, too.
+        /// The number of locked products; 0 if only shelves were locked.
         var products = 0
 
-        /// Checks that no product was created after these were locked: nobody has locked it, so it may change after it is read.
+        /// Checks that no product was created after these were locked: it is not locked, and may change after it is read.
         ///
-        /// - Parameter found: the number of products that were found since.
+        /// - Parameter found: the number of the products that exist now.
+        /// - Throws: `concurrentCreation`.
         func check(found: Int) throws {
             guard found <= products else { throw ShelfLocks.concurrentCreation }
         }

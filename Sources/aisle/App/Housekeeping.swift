@@ -29,6 +29,7 @@ struct Housekeeping: Service {
             await run {
                 let start = ContinuousClock.now
                 let outcome = try await purchases.run()
+                if outcome.isPostponed { return }
                 catalog.database.observer.observe(
                     .purchasesFolded(count: outcome.total, ContinuousClock.now - start)
                 )
