@@ -12,7 +12,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
-from harness import SECRET, Server, print_logs, psql  # noqa: E402
+from harness import SECRET, Server, print_logs, psql, until  # noqa: E402
 
 
 class Database:
@@ -45,8 +45,9 @@ class Database:
 
     def move(self, store: str, node: int) -> None:
         """Moves a store, and those that are with it, to another worker."""
-        # The copies that earlier moves have left would be in the way.
-        self.cluster.sql(self.name, "CALL citus_cleanup_orphaned_resources()")
+        # The copies that earlier moves have left would be in the way. While a page is read from one, it is not deleted.
+        until(lambda: not self.cluster.sql(self.name, "CALL citus_cleanup_orphaned_resources(); SELECT 1 FROM pg_dist_cleanup LIMIT 1"), 30,
+              "the copies of moved shards are deleted")
         ports = self.cluster.ports
         self.cluster.sql(self.name, f"""
             SELECT citus_move_shard_placement({self.shard(store)}, '{self.cluster.socket}', {ports[self.node(store)]},
