@@ -4,6 +4,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 
+# SwiftPM embeds the files of sql again only if the package has changed.
+$(shell find sql -name '*.sql' -newer Package.swift -exec touch Package.swift \; -quit 2>/dev/null)
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # The Debian packages for building and running.

@@ -2,6 +2,8 @@
 package struct ResortSummary: Sendable, Hashable {
     /// The number of folded purchase events.
     package var events = 0
+    /// Whether further events remain, because another session locked them.
+    package var isFoldPostponed = false
     /// The number of products whose score changed.
     package var products = 0
     /// The number of processed shelves, and of changed ones.
@@ -14,6 +16,7 @@ package struct ResortSummary: Sendable, Hashable {
     /// Adds the totals of another part of the re-sort.
     package mutating func add(_ other: ResortSummary) {
         events += other.events
+        isFoldPostponed = isFoldPostponed || other.isFoldPostponed
         products += other.products
         shelves += other.shelves
         changed += other.changed

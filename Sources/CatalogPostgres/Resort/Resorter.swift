@@ -146,6 +146,7 @@ package struct Resorter: Sendable {
         if !request.isDryRun {
             let folded = try await PurchaseFold(database).run(jobs: request.jobs)
             total.events = stores.reduce(0) { $0 + (folded.events[$1.id] ?? 0) }
+            total.isFoldPostponed = folded.isPostponed
             try await record?.add(total)
         }
         for store in stores {

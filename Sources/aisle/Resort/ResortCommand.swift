@@ -84,6 +84,11 @@ struct ResortCommand: AsyncParsableCommand {
                     summary = try await resorter.run(request, listener)
                 }
                 try report.end(summary, ContinuousClock.now - start, isDryRun: isDryRun)
+                if summary.isFoldPostponed {
+                    Console.note(
+                        "the last purchases are not counted, because a long transaction or the move of a shard locks purchase_inbox; run this again later"
+                    )
+                }
                 await catalog.database.announcer.flush()
                 if check, summary.isChange { throw ExitCode(3) }
             }
