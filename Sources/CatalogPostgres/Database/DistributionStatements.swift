@@ -10,9 +10,10 @@ enum DistributionStatements {
         """
     /// Has a row while a shard moves: the transaction of the move locks the list of shards to delete, and all tables of stores.
     static let movesShard: PostgresStatement = """
-        SELECT 1 FROM pg_locks d JOIN pg_locks t ON t.virtualtransaction = d.virtualtransaction
-        WHERE d.relation = to_regclass('pg_dist_cleanup') AND t.relation = to_regclass('purchase_inbox')
-            AND t.mode = 'RowExclusiveLock' AND t.granted LIMIT 1
+        SELECT 1 FROM pg_database b JOIN pg_locks d ON d.database = b.oid
+        JOIN pg_locks t ON t.database = b.oid AND t.virtualtransaction = d.virtualtransaction
+        WHERE b.datname = current_database() AND d.relation = to_regclass('pg_dist_cleanup')
+            AND t.relation = to_regclass('purchase_inbox') AND t.mode = 'RowExclusiveLock' AND t.granted LIMIT 1
         """
     /// The number of distributed tables and reference tables.
     static let tableCount: PostgresStatement =
