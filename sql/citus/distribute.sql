@@ -72,6 +72,7 @@ BEGIN
             ALTER TABLE import_row SET LOGGED;
             ALTER TABLE import_row ADD CONSTRAINT import_row_pkey PRIMARY KEY (store_id, import_id, line);
         END IF;
+
         FOREACH name IN ARRAY pending LOOP
             IF name = ANY (references_of_all) THEN
                 PERFORM create_reference_table(name);

@@ -23,16 +23,19 @@ package struct PurchaseFold: Sendable {
     private let database: Database
     private let sealAttempts: Int
 
-    package init(_ catalog: PostgresCatalog, sealAttempts: Int = 20) {
-        self.init(catalog.database, sealAttempts: sealAttempts)
-    }
-
     /// - Parameter sealAttempts: how often a fold tries to seal cells. Each attempt waits at most a second for writers, because reports
     ///   of purchases wait behind it, and the next one follows after a second.
-    init(_ database: Database, sealAttempts: Int = 20) {
-        self.database = database
+    package init(_ catalog: PostgresCatalog, sealAttempts: Int = Self.usualSealAttempts) {
+        database = catalog.database
         self.sealAttempts = sealAttempts
     }
+
+    init(_ database: Database) {
+        self.database = database
+        sealAttempts = Self.usualSealAttempts
+    }
+
+    package static let usualSealAttempts = 20
 
     /// Folds all purchases that were reported before.
     ///
