@@ -21,12 +21,15 @@ struct PostgresPurchaseStore: PurchaseStore {
     ) async throws(CatalogError) -> PurchaseOutcome {
         try await database.mappingErrors {
             let key = try await customers.key()
-            return try await database.writes.transaction(within: .bulk) { connection in
-                let found = try lookup.store(store, connection)
-                return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
-                    let outcome = try Self.add(purchases, found.id, key, connection)
-                    try AuditLog.record(.purchases(outcome), in: found.id, connection)
-                    return outcome
+            // Several folds, one after the other, may seal the cells during each attempt of a transaction.
+            return try await PostgresPool.retrying {
+                try await database.writes.transaction(within: .bulk) { connection in
+                    let found = try lookup.store(store, connection)
+                    return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
+                        let outcome = try Self.add(purchases, found.id, key, connection)
+                        try AuditLog.record(.purchases(outcome), in: found.id, connection)
+                        return outcome
+                    }
                 }
             }
         }
