@@ -161,13 +161,15 @@ test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \
 	    $(TEST_RUN) --filter RealCatalogTests
 
+POOLER_TESTS := --filter CatalogHTTPIntegrationTests --filter PoolerTests
+
 .PHONY: test-pooler
-test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode
+test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction mode, and tests of lost connections
 	@RUNLEVEL=1 $(MAKE) --no-print-directory deps PACKAGES="pgbouncer"
-	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) --filter CatalogHTTPIntegrationTests
+	AISLE_TEST_POOLER=/usr/sbin/pgbouncer AISLE_TEST_STATEMENTS=unnamed $(TEST_RUN) $(POOLER_TESTS)
 	if [ -n "$(POOLER_SOURCE)" ]; then \
 	    $(POOLER_SOURCE) "$$PWD/$(POOLER)" && \
-	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) --filter CatalogHTTPIntegrationTests; \
+	    AISLE_TEST_POOLER="$$PWD/$(POOLER)/bin/pgbouncer" $(TEST_RUN) $(POOLER_TESTS); \
 	fi
 
 .PHONY: test-citus

@@ -71,11 +71,9 @@ final class PipelineDriver: @unchecked Sendable {
 
     /// The maximum number of jobs that share a transaction. The answers of all but the last ones may wait for the end.
     private static let groupLimit = 32
-    /// The maximum number of groups in flight on a connection: one that the server works on, and one that it finds afterwards.
-    /// Jobs that arrive in the meantime wait, and then share a transaction.
-    private static let inFlightLimit = 2
 
-    /// Sends waiting jobs, each on the connection with the fewest jobs in flight; those of a connection go together.
+    /// Sends waiting jobs, each on the connection with the fewest jobs in flight; those of a connection go together. Jobs that arrive while
+    /// the limit of groups is in flight wait, and then share a transaction.
     private func dispatch() {
         var groups: [[any PipelineJob]] = Array(repeating: [], count: queue.isEmpty ? 0 : slots.count)
         while let job = queue.first {
@@ -84,7 +82,7 @@ final class PipelineDriver: @unchecked Sendable {
                 finished += 1
                 continue
             }
-            guard let index = leastBusy(groups) else { break }
+            guard let index = leastBusy(groups, isAlone: job.hasRestarted) else { break }
             queue.removeFirst()
             if job.hasRestarted {
                 var identical = [job]
@@ -119,11 +117,16 @@ final class PipelineDriver: @unchecked Sendable {
     }
 
     /// Returns the connection with the fewest jobs; nil if there is none for another job.
-    private func leastBusy(_ groups: [[any PipelineJob]]) -> Int? {
+    ///
+    /// - Parameters:
+    ///   - groups: the jobs that will be sent on each connection.
+    ///   - isAlone: whether the job cannot join them.
+    private func leastBusy(_ groups: [[any PipelineJob]], isAlone: Bool) -> Int? {
         var best: (index: Int, isWornOut: Bool, jobs: Int)?
         for index in slots.indices {
             guard let connection = slots[index].connection else { continue }
-            guard connection.groupsInFlight < Self.inFlightLimit else { continue }
+            let groupsInFlight = connection.groupsInFlight + (isAlone && !groups[index].isEmpty ? 1 : 0)
+            guard groupsInFlight < configuration.inFlightLimit else { continue }
             let (jobs, isWornOut) = (connection.inFlight + groups[index].count, connection.isWornOut)
             // Worn-out connections are replaced when idle; until then they serve only if no other can.
             guard let found = best, (found.isWornOut ? 1 : 0, found.jobs) <= (isWornOut ? 1 : 0, jobs) else {
@@ -175,6 +178,8 @@ final class PipelineDriver: @unchecked Sendable {
     }
 
     private func warm(_ index: Int) {
+        // Behind a pooler, later reads may use another session.
+        guard configuration.statements == .named else { return }
         // The job did not come from the mailbox, where its end will be counted.
         finished -= 1
         submit([WarmUpJob(warmUp, deadline: .now + options.timeout)], index)

@@ -16,7 +16,7 @@ package struct PostgresConfiguration: Sendable {
     package var settings: [String: String]
     /// Settings that replace these on a server with an extension.
     package var extensionSettings: ExtensionSettings?
-    /// Whether statements are prepared under names.
+    /// Whether statements are prepared under names, and how many transactions may be in flight.
     package var statements: PreparedStatements
     /// The maximum number of statements that a connection prepares under names.
     package var statementLimit = 256
@@ -57,6 +57,9 @@ package struct PostgresConfiguration: Sendable {
 
     /// The number of statements that a connection prepares under names; 0 without names.
     var statementCapacity: Int { statements == .named ? statementLimit : 0 }
+
+    /// The maximum number of transactions in flight on a connection: one that the server works on, and one that it finds afterwards.
+    var inFlightLimit: Int { statements == .named ? 2 : 1 }
 
     /// The settings of each transaction.
     var transactionSettings: TransactionSettings {

@@ -44,7 +44,7 @@ extension PostgresConnection {
     }
 
     /// Sends calls in one round trip, preceded by the settings at the start of a transaction, and followed by the epilogue if they
-    /// end one.
+    /// end one. If only one transaction may be in flight, the epilogue follows in a round trip of its own.
     func exchange(
         _ calls: [PreparedCall],
         _ read: (Int, borrowing PostgresRows) throws -> Void
@@ -61,10 +61,8 @@ extension PostgresConnection {
             guard call.send(raw) == 1 else { throw lost(raw) }
         }
         guard PQpipelineSync(raw) == 1 else { throw lost(raw) }
-        for call in epilogue {
-            guard call.send(raw) == 1 else { throw lost(raw) }
-        }
-        if !epilogue.isEmpty, PQpipelineSync(raw) != 1 { throw lost(raw) }
+        let isEpilogueSent = !epilogue.isEmpty && inFlightLimit > 1
+        if isEpilogueSent { try send(epilogue: epilogue, raw) }
         try flush(raw)
         var failure: (any Error)?
         for index in calls.indices {
@@ -93,7 +91,9 @@ extension PostgresConnection {
         let end = try nextResult(raw)
         defer { PQclear(end) }
         guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw lost(raw) }
-        if !epilogue.isEmpty { receive(epilogue, raw, isFollowed: failure == nil) }
+        if isEpilogueSent || (!epilogue.isEmpty && failure == nil) {
+            receive(epilogue, raw, isSent: isEpilogueSent, isFollowed: failure == nil)
+        }
         guard self.handle != nil else {
             // The transaction has ended, so its outcome is known.
             if let failure { throw failure }
@@ -123,9 +123,20 @@ extension PostgresConnection {
         return [preparation, call]
     }
 
-    /// Reads the results of the epilogue. If the connection fails, it is closed.
-    private func receive(_ calls: [PreparedCall], _ raw: OpaquePointer, isFollowed: Bool) {
+    private func send(epilogue calls: [PreparedCall], _ raw: OpaquePointer) throws {
+        for call in calls {
+            guard call.send(raw) == 1 else { throw lost(raw) }
+        }
+        guard PQpipelineSync(raw) == 1 else { throw lost(raw) }
+    }
+
+    /// Reads the results of the epilogue, which is sent first if it was not. If the connection fails, it is closed.
+    private func receive(_ calls: [PreparedCall], _ raw: OpaquePointer, isSent: Bool, isFollowed: Bool) {
         do {
+            if !isSent {
+                try send(epilogue: calls, raw)
+                try flush(raw)
+            }
             for call in calls {
                 while let result = try nextResult(raw) {
                     let rows = PostgresRows(adopting: result)

@@ -17,6 +17,8 @@ package actor PostgresConnection {
     var statements: StatementCache
     let settings: TransactionSettings
     let names: StatementNames
+    /// The maximum number of transactions in flight.
+    let inFlightLimit: Int
     /// Whether a statement failed because the server is read-only: after a failover another host may be the primary.
     var sawReadOnlyError = false
     /// The statements deferred to the next round trip.
@@ -63,6 +65,7 @@ package actor PostgresConnection {
         statements = StatementCache(capacity: configuration.statementCapacity)
         settings = configuration.transactionSettings
         names = configuration.statementNames
+        inFlightLimit = configuration.inFlightLimit
         self.executor = executor
         self.interrupt = interrupt
         self.handle = handle

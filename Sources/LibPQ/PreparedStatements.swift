@@ -1,8 +1,9 @@
 /// The use of prepared statements.
 package enum PreparedStatements: String, Sendable {
-    /// Prepared once under a name. A transaction pooler must support prepared statements, as
-    /// PgBouncer does from 1.21 on.
+    /// Prepared once under a name. A transaction pooler must support prepared statements, and know which results are outstanding, as
+    /// PgBouncer does from 1.22.1 on.
     case named
-    /// Sent as full text each time, for poolers without support for prepared statements.
+    /// Sent as full text each time, for older poolers. At most one transaction of a connection is in flight then: if the connection is
+    /// lost between two results, PgBouncer 1.18 passes the second one to the next client.
     case unnamed
 }

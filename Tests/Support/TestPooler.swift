@@ -15,6 +15,8 @@ package enum TestPooler {
         return try! start(executable)
     }()
 
+    package static var isUsed: Bool { socketFolder != nil }
+
     private static let process = Mutex<pid_t?>(nil)
 
     /// Returns the configuration for the pooler, or the same one without a pooler.
