@@ -49,6 +49,7 @@ import Testing
                 "citus_activate_node"
             ),
             (Self.cluster([Self.coordinator, Self.worker(lostShards: 3)]), "3 shards", "citus_shards"),
+            (Self.cluster { $0.unreachableNodes = ["db1:5432"] }, "cannot connect to the server db1:5432", "fail over"),
             (Self.cluster { $0.brokenConnections = ["db0:5432 → db1:5432"] }, "db0:5432 → db1:5432", "pg_hba.conf"),
             (
                 Self.cluster { $0.nodesWithFewPreparedTransactions = ["db1:5432"] }, "db1:5432",

@@ -43,7 +43,7 @@ import Testing
         "DistributionStatements.isDistributed", "DistributionStatements.tableCount",
         "DistributionStatements.isCoordinator", "DistributionStatements.hasWorkers",
         "DistributionStatements.nodes", "DistributionStatements.brokenConnections",
-        "DistributionStatements.localTables",
+        "DistributionStatements.localTables", "DistributionStatements.unreachableNodes",
         "DistributionStatements.withFewPreparedTransactions", "DistributionStatements.withoutLogicalDecoding",
         "DistributionStatements.withOldTransactions",
         "WorkerStatements.shards", "WorkerStatements.tables", "WorkerStatements.shardsOfStores",

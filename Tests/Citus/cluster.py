@@ -60,20 +60,34 @@ class Cluster:
 
     def kill(self, node: int) -> None:
         """Kills all processes of a server at once, like the loss of its machine."""
-        postmaster = (self.data(node) / "postmaster.pid").read_text().split()[0]
-        children = subprocess.run(["ps", "--ppid", postmaster, "-o", "pid="], capture_output=True, text=True).stdout.split()
-        for process in [postmaster, *children]:
-            try:
-                os.kill(int(process), signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        processes = self._signal(node, signal.SIGKILL)
         end = time.monotonic() + 30
-        while any(self._is_alive(process) for process in [postmaster, *children]):
+        while any(self._is_alive(process) for process in processes):
             assert time.monotonic() < end, "the server does not end"
             time.sleep(0.02)
         # Where nobody collects the process, these would say that it runs.
         (self.data(node) / "postmaster.pid").unlink()
         (self.socket / f".s.PGSQL.{self.ports[node]}.lock").unlink()
+
+    def freeze(self, node: int) -> None:
+        """Stops all processes of a server without ending them, like a machine that hangs."""
+        self._signal(node, signal.SIGSTOP)
+
+    def thaw(self, node: int) -> None:
+        """Continues the processes of a server that was frozen."""
+        self._signal(node, signal.SIGCONT)
+
+    def _signal(self, node: int, number: signal.Signals) -> list[str]:
+        """Sends a signal to all processes of a server, and returns their ids."""
+        postmaster = (self.data(node) / "postmaster.pid").read_text().split()[0]
+        children = subprocess.run(["ps", "--ppid", postmaster, "-o", "pid="], capture_output=True, text=True).stdout.split()
+        processes = [postmaster, *children]
+        for process in processes:
+            try:
+                os.kill(int(process), number)
+            except ProcessLookupError:
+                pass
+        return processes
 
     @staticmethod
     def _is_alive(process: str) -> bool:

@@ -2,7 +2,8 @@
 
 Usage: faults.py AISLE [--rounds N] [--seed N].
 
-1. A worker is killed: pages of its stores answer 503, those of other stores go on, and everything goes on when it is back.
+1. A worker is killed, and later frozen: pages of its stores answer 503, those of other stores go on, the doctor names it, and everything
+   goes on when it is back.
 2. Workers, the coordinator and servers are killed at random while clients write, each call until it is acknowledged.
 3. A worker is added, and shards are moved to it, while they write.
 In the end, everything is stored exactly once.
@@ -11,6 +12,8 @@ In the end, everything is stored exactly once.
 import argparse
 import os
 import random
+import re
+import subprocess
 import sys
 import threading
 import time
@@ -79,40 +82,65 @@ class Pages:
         return durations[len(durations) * 99 // 100] * 1000
 
 
-def lose_worker(database: Database, base: str) -> None:
-    """Kills a worker: only its stores are unavailable, and only until it is back."""
-    nodes = add_stores(database, base)
-    lost = 1
-    readers = {store: Pages(base, store) for store in STORES}
+def unreachable(database: Database) -> list[str]:
+    """Returns the ports of the servers to which, as the doctor reports, the coordinator cannot connect."""
+    environment = {**os.environ, "DATABASE_URL": database.dsn}
+    done = subprocess.run([database.aisle, "doctor"], cwd=database.folder, capture_output=True, text=True, timeout=60, env=environment)
+    assert "Citus" in done.stdout, (done.stdout, done.stderr)
+    return re.findall(r"^BAD .*the coordinator cannot connect to the server \S*:(\d+):", done.stdout, re.MULTILINE)
 
-    def enter(phase: str, waits: bool = True) -> None:
+
+def lose_worker(database: Database, base: str) -> None:
+    """Kills a worker, and later freezes it: only its stores are unavailable, and only until it is back."""
+    nodes, cluster, lost = add_stores(database, base), database.cluster, 1
+    gone = [store for store in STORES if nodes[store] == lost]
+    others = [store for store in STORES if nodes[store] != lost]
+    readers = {store: Pages(base, store) for store in STORES}
+    recoveries = []
+
+    def enter(phase: str, slow: list[str] = []) -> None:
+        """Waits for 100 pages of each store in a phase, and for one of each of those that wait for a worker."""
         for reader in readers.values():
             reader.phase = phase
-        if waits:
-            until(lambda: all(len(reader.found.get(phase, [])) >= 100 for reader in readers.values()), 60, f"pages {phase}")
+        until(lambda: all(len(reader.found.get(phase, [])) >= (1 if store in slow else 100) for store, reader in readers.items()),
+              60, f"pages {phase}")
+        for reader in readers.values():
+            reader.phase = "meanwhile"
+
+    def recover() -> None:
+        start = time.monotonic()
+        until(lambda: all(status(base, f"/v1/stores/{store}/shelves/shelf/products?sort=name") == 200 for store in gone),
+              RECOVERY, "the lost stores are back")
+        recoveries.append(time.monotonic() - start)
 
     enter("before")
-    enter("meanwhile", waits=False)
-    database.cluster.kill(lost)
+    assert unreachable(database) == [], "a server is unreachable"
+    cluster.kill(lost)
     enter("without it")
-    enter("meanwhile", waits=False)
-    database.cluster.start()
-    start = time.monotonic()
-    gone = [store for store in STORES if nodes[store] == lost]
-    until(lambda: all(status(base, f"/v1/stores/{store}/shelves/shelf/products?sort=name") == 200 for store in gone),
-          RECOVERY, "the lost stores are back")
-    recovery = time.monotonic() - start
+    assert unreachable(database) == [str(cluster.ports[lost])]
+    cluster.start()
+    recover()
     enter("after")
+    cluster.freeze(lost)
+    try:
+        enter("while it hangs", slow=gone)
+        assert unreachable(database) == [str(cluster.ports[lost])]
+    finally:
+        cluster.thaw(lost)
+    recover()
+    enter("in the end")
     for reader in readers.values():
         reader.end()
     for store, reader in readers.items():
-        assert reader.statuses("before") == reader.statuses("after") == {200}, (store, reader.statuses("before"), reader.statuses("after"))
-        expected = {503} if nodes[store] == lost else {200}
-        assert reader.statuses("without it") == expected, (store, nodes[store], reader.statuses("without it"))
-    others = [reader for store, reader in readers.items() if nodes[store] != lost]
-    times = ", ".join(f"{phase} {max(reader.p99(phase) for reader in others):.1f} ms" for phase in ("before", "without it", "after"))
+        for phase in ("before", "after", "in the end"):
+            assert reader.statuses(phase) == {200}, (store, phase, reader.statuses(phase))
+        for phase in ("without it", "while it hangs"):
+            assert reader.statuses(phase) == ({503} if store in gone else {200}), (store, nodes[store], phase, reader.statuses(phase))
+    times = ", ".join(f"{phase} {max(readers[store].p99(phase) for store in others):.1f} ms"
+                      for phase in ("before", "without it", "after", "while it hangs", "in the end"))
     print(f"without one of two workers, {len(gone)} of {len(STORES)} stores answered 503, and the others 200 only; "
-          f"their pages took at most (p99) {times}; the stores were back {recovery:.1f} s after their worker", flush=True)
+          f"their pages took at most (p99) {times}; the stores were back {recoveries[0]:.1f} s after their worker started, and "
+          f"{recoveries[1]:.1f} s after it went on", flush=True)
 
 
 def main() -> None:

@@ -21,6 +21,8 @@ package struct ClusterState: Sendable {
     package let isCoordinator: Bool
     /// The coordinator first.
     package let nodes: [Node]
+    /// The active servers to which the coordinator cannot connect. If there are any, only local tables are examined further.
+    package var unreachableNodes: [String] = []
     /// The connections between servers that do not work, as `from → to`.
     package var brokenConnections: [String] = []
     /// The servers whose `max_prepared_transactions` is below `max_connections`.
@@ -57,14 +59,20 @@ package struct ClusterState: Sendable {
         func names(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws -> [String] {
             try connection.query(statement, parameters) { try $0.map { try $0.text(0) } }
         }
-        state.brokenConnections = try names(DistributionStatements.brokenConnections)
-        state.nodesWithFewPreparedTransactions = try names(DistributionStatements.withFewPreparedTransactions)
-        state.nodesWithoutLogicalDecoding = try names(DistributionStatements.withoutLogicalDecoding)
-        state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions)
         state.localTables = try names(
             DistributionStatements.localTables,
             [.textArray(Distribution.localTables)]
         )
+        // The other checks would wait for a server that hangs.
+        state.unreachableNodes = try connection.transaction { connection in
+            try connection.execute(DistributionStatements.limitConnecting)
+            return try connection.query(DistributionStatements.unreachableNodes) { try $0.map { try $0.text(0) } }
+        }
+        guard state.unreachableNodes.isEmpty else { return state }
+        state.brokenConnections = try names(DistributionStatements.brokenConnections)
+        state.nodesWithFewPreparedTransactions = try names(DistributionStatements.withFewPreparedTransactions)
+        state.nodesWithoutLogicalDecoding = try names(DistributionStatements.withoutLogicalDecoding)
+        state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions)
         return state
     }
 }

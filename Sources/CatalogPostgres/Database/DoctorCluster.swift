@@ -36,6 +36,15 @@ enum DoctorCluster {
                 )
             )
         }
+        for node in state.unreachableNodes {
+            findings.append(
+                Doctor.Finding(
+                    false,
+                    "the coordinator cannot connect to the server \(node): its stores and users are unavailable",
+                    "start the server or fail over; if it hangs, stop it, so that requests for it fail at once; otherwise check pg_hba.conf, ~/.pgpass and the network"
+                )
+            )
+        }
         for connection in state.brokenConnections {
             findings.append(
                 Doctor.Finding(

@@ -32,6 +32,8 @@ enum StatementRegistry {
         ("DistributionStatements.hasWorkers", [DistributionStatements.hasWorkers]),
         ("DistributionStatements.movesShard", [DistributionStatements.movesShard]),
         ("DistributionStatements.nodes", [DistributionStatements.nodes]),
+        ("DistributionStatements.limitConnecting", [DistributionStatements.limitConnecting]),
+        ("DistributionStatements.unreachableNodes", [DistributionStatements.unreachableNodes]),
         ("DistributionStatements.brokenConnections", [DistributionStatements.brokenConnections]),
         (
             "DistributionStatements.withFewPreparedTransactions", [DistributionStatements.withFewPreparedTransactions]

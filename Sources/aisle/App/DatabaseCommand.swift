@@ -76,6 +76,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                 return [node.name, node.isCoordinator ? "coordinator" : "worker", String(node.shards), state]
             }
             table.print(.table)
+            for node in cluster.unreachableNodes { print("no connection: coordinator → \(node)") }
             for connection in cluster.brokenConnections { print("no connection: \(connection)") }
         }
     }
