@@ -5,14 +5,16 @@ every device resyncs, once.
 """
 
 import os
+import re
 import sys
+import urllib.request
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
 
 from cluster import Cluster  # noqa: E402
 from database import distributed_database  # noqa: E402
-from harness import Server, send, status, tagged, until  # noqa: E402
+from harness import Server, free_port, send, status, tagged, until  # noqa: E402
 
 AISLE = os.path.abspath(sys.argv[1])
 DEVICES, STORES, LOST = 40, 8, 50
@@ -42,7 +44,9 @@ def fail_over(cluster: Cluster, lost: int, standby: int) -> None:
 def main() -> None:
     with distributed_database(AISLE, first_port=17850) as (database, servers):
         cluster = database.cluster
-        servers += [Server(AISLE, database.folder, database.dsn, AISLE_PAGE_CACHE_MB="0") for _ in range(2)]
+        admin = free_port()
+        servers += [Server(AISLE, database.folder, database.dsn, AISLE_PAGE_CACHE_MB="0", **settings)
+                    for settings in ({"AISLE_ADMIN_PORT": str(admin)}, {})]
         base = servers[0].base
         merchant = database.token("merchant", "catalog:write")
         stores = [f"store-{number}" for number in range(STORES)]
@@ -57,6 +61,12 @@ def main() -> None:
 
         def price(server: Server, store: str) -> int:
             return send(server.base, f"/v1/stores/{store}/shelves/shelf/products")[1]["products"][0]["price_minor"]
+
+        def usable() -> dict[int, str]:
+            """Returns whether the first server uses the workers in its metrics, by port."""
+            with urllib.request.urlopen(f"http://127.0.0.1:{admin}/metrics", timeout=30) as answer:
+                found = re.findall(r'^aisle_worker_usable\{worker="[^"]*:(\d+)"\} (\d)', answer.read().decode(), re.MULTILINE)
+            return {int(port): value for port, value in found}
 
         def write(number: int) -> None:
             for device in devices:
@@ -82,11 +92,14 @@ def main() -> None:
         revisions = [send(base, "/v1/me/settings", token=device)[1]["revision"] for device in devices]
         assert all(read(device, since) == (since, False, 0) for device, since in zip(devices, revisions))
 
+        workers = cluster.ports[1:3]
+        until(lambda: usable() == {port: "1" for port in workers}, RECOVERY, "both workers are used")
         fail_over(cluster, lost, standby)
         until(lambda: all(status(server.base, f"/v1/stores/{store}/shelves/shelf/products") == 200 for server in servers for store in gone),
               RECOVERY, "pages of the lost worker's stores")
         until(lambda: cluster.sql("aisle", "SELECT count(*) FROM database_life WHERE identity LIKE 'worker %/00000002'") == "1",
               RECOVERY, "the failover is noticed")
+        until(lambda: usable() == {cluster.ports[2]: "1", cluster.ports[standby]: "1"}, RECOVERY, "only the new workers are exported")
         for store in stores:
             assert all(price(server, store) == (101 if store in gone else 102) for server in servers), store
         known = [tagged(base, page, [tag])[0] for page, tag in zip(pages, tags)]

@@ -23,6 +23,8 @@ final class ServerMonitor: Sendable {
     /// The values of counters that were exported last. A counter can only be increased.
     private let exported = Mutex<[String: Double]>([:])
     private let resort = Mutex(KnownResort())
+    /// The names of the workers that were exported last.
+    private let exportedWorkers = Mutex<Set<String>>([])
 
     /// How long the state of re-sorts is remembered.
     private static let resortLifetime: Duration = .seconds(10)
@@ -127,6 +129,13 @@ final class ServerMonitor: Sendable {
             gauge(ServerMetrics.replicaUsable, labels).record(replica.isUsable ? 1 : 0)
             raise(ServerMetrics.replicaReads, labels, to: Double(replica.reads))
         }
+        let workers = Set(state.workers.map(\.name))
+        let removed = exportedWorkers.withLock { exported in
+            defer { exported = workers }
+            return exported.subtracting(workers)
+        }
+        // Otherwise a worker that left the cluster would remain unusable.
+        for name in removed { gauge(ServerMetrics.workerUsable, [("worker", name)]).destroy() }
         for worker in state.workers {
             let labels = [("worker", worker.name)]
             gauge(ServerMetrics.workerUsable, labels).record(worker.isUsable ? 1 : 0)
