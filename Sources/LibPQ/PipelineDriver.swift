@@ -178,7 +178,7 @@ final class PipelineDriver: @unchecked Sendable {
     }
 
     private func warm(_ index: Int) {
-        // Behind a pooler, later reads may use another session.
+        // It is sent regardless of the limit of transactions in flight.
         guard configuration.statements == .named else { return }
         // The job did not come from the mailbox, where its end will be counted.
         finished -= 1

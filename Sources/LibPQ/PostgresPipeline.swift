@@ -39,7 +39,8 @@ package final class PostgresPipeline: Sendable {
     /// Fails reads in flight and ends the thread.
     package func shutDown() { mailbox.shutDown() }
 
-    /// Runs queries on every connection, now and after each reconnect, so that the first reads need not wait for plans.
+    /// Runs queries on every connection, now and after each reconnect, so that the first reads need not wait for plans; not with unnamed
+    /// statements.
     package func warmUp(_ queries: [PostgresQuery]) { mailbox.warmUp(queries) }
 
     /// Runs queries in sequence on one connection and folds their rows into a value.

@@ -80,6 +80,8 @@ class Cluster:
     def _signal(self, node: int, number: signal.Signals) -> list[str]:
         """Sends a signal to all processes of a server, and returns their ids."""
         postmaster = (self.data(node) / "postmaster.pid").read_text().split()[0]
+        # It starts no further process meanwhile.
+        os.kill(int(postmaster), signal.SIGSTOP)
         children = subprocess.run(["ps", "--ppid", postmaster, "-o", "pid="], capture_output=True, text=True).stdout.split()
         processes = [postmaster, *children]
         for process in processes:

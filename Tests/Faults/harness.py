@@ -247,8 +247,8 @@ pidfile = {self.folder}/pid
         self.executable = os.environ.get("AISLE_TEST_POOLER") or "/usr/sbin/pgbouncer"
         self.version = subprocess.run([self.executable, "--version"], capture_output=True, text=True, timeout=10).stdout.split("\n")[0]
         major, minor = (int(number) for number in re.search(r"(\d+)\.(\d+)", self.version).groups())
-        # Older ones do not follow prepared statements.
-        self.settings = {} if (major, minor) >= (1, 21) else {"AISLE_PREPARED_STATEMENTS": "unnamed"}
+        # Older ones do not support prepared statements by default, or confuse the results of lost clients.
+        self.settings = {} if (major, minor) >= (1, 24) else {"AISLE_PREPARED_STATEMENTS": "unnamed"}
         self.start()
 
     def start(self):

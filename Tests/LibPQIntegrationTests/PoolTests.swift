@@ -136,9 +136,17 @@ import TestSupport
 }
 
 @Suite(.timeLimit(.minutes(15))) struct PipelineTests {
-    @Test("An error in a pipeline does not abort other statements")
-    func errorDoesNotAffectNeighbors() async throws {
-        let pipeline = try PostgresPipeline(TestServer.configuration)
+    @Test(
+        "An error in a pipeline does not abort other statements",
+        arguments: [PreparedStatements.named, .unnamed],
+        [1, 2]
+    )
+    func errorDoesNotAffectNeighbors(statements: PreparedStatements, connections: Int) async throws {
+        var configuration = TestServer.configuration
+        configuration.statements = statements
+        var options = PostgresPipeline.Options()
+        options.connections = connections
+        let pipeline = try PostgresPipeline(configuration, options: options)
         let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
             for number in 0..<2000 {
                 group.addTask {

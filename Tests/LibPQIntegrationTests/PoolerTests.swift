@@ -8,7 +8,7 @@ import Testing
 struct PoolerTests {
     private static let marker = "pooler_test_first"
     private static let first: PostgresStatement = "SELECT 'pooler_test_first' FROM pg_sleep(0.5)"
-    private static let second: PostgresStatement = "SELECT 'a secret' FROM pg_sleep(0.5)"
+    private static let second: PostgresStatement = "SELECT 'a secret' FROM pg_sleep(2)"
     private static let running: PostgresStatement =
         "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND pid <> pg_backend_pid() AND position($1 IN query) > 0"
     private static let own: PostgresStatement = "SELECT 'its own'"
@@ -16,6 +16,7 @@ struct PoolerTests {
     @Test("A lost connection leaves no result for the next client")
     func leavesNoResults() async throws {
         let configuration = TestPooler.pooled(TestServer.configuration)
+        try #require(configuration.dsn != TestServer.configuration.dsn)
         let observer = try await PostgresConnection.connect(TestServer.configuration)
         for _ in 0..<5 {
             var options = PostgresPipeline.Options()

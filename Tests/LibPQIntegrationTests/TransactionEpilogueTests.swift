@@ -71,9 +71,12 @@ import Testing
         }
     }
 
-    @Test("A transaction that the block rolls back is followed, and one that fails is not")
-    func followsRollbacks() async throws {
-        try await Self.withTable(["statement_timeout": "300s"]) { connection, log in
+    @Test(
+        "A transaction that the block rolls back is followed, and one that fails is not",
+        arguments: [PreparedStatements.named, .unnamed]
+    )
+    func followsRollbacks(statements: PreparedStatements) async throws {
+        try await Self.withTable(["statement_timeout": "300s"], statements) { connection, log in
             try await connection.perform(until: nil, epilogue: log.epilogue()) { database in
                 try database.transaction { (database) -> TransactionEnd<Void> in
                     try database.execute(Self.insert)
@@ -91,9 +94,12 @@ import Testing
         }
     }
 
-    @Test("A commit that fails is reported, and the connection stays usable")
-    func reportsFailedCommits() async throws {
-        try await Self.withTable(["statement_timeout": "300s"]) { connection, log in
+    @Test(
+        "A commit that fails is reported, and the connection stays usable",
+        arguments: [PreparedStatements.named, .unnamed]
+    )
+    func reportsFailedCommits(statements: PreparedStatements) async throws {
+        try await Self.withTable(["statement_timeout": "300s"], statements) { connection, log in
             try await connection.perform {
                 try $0.run(
                     script:
@@ -117,9 +123,12 @@ import Testing
         }
     }
 
-    @Test("An epilogue that fails changes nothing about the transaction")
-    func ignoresFailures() async throws {
-        try await Self.withTable(["statement_timeout": "300s"]) { connection, log in
+    @Test(
+        "An epilogue that fails changes nothing about the transaction",
+        arguments: [PreparedStatements.named, .unnamed]
+    )
+    func ignoresFailures(statements: PreparedStatements) async throws {
+        try await Self.withTable(["statement_timeout": "300s"], statements) { connection, log in
             for _ in 0..<2 {
                 try await connection.perform(
                     until: nil,

@@ -21,7 +21,7 @@ package struct ClusterState: Sendable {
     package let isCoordinator: Bool
     /// The coordinator first.
     package let nodes: [Node]
-    /// The active servers to which the coordinator cannot connect. If there are any, only local tables are examined further.
+    /// The active workers to which the coordinator cannot connect. If there are any, the following lists of servers stay empty.
     package var unreachableNodes: [String] = []
     /// The connections between servers that do not work, as `from → to`.
     package var brokenConnections: [String] = []
@@ -65,7 +65,7 @@ package struct ClusterState: Sendable {
         )
         // The other checks would wait for a server that hangs.
         state.unreachableNodes = try connection.transaction { connection in
-            try connection.execute(DistributionStatements.limitConnecting)
+            try connection.set("citus.node_connection_timeout", "2s")
             return try connection.query(DistributionStatements.unreachableNodes) { try $0.map { try $0.text(0) } }
         }
         guard state.unreachableNodes.isEmpty else { return state }

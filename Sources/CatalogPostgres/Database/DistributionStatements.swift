@@ -31,12 +31,10 @@ enum DistributionStatements {
             (SELECT count(*) FROM pg_dist_placement p WHERE p.groupid = n.groupid AND p.shardstate NOT IN (1, 4))
         FROM pg_dist_node n WHERE n.noderole = 'primary' ORDER BY n.groupid
         """
-    /// Limits the time, in milliseconds, in which a server of the cluster must accept a connection in this transaction.
-    static let limitConnecting: PostgresStatement = "SELECT set_config('citus.node_connection_timeout', '2000', true)"
-    /// The active servers to which the coordinator cannot connect.
+    /// The active workers to which the coordinator cannot connect.
     static let unreachableNodes: PostgresStatement = """
         SELECT nodename || ':' || nodeport FROM pg_dist_node
-        WHERE isactive AND noderole = 'primary' AND NOT citus_check_connection_to_node(nodename, nodeport) ORDER BY groupid
+        WHERE groupid <> 0 AND isactive AND noderole = 'primary' AND NOT citus_check_connection_to_node(nodename, nodeport) ORDER BY groupid
         """
     static let brokenConnections: PostgresStatement = """
         SELECT from_nodename || ':' || from_nodeport || ' → ' || to_nodename || ':' || to_nodeport

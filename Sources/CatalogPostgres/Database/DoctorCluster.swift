@@ -41,7 +41,7 @@ enum DoctorCluster {
                 Doctor.Finding(
                     false,
                     "the coordinator cannot connect to the server \(node): its stores and users are unavailable",
-                    "start the server or fail over; if it hangs, stop it, so that requests for it fail at once; otherwise check pg_hba.conf, ~/.pgpass and the network"
+                    "start PostgreSQL there, or fail over; if it hangs, stop it first; otherwise check pg_hba.conf, ~/.pgpass and the network; then repeat aisle doctor, which has skipped other checks"
                 )
             )
         }

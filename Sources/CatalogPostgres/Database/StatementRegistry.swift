@@ -32,7 +32,6 @@ enum StatementRegistry {
         ("DistributionStatements.hasWorkers", [DistributionStatements.hasWorkers]),
         ("DistributionStatements.movesShard", [DistributionStatements.movesShard]),
         ("DistributionStatements.nodes", [DistributionStatements.nodes]),
-        ("DistributionStatements.limitConnecting", [DistributionStatements.limitConnecting]),
         ("DistributionStatements.unreachableNodes", [DistributionStatements.unreachableNodes]),
         ("DistributionStatements.brokenConnections", [DistributionStatements.brokenConnections]),
         (

@@ -71,12 +71,18 @@ struct DatabaseCommand: AsyncParsableCommand {
             ])
             table.rows = cluster.nodes.map { node in
                 let state =
-                    node.isActive
-                    ? (node.lostShards > 0 ? "\(node.lostShards) shards cannot be used" : "active") : "disabled"
+                    if !node.isActive {
+                        "disabled"
+                    } else if cluster.unreachableNodes.contains(node.name) {
+                        "unreachable"
+                    } else if node.lostShards > 0 {
+                        "\(node.lostShards) shards cannot be used"
+                    } else {
+                        "active"
+                    }
                 return [node.name, node.isCoordinator ? "coordinator" : "worker", String(node.shards), state]
             }
             table.print(.table)
-            for node in cluster.unreachableNodes { print("no connection: coordinator → \(node)") }
             for connection in cluster.brokenConnections { print("no connection: \(connection)") }
         }
     }
