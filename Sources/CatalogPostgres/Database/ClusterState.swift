@@ -56,23 +56,33 @@ package struct ClusterState: Sendable {
         }
         var state = ClusterState(version: version, isCoordinator: isCoordinator, nodes: nodes)
         guard isCoordinator, !nodes.isEmpty else { return state }
-        func names(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws -> [String] {
-            try connection.query(statement, parameters) { try $0.map { try $0.text(0) } }
-        }
         state.localTables = try names(
             DistributionStatements.localTables,
+            connection,
             [.textArray(Distribution.localTables)]
         )
         // The other checks would wait for a server that hangs.
         state.unreachableNodes = try connection.transaction { connection in
             try connection.set("citus.node_connection_timeout", "2s")
-            return try connection.query(DistributionStatements.unreachableNodes) { try $0.map { try $0.text(0) } }
+            return try names(DistributionStatements.unreachableNodes, connection)
         }
         guard state.unreachableNodes.isEmpty else { return state }
-        state.brokenConnections = try names(DistributionStatements.brokenConnections)
-        state.nodesWithFewPreparedTransactions = try names(DistributionStatements.withFewPreparedTransactions)
-        state.nodesWithoutLogicalDecoding = try names(DistributionStatements.withoutLogicalDecoding)
-        state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions)
+        state.brokenConnections = try names(DistributionStatements.brokenConnections, connection)
+        state.nodesWithFewPreparedTransactions = try names(
+            DistributionStatements.withFewPreparedTransactions,
+            connection
+        )
+        state.nodesWithoutLogicalDecoding = try names(DistributionStatements.withoutLogicalDecoding, connection)
+        state.nodesWithOldTransactions = try names(DistributionStatements.withOldTransactions, connection)
         return state
+    }
+
+    /// Returns the first column of a query's rows.
+    private static func names(
+        _ statement: PostgresStatement,
+        _ connection: isolated PostgresConnection,
+        _ parameters: [PostgresValue] = []
+    ) throws -> [String] {
+        try connection.query(statement, parameters) { try $0.map { try $0.text(0) } }
     }
 }
