@@ -9,8 +9,8 @@ import Testing
 /// Every statement matches the schema: the server can prepare it.
 @Suite(.timeLimit(.minutes(5))) struct StatementTests {
     /// The parameter types that cannot be inferred from the text: those that `PostgresValue` sends.
-    private static let types: [String: String] = [
-        "ImportStatements.bumpShelves": "integer, bigint[], bigint[]",
+    static let types: [String: String] = [
+        "ImportStatements.bumpShelves": "integer, bigint[], boolean[]",
         "ImportStatements.lastPositions": "integer, bigint[]",
         "ImportStatements.deletePlacements": "integer, text[]",
         "ImportStatements.deleteProducts": "integer, text[]",
@@ -39,7 +39,7 @@ import Testing
     ]
 
     /// COPY and SET statements, which PREPARE does not accept, and statements about tables of Citus.
-    private static let unprepared: Set<String> = [
+    static let unprepared: Set<String> = [
         "DistributionStatements.isDistributed", "DistributionStatements.tableCount",
         "DistributionStatements.isCoordinator", "DistributionStatements.hasWorkers",
         "DistributionStatements.nodes", "DistributionStatements.brokenConnections",

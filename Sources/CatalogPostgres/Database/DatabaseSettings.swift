@@ -6,7 +6,9 @@ enum DatabaseSettings {
     static let pages = common.merging(byKey) { $1 }.merging(["statement_timeout": "5s"]) { $1 }
 
     /// Reads that may scan a whole shelf: whole orders, diffs, facets, filters, sorts by several keys, exports.
-    static let longReads = common.merging(safety) { $1 }.merging(["statement_timeout": "30s"]) { $1 }
+    static let longReads = common.merging(safety) { $1 }.merging(byKey) { $1 }.merging(["statement_timeout": "30s"]) {
+        $1
+    }
 
     /// Settings of batch work.
     static let batch = common.merging(safety) { $1 }.merging([
@@ -47,7 +49,7 @@ enum DatabaseSettings {
         "plan_cache_mode": "force_generic_plan",
     ]
 
-    /// Settings of statements that look up rows by their keys. Some of the rows of a small table cost less by index than a scan, and a
+    /// Settings of statements that look up rows by their keys, or read one shelf. Some of the rows of a small table cost less by index than a scan, and a
     /// table that was empty when a statement was planned would be scanned until it has statistics.
     private static let byKey = ["enable_seqscan": "off"]
 

@@ -61,7 +61,8 @@ struct ImportApplication: Sendable {
         }
         var reordered = try prune(storeID, &outcome, connection)
         let shelves = try touchedShelves(rows, connection).union(reordered)
-        let touched: PostgresValue = .int8Array(shelves.sorted().map(Int64.init))
+        let bumped = shelves.sorted()
+        let touched: PostgresValue = .int8Array(bumped.map(Int64.init))
         try connection.execute(
             ImportStatements.upsertProducts(columns, hasRepeats: hasRepeats).named("ImportStatements.upsertProducts"),
             rows + [
@@ -88,7 +89,7 @@ struct ImportApplication: Sendable {
         reordered.formUnion(try appendPositions(rows, storeID, touched, connection))
         try connection.execute(
             ImportStatements.bumpShelves,
-            [.int4(storeID), touched, .int8Array(reordered.map(Int64.init))]
+            [.int4(storeID), touched, .boolArray(bumped.map(reordered.contains))]
         )
         try AuditLog.record(.work(.importApply, "import", id.text, outcome.changes), in: storeID, connection)
         return outcome

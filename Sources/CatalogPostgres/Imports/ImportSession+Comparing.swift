@@ -5,7 +5,8 @@ extension ImportSession {
     /// Compares the staged rows with the catalog and keeps only those that differ.
     func resolve() async throws {
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
-        (hasRepeats, summary.repeated) = try await compareTransaction(count) { connection in
+        // The staged rows are compared with each other, or with all rows of their stores: lookups would not help.
+        (hasRepeats, summary.repeated) = try await compareTransaction(hashing: true) { connection in
             let hasRepeats = try connection.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
             guard hasRepeats else { return (false, 0) }
             try connection.execute(ImportStatements.applyLastRows, [id.parameter])
@@ -22,7 +23,9 @@ extension ImportSession {
             }
             try await findStale()
         }
-        let (unchanged, updated, inserted) = try await compareTransaction(count) { connection in
+        let (unchanged, updated, inserted) = try await compareTransaction(
+            hashing: count > ImportStatements.hashingLimit
+        ) { connection in
             let unchanged = try ImportStatements.dropUnchanged(columns).reduce(0) {
                 try $0 + connection.execute($1, [id.parameter])
             }
@@ -38,14 +41,14 @@ extension ImportSession {
         summary.shelvesCreated = newShelves
     }
 
-    /// Runs a comparison, with hash joins for many rows and index lookups for few.
+    /// Runs a comparison, with hash joins or with index lookups.
     private func compareTransaction<T: Sendable>(
-        _ rows: Int,
+        hashing: Bool,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         try await transaction { [id] connection in
             try id.check(connection)
-            if rows > ImportStatements.hashingLimit {
+            if hashing {
                 try connection.set("enable_nestloop", "off")
                 try connection.set("enable_mergejoin", "off")
             }
@@ -55,7 +58,7 @@ extension ImportSession {
 
     private func findStale() async throws {
         let id = id
-        let (placements, products) = try await compareTransaction(summary.read) { connection in
+        let (placements, products) = try await compareTransaction(hashing: true) { connection in
             (
                 try connection.query(ImportStatements.stalePlacements, [id.parameter]) {
                     try $0.map { (try $0.int4(0), try $0.int4(1), try $0.text(2)) }

@@ -68,7 +68,7 @@ enum ImportStatements {
             """
             DELETE FROM import_row i USING product r, shelf h, placement p
             WHERE \(isEqual) AND h.store_id = i.store_id AND h.key = i.shelf_key AND h.deleted_at IS NULL
-                AND p.store_id = i.store_id AND p.shelf_id = h.shelf_id AND p.sku = i.sku\(ofStore)
+                AND \(PlacementStatements.key("p", store: "i.store_id", shelf: "h.shelf_id", sku: "i.sku"))\(ofStore)
             """,
             "DELETE FROM import_row i USING product r WHERE \(isEqual) AND i.shelf_key IS NULL",
         ]
@@ -215,13 +215,13 @@ enum ImportStatements {
     static let restorePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
         WHERE o.store_id = $1 AND o.shelf_id IN (SELECT unnest($2)) AND o.is_removed
-            AND p.store_id = $1 AND p.shelf_id = o.shelf_id AND p.sku = o.sku RETURNING o.shelf_id
+            AND \(PlacementStatements.key("p", store: "$1", shelf: "o.shelf_id", sku: "o.sku")) RETURNING o.shelf_id
         """
     /// Declares a cursor of the products without a position, in the order in which they are appended to their shelves. All of them
     /// would take too much memory.
     static let findUnpositioned: PostgresStatement = """
         DECLARE unpositioned NO SCROLL CURSOR FOR SELECT h.shelf_id, i.sku FROM import_row i JOIN shelf h ON h.store_id = $2 AND h.key = i.shelf_key
-        LEFT JOIN placement_position o ON o.store_id = $2 AND o.shelf_id = h.shelf_id AND o.sku = i.sku
+        LEFT JOIN placement_position o ON \(PlacementStatements.key("o", store: "$2", shelf: "h.shelf_id", sku: "i.sku"))
         WHERE \(ownRows) AND o.sku IS NULL
         ORDER BY h.shelf_id, \(rank) NULLS LAST, CASE WHEN i.position_numerator IS NOT NULL THEN i.sku END, i.line
         """
@@ -240,28 +240,27 @@ enum ImportStatements {
         "$1",
         """
         USING unnest($2, $3) AS gone (shelf_id, sku)
-            WHERE p.store_id = $1 AND p.shelf_id = gone.shelf_id AND p.sku = gone.sku
+            WHERE \(PlacementStatements.key("p", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
         """
     )
     static let removePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
-        WHERE o.store_id = $1 AND o.shelf_id = gone.shelf_id AND o.sku = gone.sku
+        WHERE \(PlacementStatements.key("o", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
         """
     // Sets are passed as arrays and joined: `= ANY` would compare each row with each element.
 
-    /// `$1` store, `$2` changed shelves, `$3` those with a changed manual order: updates counts, dimensions, versions.
+    /// `$1` store, `$2` changed shelves, `$3` whether the manual order of each changed: updates counts, dimensions, versions.
     static let bumpShelves: PostgresStatement = """
         UPDATE shelf h SET version = \(SQL.nextVersion(after: "h.version")), modified_at = \(SQL.nextTime(after: "h.modified_at")),
-            order_version = \(SQL.nextVersion(after: "h.order_version", if: "r.shelf_id IS NOT NULL")),
+            order_version = \(SQL.nextVersion(after: "h.order_version", if: "touched.is_reordered")),
             product_count = coalesce(c.products, 0), settled_dimension = coalesce(c.dimension, h.settled_dimension)
-        FROM unnest($2) AS touched (shelf_id)
-        LEFT JOIN unnest($3) AS r (shelf_id) ON r.shelf_id = touched.shelf_id LEFT JOIN (
-            SELECT g.shelf_id, sum(g.products)::integer AS products,
+        FROM unnest($2::bigint[], $3::boolean[]) AS touched (shelf_id, is_reordered)
+        CROSS JOIN LATERAL (
+            SELECT sum(g.products)::integer AS products,
                 (array_agg(g.unit_dimension ORDER BY g.products DESC, g.unit_dimension)
                     FILTER (WHERE g.unit_dimension IS NOT NULL))[1] AS dimension
-            FROM (SELECT p.shelf_id, p.unit_dimension, count(*) AS products FROM placement p
-                WHERE p.store_id = $1 AND p.shelf_id IN (SELECT unnest($2)) GROUP BY p.shelf_id, p.unit_dimension) g
-            GROUP BY g.shelf_id) c ON c.shelf_id = touched.shelf_id
+            FROM (SELECT p.unit_dimension, count(*) AS products FROM placement p
+                WHERE p.store_id = $1 AND p.shelf_id = touched.shelf_id GROUP BY p.unit_dimension) g) c
         WHERE h.store_id = $1 AND h.shelf_id = touched.shelf_id
         """
 

@@ -23,7 +23,7 @@ enum OrderStatements {
         SELECT o.sku, o.key, placed.key, placed.sku, removed.key, removed.sku FROM placement_position o
         LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) placed ON true
         LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
-        WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
+        WHERE o.store_id = $1 AND o.shelf_id + 0 = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
         """
     /// The key of an anchor, or the front, and the keys of two right neighbours: the nearest one that is placed, and the
     /// nearest one that is removed. The moved products do not count.
@@ -37,11 +37,14 @@ enum OrderStatements {
         let side: SQL = "AND p.sku NOT IN (SELECT unnest($3)) AND p.key \(comparison) coalesce(anchor.key, '\(end)')"
         return """
             SELECT anchor.key, placed.key, placed.sku, removed.key
-            FROM (SELECT (SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = $4) OFFSET 0) anchor (key)
+            FROM (SELECT (SELECT o.key FROM placement_position o WHERE \(key("$4"))) OFFSET 0) anchor (key)
             LEFT JOIN LATERAL \(nearest("NOT p.is_removed \(side)", direction)) placed ON true
             LEFT JOIN LATERAL \(nearest("p.is_removed \(side)", direction)) removed ON true
             """
     }
+
+    /// The condition of the position `o` of a product on the shelf.
+    private static func key(_ sku: SQL) -> SQL { PlacementStatements.key("o", store: "$1", shelf: "$2", sku: sku) }
 
     private static func nearest(_ condition: SQL, _ direction: SQL) -> SQL {
         """
@@ -63,14 +66,14 @@ enum OrderStatements {
         """
     static let setKeys: PostgresStatement = """
         UPDATE placement_position o SET key = made.key FROM unnest($3, $4) AS made (sku, key)
-        WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = made.sku
+        WHERE \(key("made.sku"))
         """
     /// Products in order, each with its left neighbour on the shelf.
     static let leftNeighbours: PostgresStatement = """
         SELECT o.sku, (SELECT p.sku FROM placement_position p
             WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.key < o.key AND NOT p.is_removed
             ORDER BY p.key DESC LIMIT 1)
-        FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id = $2 AND o.sku = ANY ($3) ORDER BY o.key
+        FROM placement_position o WHERE o.store_id = $1 AND o.shelf_id + 0 = $2 AND o.sku = ANY ($3) ORDER BY o.key
         """
     /// The indexes of products, counted over the shelf.
     static let indexes: PostgresStatement = """

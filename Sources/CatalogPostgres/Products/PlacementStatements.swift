@@ -3,6 +3,19 @@ internal import LibPQ
 /// The statements that write placements: copies of products' columns, and in `placement_popularity` of the columns that the order by
 /// popularity needs.
 enum PlacementStatements {
+    /// Returns the condition that finds a row of `placement`, `placement_popularity` or `placement_position` by its key.
+    ///
+    /// The planner expects that ids of shelves do not depend on the store, and so about one product on each shelf of a store among others.
+    /// By its estimates, reading the shelf and discarding all but one product costs no more than the key. `+ 0` excludes indexes that begin
+    /// with the shelf; the primary keys begin with the product.
+    ///
+    /// - Parameters:
+    ///   - row: the alias of the table.
+    ///   - store, shelf, sku: the key.
+    static func key(_ row: SQL, store: SQL, shelf: SQL, sku: SQL) -> SQL {
+        "\(row).store_id = \(store) AND \(row).sku = \(sku) AND \(row).shelf_id + 0 = \(shelf)"
+    }
+
     /// 1 if a product `r` of a store `s` is sold out and its shelf `h` sorts sold-out products last.
     static let availability = availability(soldOut: "s.sold_out")
 
@@ -48,7 +61,7 @@ enum PlacementStatements {
         """
         UPDATE placement_popularity o
         SET popularity_log2 = u.popularity_log2, availability = u.availability, name = u.name
-        FROM updated u WHERE o.store_id = \(store) AND o.sku = u.sku AND o.shelf_id = u.shelf_id
+        FROM updated u WHERE \(key("o", store: store, shelf: "u.shelf_id", sku: "u.sku"))
             AND (o.popularity_log2, o.availability, o.name) IS DISTINCT FROM (u.popularity_log2, u.availability, u.name)
         """
     }
@@ -91,7 +104,7 @@ enum PlacementStatements {
         WITH deleted AS (DELETE FROM placement p \(scope) RETURNING p.shelf_id, p.sku),
         unranked AS (
             DELETE FROM placement_popularity o USING deleted d
-            WHERE o.store_id = \(store) AND o.sku = d.sku AND o.shelf_id = d.shelf_id)
+            WHERE \(key("o", store: store, shelf: "d.shelf_id", sku: "d.sku")))
         SELECT shelf_id FROM deleted
         """
     }

@@ -125,7 +125,7 @@ enum PopularityStatements {
     static let copyScoresOfProducts: PostgresStatement = PlacementStatements.updating(
         "$1",
         copyScores(
-            " AND p.shelf_id = n.shelf_id AND p.sku = n.sku",
+            " AND p.shelf_id + 0 = n.shelf_id AND p.sku = n.sku",
             from: "unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku) CROSS JOIN "
         ),
         returning: changedByShelf

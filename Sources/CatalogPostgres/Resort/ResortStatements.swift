@@ -100,7 +100,7 @@ enum ResortStatements {
     /// Deletes the rows of products, `$3`, on shelves, `$2`, which are as many.
     static let deletePositions: PostgresStatement = """
         DELETE FROM placement_position o USING unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku)
-        WHERE o.store_id = $1 AND o.shelf_id = n.shelf_id AND o.sku = n.sku
+        WHERE \(PlacementStatements.key("o", store: "$1", shelf: "n.shelf_id", sku: "n.sku"))
         """
     /// Deletes all placed rows except those of products, `$4`, on shelves, `$3`, without individual lookups.
     static let deleteOtherPositions: PostgresStatement = """

@@ -38,8 +38,7 @@ struct PageStatementWriter {
                         ? "placement_popularity r" : "placement_popularity r \(placements(of: "r"))"
                 } else { "placement p" }
             let positions: Template = """
-                JOIN placement_position o ON o.store_id = \(.store) AND o.shelf_id = \(ordered).shelf_id
-                    AND o.sku = \(ordered).sku
+                CROSS JOIN LATERAL (SELECT o.key FROM placement_position o WHERE \(key("o", of: ordered)) LIMIT 1) AS o
                 """
             source = readsPositions ? "\(placements) \(positions)" : placements
             scope = "\(ordered).store_id = \(.store) AND \(ordered).shelf_id = \(.shelf)"
@@ -112,12 +111,15 @@ struct PageStatementWriter {
             """
     }
 
-    /// Returns a join of the placements of another table's rows. A page looks up each of them by its key, although the planner may
-    /// expect a shelf so small that it is joined and sorted as a whole.
+    /// Returns a join of the placements of another table's rows. Each of them is looked up by its key, although the planner may expect a
+    /// shelf so small that it is joined and sorted as a whole.
     private func placements(of other: SQL) -> Template {
-        let key: Template = "p.store_id = \(.store) AND p.sku = \(other).sku AND p.shelf_id = \(other).shelf_id"
-        return shape.isWhole || shape.access == .scan
-            ? "JOIN placement p ON \(key)" : "CROSS JOIN LATERAL (SELECT * FROM placement p WHERE \(key) LIMIT 1) AS p"
+        "CROSS JOIN LATERAL (SELECT * FROM placement p WHERE \(key("p", of: other)) LIMIT 1) AS p"
+    }
+
+    /// Returns the condition that finds a row by its key, as `PlacementStatements.key` does.
+    private func key(_ row: SQL, of other: SQL) -> Template {
+        "\(row).store_id = \(.store) AND \(row).sku = \(other).sku AND \(row).shelf_id + 0 = \(other).shelf_id"
     }
 
     // MARK: - Ranges
@@ -291,7 +293,7 @@ struct PageStatementWriter {
         // Check in the page's own snapshot whether keys were compacted, and look up the product's current key then.
         let shelf: Template = "g.store_id = \(.store) AND g.shelf_id = \(.shelf)"
         let generation: Template = "(SELECT g.key_generation FROM shelf g WHERE \(shelf)) = \(.generation)"
-        let place: Template = "c.store_id = \(.store) AND c.shelf_id = \(.shelf) AND c.sku = \(.sku)"
+        let place: Template = "c.store_id = \(.store) AND c.sku = \(.sku) AND c.shelf_id + 0 = \(.shelf)"
         let found: Template = "coalesce((SELECT c.key FROM placement_position c WHERE \(place)), \(value))"
         return "CASE WHEN \(generation) THEN \(value) ELSE \(found) END"
     }

@@ -1,0 +1,310 @@
+import Catalog
+import Foundation
+import LibPQ
+import TestSupport
+import Testing
+
+@testable import CatalogPostgres
+
+/// Statements on a catalog that misleads the planner: many stores, one of them with over 1,000 shelves, and one large shelf.
+///
+/// The planner takes the ids of stores and shelves for independent of each other, and expects about one product on each shelf. A join
+/// that reads a shelf once for each of its products then costs no more than any other join, by its estimates.
+@Suite(.timeLimit(.minutes(10))) struct SkewedPlanTests {
+    /// The statistics that the planner has.
+    enum Statistics: String, CaseIterable {
+        case none, current
+    }
+
+    @Test("No fixed statement reads a shelf once per product", arguments: Statistics.allCases)
+    func fixedStatementsReadShelvesOnce(statistics: Statistics) async throws {
+        var statements = StatementRegistry.statements.flatMap { name, all in all.map { (name, $0) } }
+        for flag in [true, false] {
+            let columns = ImportColumns(Set(ImportColumn.allCases), readsSizeFromName: flag)
+            statements.append(
+                ("ImportStatements.upsertProducts", ImportStatements.upsertProducts(columns, hasRepeats: flag))
+            )
+            let dropping = ImportStatements.dropUnchanged(columns) + ImportStatements.dropUnchangedAgain(columns)
+            statements += dropping.map { ("ImportStatements.dropUnchanged", $0) }
+        }
+        statements.removeAll { StatementTests.unprepared.contains($0.0) || Self.other.contains($0.0) }
+        let found = try await Self.repeatedReads(
+            statements.map { ($0.0, $0.1, StatementTests.types[$0.0]) },
+            statistics
+        )
+        #expect(statements.count > 200)
+        #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    }
+
+    @Test("No page, order or probe reads a shelf once per product", arguments: Statistics.allCases)
+    func pagesReadShelvesOnce(statistics: Statistics) async throws {
+        var statements: [(name: String, statement: PostgresStatement, types: String?)] = []
+        let filters = [
+            FilterShape.none, FilterShape(try #require(try Filter { $0 == .tag ? ["fresh"] : [] })),
+            FilterShape(try #require(try Filter { $0 == .brand ? ["A", "B"] : $0 == .priceMax ? ["9.00"] : [] })),
+        ]
+        // Other sorts by several keys read one table.
+        let joined: Set<SortKey> = [.position, .popularity]
+        for sort in StatementTests.sorts
+        where sort.terms.count == 1 || sort.terms.contains(where: { joined.contains($0.key) }) {
+            for var shape in StatementTests.shapes(sort) {
+                for filter in filters {
+                    shape.filter = filter
+                    for access in [PageStatement.Access.walk, .scan] where access == .walk || !shape.isWhole {
+                        shape.access = access
+                        statements += PageStatement(shape).ranges.map {
+                            ("\(sort.description) \(access)", $0.statement, Self.types($0.slots))
+                        }
+                    }
+                }
+            }
+        }
+        let distinct = Dictionary(
+            statements.map { ($0.statement.sql.description, $0) },
+            uniquingKeysWith: { a, _ in a }
+        )
+        let found = try await Self.repeatedReads(Array(distinct.values), statistics, scans: ["off"])
+        #expect(distinct.count > 500)
+        #expect(found.isEmpty, "\(found.prefix(30).joined(separator: "\n"))")
+    }
+
+    /// Statements about locks, of which there are few.
+    private static let other: Set<String> = ["DistributionStatements.movesShard"]
+    /// Statements that the importer runs with hash joins.
+    private static let hashed: Set<String> = [
+        "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.stalePlacements",
+        "ImportStatements.staleProducts",
+    ]
+
+    /// The types of a page's parameters that the statement does not determine.
+    private static func types(_ slots: [PageStatement.Slot]) -> String {
+        slots.map {
+            switch $0 {
+            case .dimension: "smallint"
+            case .filter(.brand, _), .filter(.tag, _): "text[]"
+            default: "unknown"
+            }
+        }.joined(separator: ", ")
+    }
+
+    @Test("Products of several brands are read along the index of brands")
+    func brandsUseTheirIndex() async throws {
+        let filter = try #require(try Filter { $0 == .brand ? ["A", "B"] : [] })
+        // No product of this catalog has a size. The order by brand is read brand by brand, without this statement.
+        let sorts = StatementTests.sorts.filter { sort in
+            sort.respectsAvailability && !sort.terms.contains { $0.key == .unitPrice }
+                && sort.terms.map(\.key) != [.brand]
+        }
+        let (database, connection) = try await Self.open(.current)
+        let indexes = try await connection.perform(within: .seconds(60)) { connection in
+            try connection.run(script: "SET enable_seqscan = off")
+            return try sorts.flatMap { sort in
+                var shape = PageStatement.Shape(sort: sort, cursor: nil, filter: FilterShape(filter))
+                shape.access = .scan
+                return try PageStatement(shape).ranges.map {
+                    let plan = try Self.genericPlan(of: $0.statement, types: Self.types($0.slots), connection)
+                    return "\(sort.description): \(PlanNode(plan).indexesOfBrands.sorted().joined(separator: ", "))"
+                }
+            }
+        }
+        await connection.close()
+        try await database.drop()
+        #expect(indexes.count > 50)
+        let others = indexes.filter { !$0.hasSuffix(": placement_by_brand") }
+        #expect(others.isEmpty, "\(others.joined(separator: "\n"))")
+    }
+
+    // MARK: - Plans
+
+    /// Opens a database of its own with the catalog.
+    private static func open(_ statistics: Statistics) async throws -> (TestDatabase, PostgresConnection) {
+        let database = try await TestDatabase.migrated()
+        let connection = try await PostgresConnection.connect(database.configuration)
+        try await connection.perform(within: .seconds(60)) { try fill($0, statistics) }
+        return (database, connection)
+    }
+
+    /// Returns the statements whose generic plans read a shelf, or a list of products, once per product.
+    ///
+    /// - Parameter scans: values of `enable_seqscan`, which reads of pages turn off.
+    private static func repeatedReads(
+        _ statements: [(name: String, statement: PostgresStatement, types: String?)],
+        _ statistics: Statistics,
+        scans: [String] = ["on", "off"]
+    ) async throws -> [String] {
+        let (database, connection) = try await open(statistics)
+        let found = try await connection.perform(within: .seconds(300)) { connection in
+            var found: [String] = []
+            for (name, statement, types) in statements {
+                let loops = hashed.contains(name) ? "off" : "on"
+                try connection.run(script: "SET enable_nestloop = \(loops)")
+                for setting in scans {
+                    try connection.run(script: "SET enable_seqscan = \(setting)")
+                    do {
+                        let plan = try genericPlan(of: statement, types: types, connection)
+                        let problems = PlanNode(plan).problems
+                        found += problems.map { "\(name) (enable_seqscan = \(setting)): \($0)" }
+                    } catch let error as PostgresError {
+                        found.append("\(name): \(error.message)\n\(statement.sql)")
+                    }
+                }
+            }
+            return found
+        }
+        await connection.close()
+        try await database.drop()
+        return found
+    }
+
+    /// Creates 15 stores of 5 shelves with 40 products each; the first has 1,100 shelves, and 12,000 products on its first.
+    private static func fill(_ connection: isolated PostgresConnection, _ statistics: Statistics) throws {
+        try connection.run(
+            script: """
+                INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                    popularity_half_life_days, newcomer_boost)
+                OVERRIDING SYSTEM VALUE
+                SELECT n, 'store-' || n, 'Store', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0 FROM generate_series(1, 15) n;
+                INSERT INTO store_state (store_id, counted_metric, counted_half_life_days, counted_newcomer_boost)
+                SELECT store_id, 'decay', 14, 0 FROM store;
+                INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at)
+                SELECT s, h, 'shelf-' || h, 'Shelf', int4send(h), now()
+                FROM generate_series(1, 15) s CROSS JOIN LATERAL generate_series(1, CASE s WHEN 1 THEN 1100 ELSE 5 END) h;
+                CREATE TEMPORARY TABLE layout AS
+                SELECT h.store_id, h.shelf_id, n, h.shelf_id || '-' || n AS sku FROM shelf h
+                CROSS JOIN LATERAL generate_series(1, CASE WHEN h.store_id > 1 THEN 40 WHEN h.shelf_id = 1 THEN 12000 ELSE 3 END) n;
+                INSERT INTO product (store_id, sku, name, brand, price_minor, created_at, modified_at)
+                SELECT store_id, sku, 'Product ' || n, 'Brand ' || n % 30, n % 500, now(), now() FROM layout;
+                INSERT INTO placement (store_id, shelf_id, sku, availability, name, brand, price_minor, attributes, in_stock,
+                    tags, popularity_log2, created_at, modified_at)
+                SELECT store_id, shelf_id, sku, (n % 10 = 0)::integer, 'Product ' || n, 'Brand ' || n % 30, n % 500, '{}', true,
+                    ARRAY['tag ' || n % 7], n % 90, now(), now() FROM layout;
+                INSERT INTO placement_popularity (store_id, shelf_id, sku, availability, name, popularity_log2)
+                SELECT store_id, shelf_id, sku, (n % 10 = 0)::integer, 'Product ' || n, n % 90 FROM layout;
+                INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT store_id, shelf_id, sku, int4send(n) FROM layout;
+                CREATE FUNCTION pg_temp.plan(query text) RETURNS text LANGUAGE plpgsql AS $$
+                DECLARE
+                    plan json;
+                BEGIN
+                    EXECUTE 'EXPLAIN (FORMAT JSON) ' || query INTO plan;
+                    RETURN plan::text;
+                END $$;
+                SET plan_cache_mode = force_generic_plan;
+                SET jit = off;
+                SET max_parallel_workers_per_gather = 0;
+                """
+        )
+        if statistics == .current { try connection.run(script: "ANALYZE") }
+    }
+
+    /// Returns the plan of a statement for any parameters, as JSON.
+    private static func genericPlan(
+        of statement: PostgresStatement,
+        types: String?,
+        _ connection: isolated PostgresConnection
+    ) throws -> String {
+        defer { try? connection.run(script: "DEALLOCATE checked") }
+        let declared = types.map { $0.isEmpty ? "" : "(\($0)) " } ?? ""
+        try connection.run(script: "PREPARE checked \(declared)AS \(statement.sql)")
+        let count = try connection.query(
+            "SELECT cardinality(parameter_types)::bigint FROM pg_prepared_statements WHERE name = 'checked'"
+        ) {
+            try $0.first { try $0.int(0) }!
+        }
+        let arguments = count == 0 ? "" : "(\(Array(repeating: "NULL", count: count).joined(separator: ", ")))"
+        return try connection.query("SELECT pg_temp.plan($1)", [.text("EXECUTE checked\(arguments)")]) {
+            try $0.first { try $0.text(0) }!
+        }
+    }
+}
+
+/// A node of a plan that EXPLAIN returns as JSON.
+private struct PlanNode {
+    private static let products: Set<String> = [
+        "placement", "placement_popularity", "placement_position", "product", "import_row",
+    ]
+
+    private let fields: [String: Any]
+    private let children: [PlanNode]
+
+    init(_ json: String) {
+        let value = try? JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]]
+        self.init(fields: value?.first?["Plan"] as? [String: Any] ?? [:])
+    }
+
+    private init(fields: [String: Any]) {
+        self.fields = fields
+        children = (fields["Plans"] as? [[String: Any]] ?? []).map { PlanNode(fields: $0) }
+    }
+
+    private subscript(_ name: String) -> String { fields[name] as? String ?? "" }
+
+    /// The joins that read a shelf or a list for each of many rows, and the scans that read a shelf to find one product.
+    var problems: [String] {
+        var found = children.flatMap(\.problems)
+        if isScanOfProducts, !isByKey, self["Filter"].contains("sku = ") { found.append("a product in \(summary)") }
+        if self["Node Type"] == "Nested Loop", let outer = child("Outer"), let inner = child("Inner"), outer.hasManyRows
+        {
+            found += inner.wholeReads.map { "\(outer.summary) × \($0.summary)" }
+        }
+        if hasManyRows || self["Node Type"] == "ModifyTable" {
+            for part in children where part["Parent Relationship"] == "SubPlan" && !isHashed(part) {
+                found += part.wholeReads.map { "\(summary) × sub-plan \($0.summary)" }
+            }
+        }
+        return found
+    }
+
+    /// The indexes of the scans that look up brands.
+    var indexesOfBrands: Set<String> {
+        let own: Set<String> =
+            self["Node Type"] == "Nested Loop" && child("Outer")?["Alias"] == "b"
+            ? Set(child("Inner")?.scans.map { $0["Index Name"] } ?? []) : []
+        return children.reduce(own) { $0.union($1.indexesOfBrands) }
+    }
+
+    private func child(_ relationship: String) -> PlanNode? {
+        children.first { $0["Parent Relationship"] == relationship }
+    }
+
+    private func isHashed(_ part: PlanNode) -> Bool {
+        let name = part["Subplan Name"]
+        return part["Node Type"] == "CTE Scan" || name.hasPrefix("CTE ")
+            || fields.values.contains { ($0 as? String)?.contains("hashed \(name)") == true }
+    }
+
+    /// Whether the node may return a row per product: it reads products without their key, or a list.
+    private var hasManyRows: Bool {
+        if self["Node Type"] == "Aggregate", self["Strategy"] == "Plain" { return false }
+        if isListed || (isScanOfProducts && !isByKey) { return true }
+        return children.contains { !["InitPlan", "SubPlan"].contains($0["Parent Relationship"]) && $0.hasManyRows }
+    }
+
+    /// The scans of this node that read all products of a shelf or of a list.
+    private var wholeReads: [PlanNode] {
+        if self["Node Type"] == "Limit" { return [] }
+        let own = (isScanOfProducts && !isByKey) || (isListed && !isOfRow) ? [self] : []
+        return own + children.filter { $0["Parent Relationship"] != "InitPlan" }.flatMap(\.wholeReads)
+    }
+
+    private var isScanOfProducts: Bool { Self.products.contains(self["Relation Name"]) }
+    /// Lists of shelves, brands and availabilities, which are short.
+    private static let shortLists: Set<String> = ["touched", "b", "g", "a"]
+    private var isListed: Bool {
+        !Self.shortLists.contains(self["Alias"])
+            && ["Function Scan", "CTE Scan", "Values Scan", "WorkTable Scan"].contains(self["Node Type"])
+    }
+    /// Whether a function's rows are those of a column of the outer row.
+    private var isOfRow: Bool { self["Alias"] == "t" && self["Function Name"] == "unnest" }
+    /// Whether the index finds single products.
+    private var isByKey: Bool {
+        self["Index Cond"].contains("sku = ") || self["Index Cond"].contains("sku) = ")
+            || children.contains { $0.isByKey && $0["Node Type"] == "Bitmap Index Scan" }
+    }
+    private var summary: String {
+        let scans = isScanOfProducts || isListed ? [self] : children.flatMap(\.scans)
+        return scans.map { "\($0["Node Type"]) \($0["Alias"]) \($0["Index Name"]) \($0["Index Cond"])" }.joined(
+            separator: ", "
+        )
+    }
+    private var scans: [PlanNode] { isScanOfProducts || isListed ? [self] : children.flatMap(\.scans) }
+}
