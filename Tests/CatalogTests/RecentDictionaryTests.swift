@@ -5,7 +5,7 @@ import Testing
 @Suite("Recent dictionary") struct RecentDictionaryTests {
     @Test("Entries are found, replaced and removed")
     func entriesAreFoundReplacedAndRemoved() {
-        var recent = RecentDictionary<String, Int>(limit: 4)
+        var recent = RecentDictionary<String, Int>(limit: 4) { _, _ in 1 }
         recent["a"] = 1
         #expect(recent["a"] == 1)
         recent["a"] = 2
@@ -18,7 +18,7 @@ import Testing
 
     @Test("A used entry stays, an unused one is evicted")
     func usedEntriesStay() {
-        var recent = RecentDictionary<Int, Int>(limit: 8)
+        var recent = RecentDictionary<Int, Int>(limit: 8) { _, _ in 1 }
         recent[0] = 0
         recent[1] = 1
         for key in 2..<100 {
@@ -30,7 +30,7 @@ import Testing
 
     @Test("An entry of the older generation is replaced, not kept twice")
     func olderEntriesAreReplaced() {
-        var recent = RecentDictionary<Int, Int>(limit: 4)
+        var recent = RecentDictionary<Int, Int>(limit: 4) { _, _ in 1 }
         for key in 0..<3 { recent[key] = key }
         recent[0] = 10
         #expect(recent[0] == 10)
@@ -42,7 +42,7 @@ import Testing
     @Test("It never exceeds its limit, and keeps the last half of it", arguments: [2, 3, 8, 101])
     func limitHolds(limit: Int) {
         var random = SeededGenerator(seed: UInt64(limit))
-        var recent = RecentDictionary<Int, Int>(limit: limit)
+        var recent = RecentDictionary<Int, Int>(limit: limit) { _, _ in 1 }
         var used: [Int] = []
         for step in 0..<2000 {
             let key = Int.random(in: 0..<3 * limit, using: &random)

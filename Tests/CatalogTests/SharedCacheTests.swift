@@ -4,7 +4,7 @@ import Testing
 @Suite("Shared cache") struct SharedCacheTests {
     @Test("Entries are found, replaced and removed")
     func entriesAreFoundReplacedAndRemoved() {
-        let cache = SharedCache<String, Int>(limit: 100)
+        let cache = SharedCache<String, Int>(limit: 100, largest: 1) { _, _ in 1 }
         #expect(cache["a"] == nil)
         cache["a"] = 1
         #expect(cache["a"] == 1)
@@ -36,7 +36,7 @@ import Testing
 
     @Test("Threads that use it at the same time find only the values of their keys")
     func threadsShareIt() async {
-        let cache = SharedCache<Int, Int>(limit: 500)
+        let cache = SharedCache<Int, Int>(limit: 500, largest: 1) { _, _ in 1 }
         let errors = await withTaskGroup(of: Int.self) { group in
             for thread in 0..<8 {
                 group.addTask {

@@ -1,4 +1,4 @@
-/// A dictionary whose entries have a limited total cost, which evicts those that were not used recently.
+/// A dictionary whose entries have a limited total size, which evicts those that were not used recently.
 ///
 /// It has two generations of entries. When the newer one is full, it replaces the older one, whose entries are evicted;
 /// reading an entry moves it to the newer one. So the most recently used entries are always kept, up to half of the limit.
@@ -8,19 +8,19 @@ public struct RecentDictionary<Key: Hashable, Value> {
     // Inlinable, because a generic dictionary that is not specialized takes three times as long.
     @usableFromInline var newer: [Key: Value] = [:]
     @usableFromInline var older: [Key: Value] = [:]
-    /// The cost of the newer generation.
-    @usableFromInline var newerCost = 0
+    /// The size of the newer generation.
+    @usableFromInline var newerSize = 0
     @usableFromInline let generationLimit: Int
-    @usableFromInline let cost: (Key, Value) -> Int
+    @usableFromInline let size: (Key, Value) -> Int
 
     /// - Parameters:
-    ///   - limit: the maximum cost of all entries; at least 2. An entry that costs more than half of it is not kept.
-    ///   - cost: the cost of an entry; by default 1, so that `limit` is the maximum number of entries.
+    ///   - limit: the maximum size of all entries, in bytes; at least 2. An entry that exceeds half of it is not kept.
+    ///   - size: the approximate size of an entry, in bytes.
     @inlinable
-    public init(limit: Int, cost: @escaping (Key, Value) -> Int = { _, _ in 1 }) {
+    public init(limit: Int, size: @escaping (Key, Value) -> Int) {
         precondition(limit >= 2)
         generationLimit = limit / 2
-        self.cost = cost
+        self.size = size
     }
 
     /// The number of entries.
@@ -43,20 +43,20 @@ public struct RecentDictionary<Key: Hashable, Value> {
 
     @inlinable
     mutating func insert(_ value: Value, for key: Key) {
-        let added = cost(key, value)
+        let added = size(key, value)
         removeNewer(key)
         guard added <= generationLimit else { return }
-        if newerCost + added > generationLimit {
+        if newerSize + added > generationLimit {
             older = newer
             newer = [:]
-            newerCost = 0
+            newerSize = 0
         }
         newer[key] = value
-        newerCost += added
+        newerSize += added
     }
 
     @inlinable
     mutating func removeNewer(_ key: Key) {
-        if let removed = newer.removeValue(forKey: key) { newerCost -= cost(key, removed) }
+        if let removed = newer.removeValue(forKey: key) { newerSize -= size(key, removed) }
     }
 }

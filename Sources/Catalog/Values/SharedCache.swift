@@ -23,8 +23,8 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     final class Part: Sendable {
         @usableFromInline let entries: Mutex<RecentDictionary<HashedKey, Value>>
 
-        init(limit: Int, cost: @escaping @Sendable (Key, Value) -> Int) {
-            entries = Mutex(RecentDictionary(limit: limit) { cost($0.key, $1) })
+        init(limit: Int, size: @escaping @Sendable (Key, Value) -> Int) {
+            entries = Mutex(RecentDictionary(limit: limit) { size($0.key, $1) })
         }
     }
 
@@ -34,12 +34,13 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     private static var partLimit: Int { 16 }
 
     /// - Parameters:
-    ///   - limit: the maximum cost of all entries; at least 2. An entry that costs more than half of a part's share is not kept.
-    ///   - largest: the cost of the largest entry to keep. A small cache has fewer parts, so that it can keep such entries.
-    ///   - cost: the cost of an entry; by default 1, so that `limit` is the maximum number of entries.
-    public init(limit: Int, largest: Int = 1, cost: @escaping @Sendable (Key, Value) -> Int = { _, _ in 1 }) {
+    ///   - limit: the maximum size of all entries, in bytes; at least 2. An entry that exceeds half of a part's share is not kept.
+    ///   - largest: the size of the largest entry to keep, in bytes. A small cache has fewer parts, so that it can keep such entries.
+    ///   - size: the approximate size of an entry, in bytes. Clients determine the size of most entries, so a number of entries would not
+    ///     limit the memory.
+    public init(limit: Int, largest: Int, size: @escaping @Sendable (Key, Value) -> Int) {
         let count = max(1, min(Self.partLimit, limit / (2 * largest)))
-        parts = (0..<count).map { _ in Part(limit: limit / count, cost: cost) }
+        parts = (0..<count).map { _ in Part(limit: limit / count, size: size) }
     }
 
     /// The value of a key; reading it counts as use.

@@ -23,6 +23,14 @@ final class RateLimiter: Sendable {
             return groups.joined(separator: ":") + "::/64"
         }
 
+        /// The approximate size with its bucket, in bytes.
+        fileprivate var size: Int {
+            switch self {
+            case .user(let user): 160 + user.text.utf8.count
+            case .address, .local: 192
+            }
+        }
+
         /// Whether the client has no token.
         var isAnonymous: Bool {
             switch self {
@@ -49,13 +57,13 @@ final class RateLimiter: Sendable {
     private let clock: @Sendable () -> ContinuousClock.Instant
     private let buckets: Mutex<RecentDictionary<Client, TokenBucket>>
 
-    /// The maximum number of clients that are remembered; the others start with a full quota again.
-    private static let clientLimit = 200_000
+    /// The size of the clients that are remembered, in bytes: at least 100,000 of them. The others start with a full quota again.
+    private static let limit = 32 << 20
 
     init(_ policy: RateLimitPolicy, clock: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         self.policy = policy
         self.clock = clock
-        buckets = Mutex(RecentDictionary(limit: Self.clientLimit))
+        buckets = Mutex(RecentDictionary(limit: Self.limit) { client, _ in client.size })
     }
 
     /// Charges a request to a client.

@@ -27,18 +27,20 @@ package final class TokenVerifier: Sendable {
     /// The maximum lifetime of a token in days; a longer one is a mistake or forged.
     package static let maximumLifetimeDays = 366
 
-    /// The maximum number of cached verified tokens.
-    private static let verifiedLimit = 8192
+    /// The size of all cached verified tokens, in bytes.
+    private static let verifiedLimit = 8 << 20
 
     private let keys: TokenKeys
     private let rules: Rules
     private let clock: @Sendable () -> Timestamp
-    private let verified = Mutex(RecentDictionary<SHA256.Digest, VerifiedToken>(limit: verifiedLimit))
+    private let verified = Mutex(RecentDictionary<SHA256.Digest, VerifiedToken>(limit: verifiedLimit) { $1.size })
 
     private struct VerifiedToken {
         let caller: Caller
         let notBefore: Int64
         let generation: Int
+        /// The approximate size in bytes: the claims are as long as the token at most, but lists take more.
+        let size: Int
     }
 
     package init(keys: TokenKeys, rules: Rules = Rules(), clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
@@ -69,8 +71,9 @@ package final class TokenVerifier: Sendable {
         }
         var (caller, notBefore) = try read(claims)
         caller.token = Self.name(claims, digest)
-        let token = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation)
-        verified.withLock { $0[digest] = token }
+        let size = 512 + 4 * token.utf8.count
+        let verifiedToken = VerifiedToken(caller: caller, notBefore: notBefore, generation: generation, size: size)
+        verified.withLock { $0[digest] = verifiedToken }
         return caller
     }
 

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import LibPQ
 
 /// A cache of page bases from the last reads, and of statements. An entry is only a guess, which every read confirms, so
 /// outdated entries do no harm.
@@ -6,19 +7,41 @@ final class PageBasisCache: Sendable {
     private struct View: Hashable {
         let address: ShelfAddress
         let user: UserID
+
+        /// The approximate size, in bytes.
+        var size: Int { 96 + address.size + user.text.utf8.count }
     }
 
-    /// The maximum number of shelves, and of statements of each kind.
-    private static let entryLimit = 4096
-    /// The maximum number of users' views.
-    private static let viewLimit = 32_768
+    private struct UserViews {
+        let views: RememberedViews
+        let revision: Int64
+
+        /// The approximate size, in bytes: an upper bound, because equal views are kept once.
+        var size: Int { 64 + views.size }
+    }
+
+    /// The size of each cache, in bytes: about 10,000 shelves, 50,000 users' views without filters, and 1,000 statements.
+    private static let limit = 16 << 20
+    /// The size of the largest entries to keep, in bytes.
+    private static let largest = 256 << 10
 
     /// The bases of pages for everyone.
-    private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: entryLimit)
-    private let views = SharedCache<View, PageBasis>(limit: viewLimit)
-    private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: entryLimit)
-    private let probeStatements = SharedCache<ProbeStatement.Shape, ProbeStatement>(limit: entryLimit)
-    private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: entryLimit)
+    private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: limit, largest: largest) { $0.size + $1.size }
+    /// What users remember for a shelf. The head of the shelf is that of `shelves`.
+    private let views = SharedCache<View, UserViews>(limit: limit, largest: largest) { $0.size + $1.size }
+    /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
+    private let known = SharedCache<RememberedViews, RememberedViews>(limit: limit, largest: largest) { views, _ in
+        views.size
+    }
+    private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: limit, largest: largest) {
+        $0.size + $1.size
+    }
+    private let probeStatements = SharedCache<ProbeStatement.Shape, ProbeStatement>(limit: limit, largest: largest) {
+        $0.size + $1.size
+    }
+    private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: limit, largest: largest) {
+        $0.size + $1.size
+    }
 
     func basis(of request: PageRequest) -> PageBasis? {
         let address = ShelfAddress(request.store, request.shelf)
@@ -26,18 +49,21 @@ final class PageBasisCache: Sendable {
         guard let user = request.user, request.after == nil else { return shelf }
         let view = View(address: address, user: user)
         guard let known = views[view] else { return nil }
-        if ShelfVersion(known.head) == ShelfVersion(shelf.head), known.head.location == shelf.head.location {
-            return known
-        }
-        let basis = PageBasis(head: shelf.head, views: known.views, revision: known.revision)
-        views[view] = basis
-        return basis
+        return PageBasis(head: shelf.head, views: known.views, revision: known.revision)
     }
 
     func insert(_ basis: PageBasis, of request: PageRequest) {
         insert(basis.head, of: request)
         guard let user = request.user, request.after == nil else { return }
-        views[View(address: ShelfAddress(request.store, request.shelf), user: user)] = basis
+        let view = View(address: ShelfAddress(request.store, request.shelf), user: user)
+        views[view] = UserViews(views: shared(basis.views), revision: basis.revision)
+    }
+
+    /// Returns the instance of equal views that is kept.
+    private func shared(_ views: RememberedViews) -> RememberedViews {
+        if let known = known[views] { return known }
+        known[views] = views
+        return views
     }
 
     /// Inserts only the shelf and its store.
@@ -67,4 +93,58 @@ final class PageBasisCache: Sendable {
         statements[shape] = statement
         return statement
     }
+}
+
+// Approximate sizes in memory, in bytes.
+
+extension ShelfAddress {
+    fileprivate var size: Int { 64 + store.text.utf8.count + shelf.text.utf8.count }
+}
+
+extension PageBasis {
+    fileprivate var size: Int {
+        let (store, shelf) = (head.store, head.state.shelf)
+        return 1024 + store.title.utf8.count + shelf.title.utf8.count + views.size
+    }
+}
+
+extension RememberedViews {
+    fileprivate var size: Int { 32 + (shelf?.size ?? 0) + (store?.size ?? 0) }
+}
+
+extension RememberedView {
+    fileprivate var size: Int {
+        filter.values.values.reduce(128 + 32 * sort.terms.count) { sum, value in
+            guard case .texts(let texts) = value else { return sum + 96 }
+            return texts.reduce(sum + 96) { $0 + 48 + $1.utf8.count }
+        }
+    }
+}
+
+extension FilterShape {
+    fileprivate var size: Int { 64 + 48 * kinds.count }
+}
+
+extension PageStatement.Shape {
+    fileprivate var size: Int { 256 + 64 * sort.terms.count + filter.size }
+}
+
+extension PageStatement {
+    fileprivate var size: Int { ranges.reduce(64) { $0 + 128 + $1.statement.sql.utf8.count + 32 * $1.slots.count } }
+}
+
+extension ProbeStatement.Shape {
+    fileprivate var size: Int { 64 + filter.size }
+}
+
+extension ProbeStatement {
+    fileprivate var size: Int { 512 + statement.sql.utf8.count }
+}
+
+extension FacetStatement.Shape {
+    fileprivate var size: Int { 128 + filter.size }
+}
+
+extension FacetStatement {
+    fileprivate var size: Int { 512 + statement.sql.utf8.count }
 }

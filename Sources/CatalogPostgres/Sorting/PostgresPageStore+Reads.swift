@@ -7,8 +7,6 @@ extension PostgresPageStore {
     struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
-        /// Whether the shelf is verified again after the last range. Several ranges, and facets, must belong to the same version.
-        let isVerified: Bool
 
         init(
             _ plan: PagePlan,
@@ -19,7 +17,6 @@ extension PostgresPageStore {
         ) {
             self.plan = plan
             queries = ranges.map { statement.query($0, plan, head, limit: limit) }
-            isVerified = ranges != 0..<1 || !plan.facets.isEmpty
         }
     }
 
@@ -58,7 +55,7 @@ extension PostgresPageStore {
         var count = 0
         /// The last product to show.
         var last: Listing?
-        /// The shelf's version after the products, if it was read.
+        /// The shelf's version after the products; nil if it does not exist.
         var lastVersion: ShelfVersion?
 
         init(items: Items) { self.items = items }
@@ -105,7 +102,7 @@ extension PostgresPageStore {
     /// - Parameters:
     ///   - identity: nil for products that no other read can share.
     ///   - initial: the products so far.
-    /// - Returns: nil if the shelf changed between the first range and the last.
+    /// - Returns: nil if the shelf changed meanwhile.
     func read<Items: PageItems>(
         _ request: PageRequest,
         _ location: ShelfLocation,
@@ -116,7 +113,8 @@ extension PostgresPageStore {
     ) async throws -> (versions: BasisVersions, page: PageRead<Items>)? {
         var queries = page.queries
         let end = queries.count
-        if page.isVerified { queries.append(ShelfLookup.versionQuery(location)) }
+        // Each statement has a snapshot of its own: the products belong to the first version only if it is still the current one.
+        queries.append(ShelfLookup.versionQuery(location))
         let shown = page.plan.limit
         let hasPosition = page.plan.readsPositions
         let found = try await source.read(
@@ -135,7 +133,7 @@ extension PostgresPageStore {
                 if page.count == shown { page.last = try ProductRow.listing(row, hasPosition: hasPosition) }
             }
         }
-        if page.isVerified, found.own.lastVersion != found.shared.shelf { return nil }
+        if found.own.lastVersion != found.shared.shelf { return nil }
         return (found.shared, found.own)
     }
 }

@@ -56,8 +56,8 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Confirms the basis and reads the page in one round trip. If data changes in between, a page of one range may be newer
-    /// than its tag, so that the next request gets another tag; a page of several ranges is read again.
+    /// Confirms the basis, reads the page and confirms the shelf's version in one round trip. If data changes in between, the page is read
+    /// again, so that no version and no entity tag names two states.
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,

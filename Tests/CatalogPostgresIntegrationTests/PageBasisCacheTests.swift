@@ -1,0 +1,67 @@
+import Catalog
+import Testing
+
+@testable import CatalogPostgres
+
+/// What the server remembers of pages is limited in bytes, whatever clients send.
+@Suite struct PageBasisCacheTests {
+    private static let store = Store(key: CatalogKey("shop")!, title: "Shop", currency: Currency("EUR")!)
+
+    private static func request(_ shelf: Int, _ user: Int) -> PageRequest {
+        var request = PageRequest(store: store.key, shelf: CatalogKey("shelf-\(shelf)")!)
+        request.user = UserID("user-\(user)")
+        return request
+    }
+
+    private static func basis(_ shelf: Int, _ views: RememberedViews) -> PageBasis {
+        let shelf = Shelf(key: CatalogKey("shelf-\(shelf)")!, title: "Shelf")
+        let state = ShelfState(
+            shelf: shelf,
+            productCount: 0,
+            comparisonDimension: .mass,
+            inheritedSort: nil,
+            modifiedAt: Timestamp(microseconds: 0),
+            version: 1,
+            orderVersion: 1
+        )
+        return PageBasis(head: ShelfHead(store: store, storeVersion: 1, state: state), views: views)
+    }
+
+    /// A remembered filter of about 4 KiB.
+    private static func views(_ number: Int) throws -> RememberedViews {
+        let texts = (0..<90).map { "\(number) \(String(repeating: "x", count: 36)) \($0)" }
+        let filter = try #require(try Filter { $0 == .tag ? texts : [] })
+        return RememberedViews(shelf: RememberedView(Sort(.price, .ascending)!, filter))
+    }
+
+    @Test("Large remembered filters of many users take at most 16 MiB")
+    func viewsAreLimited() throws {
+        let cache = PageBasisCache()
+        let (shelves, users) = (200, 60)
+        for user in 0..<users {
+            for shelf in 0..<shelves {
+                let views = try Self.views(user * shelves + shelf)
+                cache.insert(Self.basis(shelf, views), of: Self.request(shelf, user))
+            }
+        }
+        let kept = (0..<users).reduce(0) { sum, user in
+            sum + (0..<shelves).count { cache.basis(of: Self.request($0, user)) != nil }
+        }
+        #expect(kept > 0)
+        #expect(kept * 4096 <= 16 << 20, "\(kept) views of 4 KiB are kept")
+    }
+
+    @Test("A remembered view is returned with the latest head of its shelf")
+    func viewsFollowTheShelf() throws {
+        let cache = PageBasisCache()
+        let views = try Self.views(1)
+        cache.insert(Self.basis(1, views), of: Self.request(1, 1))
+        var newer = Self.basis(1, .none).head
+        newer.storeVersion = 2
+        cache.insert(newer, of: Self.request(1, 2))
+        let found = try #require(cache.basis(of: Self.request(1, 1)))
+        #expect(found.head == newer)
+        #expect(found.views == views)
+        #expect(cache.basis(of: Self.request(1, 2)) == nil)
+    }
+}
