@@ -118,4 +118,26 @@ def rapid_input_is_not_lost(server, browser):
     return tab
 
 
-TESTS = [rapid_input_is_not_lost, lists_are_kept_checked_and_arranged, a_list_is_live_on_two_devices]
+def a_phone_shows_every_input(server, browser):
+    for locale in ("en", "ru-RU"):
+        tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True, locale=locale)
+        tab.open(f"{server.base}/lists?user=phone-{locale}", "#new-list:not([hidden])")
+        for number in range(4):
+            tab.page.fill("#list-name", f"A list with a long name {number}")
+            tab.page.click("#new-list button")
+            tab.wait("(number) => document.querySelectorAll('#lists a').length === number + 1 && document.querySelector('#list-name').value === ''", number)
+        for element in ("#list-name", "#new-list button", "#sink", "#item-sort", "#item-text", "#new-item button", "#lists a[aria-current]"):
+            box = tab.page.locator(element).bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= 390, (element, box)
+        assert tab.page.evaluate("() => document.querySelector('#tools').scrollWidth <= document.querySelector('#tools').clientWidth")
+        tab.is_accessible()
+    return tab
+
+
+def an_unknown_list_is_reported(server, browser):
+    tab = Tab(browser).open(server.base + "/lists?user=nils&list=00000000-0000-4000-8000-000000000000", "#away:not([hidden])")
+    assert "does not exist" in tab.text("#away")
+    return tab
+
+
+TESTS = [a_phone_shows_every_input, an_unknown_list_is_reported, rapid_input_is_not_lost, lists_are_kept_checked_and_arranged, a_list_is_live_on_two_devices]

@@ -1,5 +1,5 @@
 """Tests of the shop with the seed catalog."""
-import base64, json, time
+import base64, json, time, urllib.parse
 
 from harness import AWAY, Tab, wait_until
 
@@ -436,7 +436,114 @@ def a_phone_shows_products_in_its_first_screen(server, browser):
     return tab
 
 
+def a_phone_shows_the_current_shelf_and_switches_stores(server, browser):
+    tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True)
+    for page in ("/", "/merchandise"):
+        for shelf in [shelf["key"] for shelf in server.get("/v1/stores/corner/shelves?limit=100")["shelves"]]:
+            tab.open(f"{server.base}{page}?store=corner&shelf={shelf}")
+            box = tab.page.locator("#shelves a[aria-current]").bounding_box()
+            assert 0 <= box["x"] and box["x"] + box["width"] <= 390, (page, shelf, box)
+        assert tab.page.is_visible("#store")
+        tab.page.select_option("#store", "harbour")
+        tab.wait("() => new URLSearchParams(location.search).get('store') === 'harbour'")
+        tab.page.wait_for_selector("#products .card")
+        assert tab.page.evaluate("document.querySelector('#store').value") == "harbour"
+        tab.is_accessible()
+    return tab
+
+
+def an_offline_page_shows_no_other_shelf(server, browser):
+    tab = Tab(browser)
+    for page in ("/", "/merchandise"):
+        tab.open(f"{server.base}{page}{PLACE[1:]}")
+        tab.context.set_offline(True)
+        tab.page.click("#shelves a[href*='shelf=cheese'][href*='corner']")
+        tab.wait("() => document.querySelector('#title').textContent === 'Cheese'")
+        assert tab.ids() == [] and tab.text("#count") == ""
+        assert "shelf=cheese" in tab.page.url
+        # The shelf that is shown comes when the page is online again.
+        tab.context.set_offline(False)
+        tab.page.wait_for_selector("#products .card")
+        skus = {product["sku"] for product in server.get("/v1/stores/corner/shelves/cheese/products?limit=100")["products"]}
+        assert set(tab.ids()) <= skus
+        tab.wait("() => document.querySelector('#away').hidden")
+    tab.ignores_errors("ERR_INTERNET_DISCONNECTED", *AWAY, "TypeError", "Problem")
+    return tab
+
+
+def offline_choices_are_shown_until_they_apply(server, browser):
+    tab = Tab(browser).open(server.base + PLACE + "&user=olga")
+    tab.context.set_offline(True)
+    # Without any action, too, the page says that it is offline.
+    tab.wait("() => document.querySelector('#away').textContent.includes('Offline')")
+    tab.sort("-price")
+    tab.wait("() => document.querySelector('#pending').textContent.includes('Price: high to low')")
+    tab.page.click("#filter")
+    tab.page.click("#filters input[name=in_stock]")
+    tab.page.keyboard.press("Escape")
+    tab.wait("() => document.querySelector('#pending').textContent.includes('filters')")
+    assert "Price: high to low" in tab.text("#pending")
+    tab.is_accessible()
+    tab.context.set_offline(False)
+    tab.shows(server.order(SHELF, "sort=-price&in_stock=true"))
+    tab.wait("() => document.querySelector('#pending').textContent === '' && document.querySelector('#away').hidden")
+    assert tab.text("#filter-count") == "1" and tab.text("#sort-title") == "Price: high to low"
+    tab.ignores_errors("ERR_INTERNET_DISCONNECTED", *AWAY)
+    return tab
+
+
+def an_unknown_store_or_shelf_is_reported(server, browser):
+    tab = Tab(browser)
+    for page in ("/", "/merchandise"):
+        for query, unknown in (("store=corner&shelf=none", "none"), ("store=nowhere&shelf=dairy", "nowhere")):
+            tab.open(f"{server.base}{page}?{query}")
+            tab.wait("(name) => document.querySelector('#away').textContent.includes(`“${name}” does not exist`)", unknown)
+            assert unknown not in tab.page.url and "shelf=" in tab.page.url, tab.page.url
+    return tab
+
+
+def pictures_are_whole_and_replace_their_placeholders_when_they_are_loaded(server, browser):
+    tab = Tab(browser)
+    held = tab.holds("**/pictures/*")
+    tab.open(server.base + PLACE)
+    held.wait()
+    styles = "() => [...document.querySelectorAll('.card img')].map((photo) => getComputedStyle(photo)).map((style) => [style.opacity, style.objectFit])"
+    assert {tuple(style) for style in tab.page.evaluate(styles)} == {("0", "contain")}
+    held.release()
+    tab.wait("() => [...document.querySelectorAll('.card img')].filter((photo) => photo.naturalWidth).every((photo) => getComputedStyle(photo).opacity === '1')")
+    # A changed price does not load the picture of its card again.
+    tab.wait("() => document.querySelector(\".card[data-id='C1010'] img.loaded\")")
+    tab.page.evaluate("() => { window.photo = document.querySelector(\".card[data-id='C1010'] img\"); }")
+    token = server.token("mia", "catalog:write")
+    before = server.get("/v1/stores/corner/products/C1010")["price_minor"]
+    for price in (before + 1, before):
+        server.send("PATCH", "/v1/stores/corner/products/C1010", {"price_minor": price}, token)
+        tab.wait("(price) => document.querySelector(\".card[data-id='C1010']\").product.price_minor === price", price)
+    assert tab.page.evaluate("() => document.querySelector(\".card[data-id='C1010'] img\") === window.photo")
+    return tab
+
+
+def two_devices_are_a_page_and_their_tools_fit(server, browser):
+    tab = Tab(browser).open(server.base + PLACE + "&user=vera")
+    tab.page.click("#bar a[href^='/devices']")
+    tab.page.wait_for_selector("#watch")
+    assert tab.page.locator("#bar [aria-current]").get_attribute("data-text") == "devices"
+    watch = tab.page.frame_locator("#watch")
+    watch.locator("#products .card").first.wait_for()
+    watch = next(frame for frame in tab.page.frames if "device=watch" in frame.url)
+    for sort in ("price", "-unit_price"):
+        tab.sort(sort, watch)
+        tab.shows(server.order(next(f"{q['store'][0]}/{q['shelf'][0]}" for q in [urllib.parse.parse_qs(watch.url.partition("?")[2])]), f"sort={sort}"), frame=watch)
+        boxes = watch.evaluate("() => [...document.querySelectorAll('.tools > :not([hidden])')].map((tool) => tool.getBoundingClientRect()).filter((box) => box.width).map((box) => [box.left, box.right])")
+        assert all(0 <= left and right <= watch.evaluate("innerWidth") for left, right in boxes), boxes
+        assert watch.evaluate("() => document.querySelector('.tools').scrollWidth <= document.querySelector('.tools').clientWidth")
+    return tab
+
+
 TESTS = [
+    a_phone_shows_the_current_shelf_and_switches_stores, an_offline_page_shows_no_other_shelf, offline_choices_are_shown_until_they_apply,
+    an_unknown_store_or_shelf_is_reported, pictures_are_whole_and_replace_their_placeholders_when_they_are_loaded,
+    two_devices_are_a_page_and_their_tools_fit,
     photos_are_loaded_when_they_are_near, a_phone_shows_products_in_its_first_screen,
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, changes_by_other_users_are_shown,
     invalid_url_parameters_are_ignored_and_reported, an_offline_sort_choice_is_sent_on_reconnect, prices_and_counts_are_current,

@@ -25,7 +25,9 @@ export function card(product, tool) {
   element.product = product;
   for (const [key, value] of Object.entries(placeholder(product))) picture.style.setProperty(`--${key}`, value);
   if (product.image_url && isAllowed(product.image_url)) {
-    const photo = make("img", { src: product.image_url, alt: "", loading: "lazy", decoding: "async", width: 200, height: 160 });
+    const photo = make("img", { src: product.image_url, alt: "", loading: "lazy", width: 200, height: 160 });
+    // Until it is loaded, the placeholder is shown.
+    photo.addEventListener("load", () => photo.classList.add("loaded"));
     photo.addEventListener("error", () => photo.remove());
     picture.append(photo);
   }
@@ -53,6 +55,9 @@ function isAllowed(url) {
 function redraw(element, fresh) {
   element.product = fresh.product;
   element.classList.toggle("out", fresh.classList.contains("out"));
+  // A loaded photo stays, so that it does not flicker.
+  const [old, photo] = [element, fresh].map((card) => card.querySelector("img"));
+  if (old && old.getAttribute("src") === photo?.getAttribute("src")) photo.replaceWith(old);
   element.replaceChildren(...fresh.children);
 }
 

@@ -5,7 +5,7 @@ import { byteText } from "/format.js";
 import { guides } from "/guides.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
-import { render as renderMarkdown } from "/markdown.js";
+import { inline, render as renderMarkdown } from "/markdown.js";
 import { aisle, signIn } from "/session.js";
 
 const methods = ["get", "post", "put", "patch", "delete"];
@@ -17,6 +17,8 @@ const model = {
   guide: null,
 };
 
+/** Returns the nodes of a description in the OpenAPI document, which is Markdown. */
+const described = (description) => inline(description ?? "", guideAddress);
 const resolve = (value) => (value?.$ref ? value.$ref.slice(2).split("/").reduce((found, name) => found[name.replaceAll("~1", "/")], model.api) : value);
 
 /** Returns a short outline of a schema: names, types, and optional fields marked with “?”. */
@@ -67,12 +69,12 @@ function operation(path, method, call, shared) {
   const id = call.operationId;
   const parts = [...(shared ?? []), ...(call.parameters ?? [])].map(resolve);
   const section = make("section", { id, class: "call" });
-  section.append(make("h3", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, call.summary ?? ""));
-  if (call.description) section.append(make("p", { class: "quiet" }, call.description));
+  section.append(make("h3", {}, make("span", { class: `method ${method}` }, method.toUpperCase()), " ", make("code", {}, path)), make("p", {}, ...described(call.summary)));
+  if (call.description) section.append(make("p", { class: "quiet" }, ...described(call.description)));
   const fields = parts.map((part) => {
     const field = make("input", { type: "text", id: `${id}-${part.in}-${part.name}`, autocomplete: "off", value: part.in === "path" ? defaultParameters[part.name] : null });
     const label = make("label", { for: field.id }, make("code", {}, part.name), ` ${text("in")} ${part.in}`);
-    return { part, field, row: make("div", { class: "field" }, label, field, part.description ? make("p", { class: "quiet" }, part.description) : null) };
+    return { part, field, row: make("div", { class: "field" }, label, field, part.description ? make("p", { class: "quiet" }, ...described(part.description)) : null) };
   });
   const optional = fields.filter((field) => !field.part.required).map((field) => field.row);
   const types = Object.entries(resolve(call.requestBody)?.content ?? {});
@@ -83,7 +85,7 @@ function operation(path, method, call, shared) {
     const found = resolve(answer);
     const shape = Object.values(found.content ?? {})[0]?.schema;
     const isProblem = shape?.$ref?.endsWith("/Problem");
-    return make("details", {}, make("summary", {}, make("b", {}, status), ` ${found.description ?? ""}`), shape && !isProblem ? make("pre", { tabindex: "0", role: "group", "aria-label": `${status} ${id}` }, outline(shape)) : null);
+    return make("details", {}, make("summary", {}, make("b", {}, status), " ", ...described(found.description)), shape && !isProblem ? make("pre", { tabindex: "0", role: "group", "aria-label": `${status} ${id}` }, outline(shape)) : null);
   });
   const result = make("div", { class: "result", "aria-live": "polite" });
   const form = make("form", {}, ...fields.filter((field) => field.part.required).map((field) => field.row),
@@ -140,7 +142,7 @@ async function send(path, method, fields, type, body, result) {
 function render() {
   translate();
   find("title").textContent = `${model.api.info.title} ${model.api.info.version}`;
-  find("description").textContent = model.api.info.description;
+  find("description").replaceChildren(...described(model.api.info.description));
   const all = Object.entries(model.api.paths).flatMap(([path, item]) => methods.filter((method) => item[method]).map((method) => [path, method, item[method], item.parameters]));
   const groups = model.api.tags.map((tag) => [tag, all.filter(([, , call]) => call.tags[0] === tag.name)]);
   const link = (href, title, words, isCurrent) => make("li", { "data-words": words.toLowerCase() }, make("a", { href, "aria-current": isCurrent && "page" }, title));
@@ -154,7 +156,7 @@ function render() {
     find("guide").replaceChildren(...renderMarkdown(model.guide, guideAddress));
     document.title = `${guides[guideName]} · Aisle`;
   } else {
-    find("operations").replaceChildren(...groups.map(([tag, calls]) => make("section", { class: "group" }, make("h2", {}, tag.name), make("p", { class: "quiet" }, tag.description), ...calls.map((call) => operation(...call)))));
+    find("operations").replaceChildren(...groups.map(([tag, calls]) => make("section", { class: "group" }, make("h2", {}, tag.name), make("p", { class: "quiet" }, ...described(tag.description)), ...calls.map((call) => operation(...call)))));
   }
   search();
   if (location.hash) find(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
@@ -186,12 +188,19 @@ function search() {
   find("nothing").textContent = count ? "" : text("nothingFound");
 }
 
+// On narrow screens, the contents are folded, so that the page is in the first screen.
+const narrow = matchMedia("(max-width: 48rem)");
+const fold = () => (find("contents").open = !narrow.matches);
+narrow.addEventListener("change", fold);
+fold();
+find("calls").addEventListener("click", (event) => event.target.closest("a") && fold());
 find("search").addEventListener("input", search);
 find("merchandiser").addEventListener("click", async () => { find("token").value = await aisle.token(false); });
 onLanguage(() => model.api && render());
 translate();
 attempt(async () => {
-  if (guideName) model.guide = await (await fetch(`/docs/${guideName}/markdown`)).text();
+  // The examples of the guides are for a server at its usual address.
+  if (guideName) model.guide = (await (await fetch(`/docs/${guideName}/markdown`)).text()).replaceAll("http://127.0.0.1:8080", location.origin);
   model.api = (await aisle.send("/openapi.json")).value;
   const session = await signIn("catalog:write");
   find("merchandiser").hidden = !session?.isDemo;

@@ -20,7 +20,7 @@ function signInForm() {
 /** Draws the header: links, user and language. The pages inside the two-device view have no header. */
 function renderHeader() {
   find("bar").hidden = device !== null;
-  const links = [["/", "shop"], ["/lists", "lists"], ["/merchandise", "merchandise"], ["/docs", "docs"]].map(([href, name]) =>
+  const links = [["/", "shop"], ["/lists", "lists"], ["/merchandise", "merchandise"], ["/devices", "devices"], ["/docs", "docs"]].map(([href, name]) =>
     make("a", { href: withUser(href), "aria-current": location.pathname === href ? "page" : null, "data-text": name }, text(name)));
   const makeSelect = (label, options, value, change) => {
     const select = make("select", { "aria-label": text(label), "data-label": label, id: label }, ...options.map(([value, title]) => make("option", { value }, title)));
@@ -41,6 +41,9 @@ function renderHeader() {
   find("bar").replaceChildren(make("a", { class: "skip", href: "#content", "data-text": "skip" }, text("skip")), make("a", { class: "brand", href: "/" }, "Aisle"),
     make("nav", { class: "pages", "aria-label": text("pages"), "data-label": "pages" }, ...links), make("div", { class: "choosers" }, users, languages));
   translate();
+  // On narrow screens, the bar is one line, of which the current page must be visible.
+  const current = find("bar").querySelector("[aria-current]")?.getBoundingClientRect();
+  if (current && current.right > innerWidth) find("bar").scrollLeft += current.right - innerWidth + 16;
 }
 
 onSession(renderHeader);

@@ -1,6 +1,6 @@
 /** A user's shopping lists: checking, sorting and reordering items, live on all devices. */
 import { animate } from "/aisle.js";
-import { announce, attempt, generation } from "/alerts.js";
+import { announce, attempt, generation, reportStream, showAlert } from "/alerts.js";
 import { neighborID, childOf, find, idsOf, saveFocus, make } from "/dom.js";
 import { formatLocale, moneyText, transferText } from "/format.js";
 import "/header.js";
@@ -36,6 +36,7 @@ const elementOf = (id) => childOf(container, id);
 
 async function open() {
   const own = ++generation.now;
+  let unknown = false;
   await attempt(async () => {
     if (model.session === undefined) model.session = await signIn();
     if (!model.locales.size) model.locales = new Map((await aisle.send("/v1/stores")).value.stores.map((store) => [store.key, store.locale]));
@@ -43,8 +44,9 @@ async function open() {
     const { value } = await aisle.send("/v1/me/lists");
     if (own !== generation.now) return;
     model.lists = value.lists;
-    model.closeStream ??= aisle.follow("/v1/me/events", { event: handleEvent, since: String(value.revision) });
+    model.closeStream ??= aisle.follow("/v1/me/events", { event: handleEvent, state: reportStream, since: String(value.revision) });
     const wanted = new URLSearchParams(location.search).get("list");
+    unknown = wanted && !model.lists.some((one) => one.id === wanted);
     const found = model.lists.find((one) => one.id === wanted) ?? model.lists[0];
     if (!found) {
       model.list = null;
@@ -63,6 +65,7 @@ async function open() {
     items.clear();
     applyResponse(current, { mode: "order", ids: current.items.map((item) => item.id) });
   });
+  if (own === generation.now && unknown) showAlert(text("unknownList"));
 }
 
 /** Loads all changes since the shown version. */

@@ -1,21 +1,22 @@
 /** Renders the subset of Markdown that the guides use: headings, paragraphs, lists, tables, code, links, images, emphasis and quotes. */
 import { make } from "/dom.js";
 
-const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|!?\[([^\]]*)\]\(([^)\s]+)\)/g;
+const inlinePattern = /`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s](?:[^*]*[^*\s])?)\*|!?\[([^\]]*)\]\(([^)\s]+)\)/g;
 
 /** Returns the anchor of a heading, as GitHub makes it. */
 export const anchor = (title) => title.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s/g, "-");
 
-/** Returns the nodes of a line of text. */
-function inline(line, address) {
+/** Returns the nodes of a line of text. @param {(target: string) => string|null} address as in `render` */
+export function inline(line, address) {
   const nodes = [];
   let end = 0;
   for (const match of line.matchAll(inlinePattern)) {
     nodes.push(line.slice(end, match.index));
     end = match.index + match[0].length;
-    const [, code, strong, label, target] = match;
+    const [, code, strong, emphasis, label, target] = match;
     if (code !== undefined) nodes.push(make("code", {}, code));
     else if (strong !== undefined) nodes.push(make("strong", {}, ...inline(strong, address)));
+    else if (emphasis !== undefined) nodes.push(make("em", {}, ...inline(emphasis, address)));
     else {
       const href = address(target);
       if (match[0].startsWith("!")) nodes.push(href ? make("img", { src: href, alt: label }) : label);

@@ -1,13 +1,13 @@
 /** The merchandiser's page: a shelf in its manual order, which several users can edit at the same time. */
 import { animate } from "/aisle.js";
-import { showAlert, announce, attempt, isRetryable, problemText, clearOfflineAlert, generation } from "/alerts.js";
+import { showAlert, announce, attempt, isRetryable, problemText, clearOfflineAlert, generation, reportStream } from "/alerts.js";
 import { appendPage, card, isEndNear, onEndNear, redrawCards, refreshCards } from "/cards.js";
 import { neighborID, childOf, find, idsOf, make } from "/dom.js";
 import "/header.js";
 import { language, onLanguage, text, translate } from "/language.js";
 import { navigate, onNavigate } from "/navigation.js";
 import { aisle, parameters, signIn, withUser } from "/session.js";
-import { drawShelves, readStores, resolveView } from "/shelves.js";
+import { clearShelf, drawShelves, readStores, resolveView } from "/shelves.js";
 import { sortable } from "/sortable.js";
 
 const [grid, state] = [find("products"), find("state")];
@@ -61,6 +61,7 @@ async function open() {
   find("conflict").hidden = true;
   rearranging.cancel();
   state.textContent = text("loading");
+  let unknown = null;
   await attempt(async () => {
     if (model.session === undefined) {
       model.session = await signIn("catalog:write");
@@ -68,7 +69,8 @@ async function open() {
     }
     if (!model.stores.length) model.stores = await readStores();
     if (own !== generation.now) return;
-    resolveView(view, model.stores);
+    unknown = resolveView(view, model.stores) ?? unknown;
+    if (unknown) navigate(withUser("/merchandise", { store: view.store, shelf: view.shelf }), { replaces: true });
     drawShelves(view, model.stores, (store, shelf) => leave({ store, shelf }));
     if (!view.shelf) return (state.textContent = text("noStores"));
     // Read the version first: the products are then at least as new.
@@ -87,6 +89,7 @@ async function open() {
   });
   if (own !== generation.now) return;
   if (state.textContent === text("loading")) state.textContent = "";
+  if (unknown) showAlert(text("unknownPlace", unknown));
   if (model.shelf && model.next && isEndNear()) more();
 }
 
@@ -99,6 +102,7 @@ async function leave(place, { isBack = false } = {}) {
   }
   Object.assign(view, place);
   if (!isBack) navigate(withUser("/merchandise", place));
+  clearShelf(view, model.stores);
   await open();
   find("title").focus({ preventScroll: true });
 }
@@ -200,7 +204,7 @@ function follow(own) {
     attempt(() => refreshCards(grid, view.store, changed, option));
     catchUp();
   };
-  model.closeStream = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event });
+  model.closeStream = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
 }
 
 // MARK: - Moving

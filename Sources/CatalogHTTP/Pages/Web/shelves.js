@@ -18,12 +18,17 @@ export async function readStores() {
   return stores;
 }
 
-/** Replaces a missing or unknown store or shelf of a view by an existing one, and formats amounts and dates as the store does. */
+/**
+ * Replaces a missing or unknown store or shelf of a view by an existing one, and formats amounts and dates as the store does.
+ * @returns {string|null} the key of the store or shelf that does not exist
+ */
 export function resolveView(view, stores) {
   const store = stores.find((store) => store.key === view.store) ?? stores[0];
   const shelf = store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
+  const unknown = view.store && store?.key !== view.store ? view.store : view.shelf && shelf?.key !== view.shelf ? view.shelf : null;
   language.store = store?.locale;
   [view.store, view.shelf] = [store?.key ?? null, shelf?.key ?? null];
+  return unknown;
 }
 
 /** Draws the stores and their shelves as links. @param {(store: string, shelf: string) => void} choose */
@@ -46,6 +51,17 @@ export function drawShelves(view, stores, choose) {
   if (!current) return;
   const [inner, outer] = [current.getBoundingClientRect(), nav.getBoundingClientRect()];
   if (inner.bottom > outer.bottom || inner.top < outer.top) nav.scrollTop += inner.top - outer.top - outer.height / 3;
+  // On narrow screens, the list is a row, whose current shelf comes to its middle.
   const row = current.closest("ul");
-  row.scrollLeft += inner.left - row.getBoundingClientRect().left - 16;
+  const frame = row.getBoundingClientRect();
+  row.scrollLeft += inner.left + inner.width / 2 - frame.left - frame.width / 2;
+}
+
+/** Shows the title of a shelf that is going to be loaded, without products: those of another shelf would have the wrong name above them. */
+export function clearShelf(view, stores) {
+  const title = stores.find((store) => store.key === view.store)?.shelves.find((shelf) => shelf.key === view.shelf)?.title;
+  find("title").textContent = title ?? "\u00a0";
+  document.title = title ? `${title} · Aisle` : "Aisle";
+  find("count").textContent = "";
+  find("products").replaceChildren();
 }

@@ -1,6 +1,6 @@
 /** The shop: a shelf's products with sorts, filters and live updates. */
 import { Settings, animate, appliesTo } from "/aisle.js";
-import { showAlert, announce, attempt, problemText, pinMessage, generation } from "/alerts.js";
+import { showAlert, announce, attempt, problemText, pinMessage, generation, reportStream } from "/alerts.js";
 import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
 import { filters } from "/filters.js";
@@ -9,7 +9,7 @@ import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
 import { navigate, onNavigate } from "/navigation.js";
 import { aisle, device, parameters, signIn, storm, withUser } from "/session.js";
-import { drawShelves, readStores, resolveView } from "/shelves.js";
+import { clearShelf, drawShelves, readStores, resolveView } from "/shelves.js";
 
 const [grid, state] = [find("products"), find("state")];
 const pageSize = 60;
@@ -26,9 +26,10 @@ const model = {
   session: null,
   /** The user's settings on this device; null if no user is signed in. */
   settings: null,
-  /** The shown shelf (null while it loads), the sort of its cards, and its version. */
+  /** The shown shelf (null while it loads), the sort and the filter of its cards, and its version. */
   shelf: null,
   shownSort: null,
+  shownFilter: {},
   shownVersion: 0,
   /** The latest version announced by an event. */
   latest: 0,
@@ -87,14 +88,15 @@ async function open({ keepsCards = false } = {}) {
   const own = ++generation.now;
   model.closeStream();
   model.isLoading = model.isUpdating = false;
-  if (!keepsCards) model.shelf = null;
-  state.textContent = keepsCards ? "" : text("loading");
-  let refused = null;
+  if (!keepsCards) showLoading();
+  else state.textContent = "";
+  let [refused, unknown] = [null, null];
   await attempt(async () => {
     await ensureSession();
     if (!model.stores.length) model.stores = await readStores();
     if (own !== generation.now) return;
-    resolveView(view, model.stores);
+    unknown = resolveView(view, model.stores) ?? unknown;
+    if (unknown) updateURL({ replaces: true });
     drawShelves(view, model.stores, choose);
     if (!view.shelf) return (state.textContent = text("noStores"));
     const [found, page] = await Promise.all([
@@ -103,12 +105,14 @@ async function open({ keepsCards = false } = {}) {
     if (own !== generation.now) return;
     model.shelf = found;
     model.shownSort = view.sort = page.sort.keys;
+    model.shownFilter = view.filter;
     model.shownVersion = page.version;
     grid.replaceChildren(...page.products.map(cardOf));
     applyPage(page);
     render();
     follow(own);
   }, {
+    isWaiting: renderPending,
     // Drop an invalid sort or filter, and show the error.
     isRefused: (error) => {
       if (error.status !== 400 || !(view.sort || Object.keys(view.filter).length)) return false;
@@ -118,10 +122,29 @@ async function open({ keepsCards = false } = {}) {
       return true;
     },
   });
-  if (own === generation.now && refused) showAlert(problemText(refused));
+  if (own === generation.now && (refused || unknown)) showAlert(refused ? problemText(refused) : text("unknownPlace", unknown));
   if (own === generation.now && model.shelf && model.next && isEndNear()) more();
   if (own === generation.now && state.textContent === text("loading")) state.textContent = "";
 }
+
+/** Shows the requested shelf without its products. */
+function showLoading() {
+  model.shelf = null;
+  state.textContent = text("loading");
+  clearShelf(view, model.stores);
+  for (const id of ["wire", "pending"]) find(id).textContent = "";
+}
+
+/** Says which choices wait for the server; nothing if all are shown. */
+function renderPending() {
+  if (!model.shelf) return;
+  const [sort, filter] = [view.sort !== model.shownSort, JSON.stringify(view.filter) !== JSON.stringify(model.shownFilter)];
+  const title = model.shelf.sort_options.find((option) => option.sort === view.sort)?.title ?? view.sort;
+  find("pending").textContent = [sort && title && text("sortWaits", title), filter && text("filterWaits", filterCount())].filter(Boolean).join(" ");
+}
+
+/** The number of chosen filter values. */
+const filterCount = () => Object.values(view.filter).flat().length;
 
 function applyPage(page) {
   model.next = page.page.next_cursor;
@@ -186,7 +209,7 @@ async function updateOrder({ isResort = false } = {}) {
     for (let isKnown = isResort; own === generation.now && !(await applyDiffOnce(own, { isResort, isKnown })); isKnown = false);
     if (own === generation.now && model.needsRecount) await recount(own);
     return own === generation.now;
-  });
+  }, { isWaiting: renderPending });
   if (own !== generation.now) return;
   model.isUpdating = false;
   if (!isUpdated && view.sort !== model.shownSort) {
@@ -220,8 +243,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  model.needsRecount ||= !isResort || diff.to_version > model.shownVersion;
-  [model.shownSort, model.shownVersion] = [view.sort, Math.max(model.shownVersion, diff.to_version)];
+  model.needsRecount ||= !isResort || diff.to_version > model.shownVersion || view.filter !== model.shownFilter;
+  [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, diff.to_version)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
   render();
@@ -273,7 +296,7 @@ function follow(own) {
     const isCounted = data.inserts.length + data.deletes.length > 0;
     attempt(() => (isCounted ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
   };
-  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.subscribedCount }, since: String(model.shownVersion), event });
+  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.subscribedCount }, since: String(model.shownVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
 }
 
 // MARK: - Lists
@@ -350,8 +373,8 @@ function render() {
   find("devices").hidden = !model.session || device !== null;
   find("storm").hidden = !(model.session?.isDemo && model.session.storms.includes(view.store)) || device !== null;
   find("offline").hidden = !model.settings || device === null;
-  const count = Object.values(view.filter).flat().length;
-  find("filter-count").textContent = count ? String(count) : "";
+  find("filter-count").textContent = filterCount() ? String(filterCount()) : "";
+  if (find("pending").textContent) renderPending();
   if (model.facets) renderFilters();
 }
 
