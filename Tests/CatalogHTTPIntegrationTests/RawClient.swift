@@ -33,7 +33,10 @@ final class RawClient: @unchecked Sendable {
     }
 
     /// Returns the first bytes that arrive, at most 4 KiB.
-    func receive() async -> String { await onOwnThread { String(decoding: $0.piece(4096), as: UTF8.self) } }
+    func receive() async -> String { await onOwnThread { $0.blockingReceive() } }
+
+    /// Blocks the thread until bytes arrive and returns them, at most 4 KiB.
+    func blockingReceive() -> String { String(decoding: piece(4096), as: UTF8.self) }
 
     /// Returns everything that the server sends before it closes the connection.
     func response() async -> String {

@@ -37,7 +37,7 @@ import Testing
     ) async throws {
         let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
         let configuration = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [ClosingHandler(), QuiescingHandler(grace: grace)]
+            additionalChannelHandlers: [QuiescingHandler(grace: grace)]
         )
         let (ports, port) = AsyncStream<Int>.makeStream()
         let server = ListeningServer(

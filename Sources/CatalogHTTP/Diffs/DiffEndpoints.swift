@@ -58,11 +58,10 @@ struct DiffEndpoints: EndpointGroup {
         if !isShared { request.user = call.caller?.user }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
-        let known = call.knownTags
-        if !known.isEmpty {
+        if !call.knownTags.isEmpty {
             let shelf = PageRequest(store: request.store, shelf: request.shelf, user: request.user)
             let basis = try await pages.basis(of: shelf)
-            if let tag = request.entityTag(basis, mediaType: form.mediaType), known.contains(tag) {
+            if let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) {
                 return .notModified(tag, cache, headers)
             }
         }

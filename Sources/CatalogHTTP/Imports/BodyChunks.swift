@@ -12,6 +12,7 @@ struct BodyChunks: AsyncSequence, Sendable {
     private let source: Source
     private let pace: ImportPace
     private let hash = Hash()
+    private let ask = HeldBody.ask
 
     /// Holds the body's single iterator until it is taken. The server keeps reading a body while an iterator exists;
     /// releasing it stops reading an unwanted body.
@@ -78,5 +79,8 @@ struct BodyChunks: AsyncSequence, Sendable {
         }
     }
 
-    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(source.take(), hash, pace) }
+    func makeAsyncIterator() -> AsyncIterator {
+        ask?()
+        return AsyncIterator(source.take(), hash, pace)
+    }
 }

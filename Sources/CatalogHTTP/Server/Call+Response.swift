@@ -29,7 +29,7 @@ extension Call {
         headers: HTTPFields = [:],
         _ bytes: @autoclosure () -> [UInt8]
     ) -> Response {
-        if knownTags.contains(tag) { return .notModified(tag, cache, headers) }
+        if knows(tag) { return .notModified(tag, cache, headers) }
         let body = StepRecorder.measure(.rendering, "JSON", bytes)
         return .json(body, tag: tag, cache: cache, headers: headers)
     }

@@ -68,4 +68,10 @@ struct Call: Sendable {
             return String((trimmed.hasPrefix("W/") ? trimmed.dropFirst(2) : trimmed).prefix { $0 != " " })
         }
     }
+
+    /// Returns whether the client has the representation with an entity tag, or, with `*`, any current one.
+    func knows(_ tag: String) -> Bool {
+        let known = knownTags
+        return known.contains(tag) || known.contains("*")
+    }
 }

@@ -102,7 +102,15 @@ package struct CatalogAPI: HTTPResponder {
 
     package func respond(to request: Request, context: Context) async throws -> Response {
         let (departures, channel) = (options.departures, context.channel)
-        return await respond(to: request, nil, from: context.peer) { departures.contains(channel) }
+        let id = ObjectIdentifier(channel)
+        func answer() async -> Response {
+            await respond(to: request, nil, from: context.peer) { departures.contains(id) }
+        }
+        guard request.expectsContinue else { return await answer() }
+        let ask: @Sendable () -> Void = {
+            channel.triggerUserOutboundEvent(ExchangeHandler.BodyRequest(), promise: nil)
+        }
+        return await HeldBody.$ask.withValue(ask, operation: answer)
     }
 
     /// Returns the response to a request; an error becomes a problem document.

@@ -5,7 +5,7 @@ package import NIOCore
 /// HTTP connections with a handler for cheap reads ahead of Hummingbird, which handles all other requests.
 package struct CatalogChannel: ServerChildChannel {
     private let api: CatalogAPI
-    private let base: HTTP1Channel
+    private let base: ExchangeChannel
 
     package init(_ api: CatalogAPI, _ configuration: HTTP1Channel.Configuration = .init(), logger: Logger) {
         self.api = api

@@ -34,7 +34,7 @@ extension Call {
     func knownTag(of tag: String) -> String? {
         let known = knownTags
         if known.isEmpty { return nil }
-        if known.contains(tag) { return tag }
+        if known.contains(tag) || known.contains("*") { return tag }
         let compressed = ContentCoding.gzipTag(tag)
         return known.contains(compressed) && acceptsGzip ? compressed : nil
     }

@@ -8,8 +8,8 @@ internal import NIOHTTPTypes
 
 extension HTTPResponder where Context: InitializableFromSource<ApplicationRequestContextSource> {
     /// Returns HTTP/1.1 connections whose requests this responder answers.
-    package func channel(_ configuration: HTTP1Channel.Configuration = .init(), logger: Logger) -> HTTP1Channel {
-        HTTP1Channel(
+    package func channel(_ configuration: HTTP1Channel.Configuration = .init(), logger: Logger) -> ExchangeChannel {
+        let channel = HTTP1Channel(
             responder: { request, writer, channel in
                 var response: Response
                 do {
@@ -32,6 +32,7 @@ extension HTTPResponder where Context: InitializableFromSource<ApplicationReques
             },
             configuration: configuration
         )
+        return ExchangeChannel(channel)
     }
 }
 

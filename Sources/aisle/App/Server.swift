@@ -41,7 +41,7 @@ struct Server {
         )
         var channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
-                limiter.handler(), ClosingHandler(), StallHandler(), ParserErrorHandler(), departures.handler(),
+                limiter.handler(), StallHandler(), ParserErrorHandler(), departures.handler(),
                 QuiescingHandler(),
             ],
             idleTimeout: .seconds(60)
