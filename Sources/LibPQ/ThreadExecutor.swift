@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// A blocking job blocks no other executor. The thread ends with `stop()`, which the owning actor calls in `deinit`;
 /// jobs enqueued before that still run.
-final class ThreadExecutor: SerialExecutor, TaskExecutor {
+package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private struct State {
         var jobs: [UnownedJob] = []
         var isStopped = false
@@ -17,14 +17,14 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
     private let work: Semaphore
 
     /// - Throws: kind `exhausted` if the system is out of threads or descriptors.
-    init(name: StaticString) throws(PostgresError) {
+    package init(name: StaticString) throws(PostgresError) {
         work = Semaphore()
         do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
             throw PostgresError(error)
         }
     }
 
-    func enqueue(_ job: consuming ExecutorJob) {
+    package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         let isFirst = state.withLock { state in
             state.jobs.append(job)
@@ -39,7 +39,7 @@ final class ThreadExecutor: SerialExecutor, TaskExecutor {
         work.signal()
     }
 
-    func checkIsolated() {
+    package func checkIsolated() {
         let isCurrent = state.withLock { $0.thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
         precondition(isCurrent, "not on the connection's thread")
     }

@@ -3,9 +3,12 @@ internal import Synchronization
 /// Returns the result of an operation, or a fallback if it takes longer than a limit.
 ///
 /// The operation is not cancelled: its result can still serve later callers.
+///
+/// - Parameter executor: runs the operation; nil for the shared thread pool.
 package func result<Value: Sendable>(
     within limit: Duration,
     otherwise fallback: Value,
+    on executor: (any TaskExecutor)? = nil,
     of operation: @escaping @Sendable () async -> Value
 ) async -> Value {
     await withCheckedContinuation { continuation in
@@ -14,7 +17,7 @@ package func result<Value: Sendable>(
             try? await Task.sleep(for: limit)
             once.resume(fallback)
         }
-        Task {
+        Task(executorPreference: executor) {
             once.resume(await operation())
             timer.cancel()
         }

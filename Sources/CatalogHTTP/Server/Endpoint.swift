@@ -26,7 +26,7 @@ struct Endpoint: Sendable {
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
     /// Whether requests without a surcharge take so little time that they are answered on the event loop of their
-    /// connection.
+    /// connection. Probes are, because they must not wait for other requests.
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool

@@ -10,8 +10,8 @@ struct OperationEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/livez", .open, timeLimit: nil) { _ in .plain("ok\n") },
-            Endpoint(.get, "/readyz", .open, timeLimit: nil, ready),
+            Endpoint(.get, "/livez", .open, timeLimit: nil, isDirect: true) { _ in .plain("ok\n") },
+            Endpoint(.get, "/readyz", .open, timeLimit: nil, isDirect: true, ready),
             Endpoint(.get, "/openapi.json", .open, timeLimit: nil) { $0.file(OpenAPI.file) },
         ]
     }

@@ -2,11 +2,15 @@ internal import Catalog
 internal import LibPQ
 internal import Platform
 
-/// Probes the database for `/readyz` on a separate connection, so that neither exhausted pools nor a stalled
-/// server delay the response.
+/// Probes the database for `/readyz` on a separate connection and thread, so that neither exhausted pools, a stalled server nor the
+/// work of other requests delay the response.
 actor ReadinessProbe {
     private let connection: ProbeConnection
     private var probe: Task<Readiness, Never>?
+
+    /// Runs the steps of probes. On the shared thread pool, each step would wait behind all other requests, and the sum of the waits
+    /// would count as the database's time. nil if the system is out of threads.
+    private static let executor = try? ThreadExecutor(name: "readiness")
 
     /// The maximum time that a caller waits.
     private static let timeout: Duration = .milliseconds(800)
@@ -16,14 +20,14 @@ actor ReadinessProbe {
     /// Returns the readiness; `unavailable` if the database does not respond in time. Concurrent callers share one
     /// probe.
     nonisolated func readiness() async -> Readiness {
-        await result(within: Self.timeout, otherwise: .unavailable) { await self.sharedProbe() }
+        await result(within: Self.timeout, otherwise: .unavailable, on: Self.executor) { await self.sharedProbe() }
     }
 
     func close() async { await connection.close() }
 
     private func sharedProbe() async -> Readiness {
         if let probe { return await probe.value }
-        let task = Task { await runProbe() }
+        let task = Task(executorPreference: Self.executor) { await self.runProbe() }
         probe = task
         defer { probe = nil }
         return await task.value
