@@ -62,11 +62,50 @@ def documentation_is_searched_and_has_guides(server, browser):
             tab.open(link, "#guide h1" if "/docs/" in address else ".call")
             assert not heading or tab.page.evaluate("(id) => document.getElementById(id) !== null", heading), f"{name}: {link}"
         tab.open(server.base + name, "#guide h1")
+        # No markup is left, and the examples are for this server.
+        prose = tab.page.evaluate("""() => {
+            const copy = document.querySelector("#guide").cloneNode(true);
+            for (const code of copy.querySelectorAll("code")) code.remove();
+            return copy.textContent;
+        }""")
+        assert not re.search(r"[*`]", prose), f"{name}: {re.search(r'.*[*`].*', prose)[0]}"
+        assert "127.0.0.1:8080" not in tab.text("#guide"), name
     try:
         urllib.request.urlopen(server.base + "/docs/none")
         assert False, "an unknown guide is found"
     except urllib.error.HTTPError as error:
         assert error.code == 404
+    return tab
+
+
+def a_phone_shows_the_documentation_in_its_first_screen(server, browser):
+    tab = Tab(browser, viewport={"width": 390, "height": 844}, has_touch=True)
+    for path, heading in (("/docs", "#title"), ("/docs/sorting", "#guide h1")):
+        tab.open(server.base + path, heading)
+        assert tab.page.locator(heading).bounding_box()["y"] < 200, path
+        assert not tab.page.is_visible("#search") and not tab.page.is_visible("#calls a")
+        assert tab.page.evaluate("document.documentElement.scrollWidth") <= 390
+    # The contents unfold as a list, which is searched, and fold again when a page is chosen.
+    tab.page.click("#contents > summary")
+    tab.page.fill("#search", "undo")
+    boxes = tab.page.evaluate("() => [...document.querySelectorAll('#calls li:not([hidden]) a')].map((link) => link.getBoundingClientRect()).map((box) => [box.left, box.right, box.top])")
+    assert len(boxes) > 1 and len({left for left, _, _ in boxes}) == 1 and all(right <= 390 for _, right, _ in boxes), boxes
+    assert [top for _, _, top in boxes] == sorted({top for _, _, top in boxes})
+    tab.is_accessible()
+    tab.page.click("#calls a[href='/docs#undoOrderChange']")
+    tab.wait("() => document.querySelector('#undoOrderChange') && !document.querySelector('#contents').open")
+    return tab
+
+
+def unknown_pages_are_explained(server, browser):
+    tab = Tab(browser)
+    for path in ("/nowhere", "/docs/none", "/%3Cb%3Enone"):
+        assert tab.page.goto(server.base + path).status == 404
+        assert tab.text("h1") == "Page not found" and path in tab.page.content()
+        tab.is_accessible()
+    tab.page.click("main a[href='/docs']")
+    tab.page.wait_for_selector(".call")
+    tab.ignores_errors("404")
     return tab
 
 
@@ -108,4 +147,5 @@ def the_client_is_small_and_the_pages_are_closed_to_others(server, browser):
     return tab
 
 
-TESTS = [every_call_is_explained_and_can_be_tried, documentation_is_searched_and_has_guides, problems_have_pages, the_client_is_small_and_the_pages_are_closed_to_others]
+TESTS = [every_call_is_explained_and_can_be_tried, documentation_is_searched_and_has_guides,
+         a_phone_shows_the_documentation_in_its_first_screen, unknown_pages_are_explained, problems_have_pages, the_client_is_small_and_the_pages_are_closed_to_others]

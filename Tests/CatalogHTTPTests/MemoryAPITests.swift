@@ -347,6 +347,34 @@ import Testing
         #expect(try await api.send(.get, "/v1/stores/s/products/a%2Fb").status == 404)
     }
 
+    @Test("A browser gets a page for an address that does not exist, and a client of the API a problem document")
+    func missingPages() async throws {
+        let api = await MemoryAPI()
+        let browser = ["Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"]
+        for path in ["/nowhere", "/docs/none", "/problems/none", "/pictures/none.svg", "/%3Cscript%3E", "/a&b"] {
+            let page = try await api.send(.get, path, nil, as: nil, browser)
+            let html = String(decoding: page.body, as: UTF8.self)
+            #expect(page.status == 404)
+            #expect(page.headers[.contentType] == "text/html; charset=utf-8")
+            #expect(page.headers[.contentSecurityPolicy]?.contains("default-src 'none'") == true)
+            #expect(page.headers[.vary]?.contains("Accept") == true)
+            #expect(
+                html.contains("<h1>Page not found</h1>") && html.contains("href=\"/docs\"")
+                    && !html.contains("<script>")
+            )
+            #expect(html.contains("a&amp;b") == (path == "/a&b"))
+            let problem = try await api.send(.get, path, nil, as: nil, ["Accept": "*/*"])
+            #expect(problem.status == 404 && problem.text("type") == "/problems/not-found")
+        }
+        let head = try await api.send(.head, "/nowhere", nil, as: nil, browser)
+        #expect(head.status == 404 && head.body.isEmpty)
+        for (method, path) in [(HTTPRequest.Method.get, "/v1/nothing"), (.get, "/v1/stores/none"), (.post, "/nowhere")]
+        {
+            let problem = try await api.send(method, path, nil, as: nil, browser)
+            #expect(problem.status == 404 && problem.text("type") == "/problems/not-found")
+        }
+    }
+
     @Test("A body that is not JSON, has another type or is too large is rejected")
     func bodies() async throws {
         let api = await MemoryAPI { $0.bodyLimit = 200 }

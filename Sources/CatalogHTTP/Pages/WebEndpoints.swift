@@ -69,14 +69,7 @@ struct WebEndpoints: EndpointGroup {
         styled: Bool = false,
         _ call: Call
     ) -> Response {
-        call.file(
-            file,
-            cache: cache,
-            headers: [
-                .contentSecurityPolicy: styled ? Self.drawingPolicy : policy, .xContentTypeOptions: "nosniff",
-                .init("Referrer-Policy")!: "no-referrer",
-            ]
-        )
+        call.file(file, cache: cache, headers: pageHeaders(styled ? Self.drawingPolicy : policy))
     }
 
     /// Returns the help page of a problem kind.
@@ -87,6 +80,45 @@ struct WebEndpoints: EndpointGroup {
             return
                 "<li><a href=\"/problems/\(other.rawValue)\"\(isThis)>\(other.title)<span>\(other.status.code)</span></a></li>"
         }
+        let html = Self.page(
+            kind.title,
+            aside: #"<nav class="shelves chips" aria-label="Problems"><ul>\#(others.joined())</ul></nav>"#,
+            """
+            <p class="quiet">Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code></p>
+            <p>\(kind.advice)</p>
+            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id”. Include it when you report a problem.</p>
+            """
+        )
+        return web(StaticFile(html, "text/html; charset=utf-8", isCompressed: false), call)
+    }
+
+    /// Returns the response to a browser's request for a page that does not exist; nil for other clients, and for addresses of the
+    /// API, whose errors are problem documents.
+    func missingPage(for request: Request) -> Response? {
+        guard [.get, .head].contains(request.method), !request.uri.path.hasPrefix("/v1/"),
+            request.headers[.accept]?.lowercased().contains("text/html") == true
+        else { return nil }
+        let html = Self.page(
+            "Page not found",
+            aside: "",
+            """
+            <p>This server has no page at <code>\(Self.escaped(request.uri.path.prefix(256)))</code>. Check the address, or continue with one of these:</p>
+            <ul><li><a href="/">Shop</a></li><li><a href="/lists">Lists</a></li><li><a href="/merchandise">Merchandising</a></li><li><a href="/docs">API documentation</a></li></ul>
+            """
+        )
+        var headers = pageHeaders(policy)
+        headers[.contentType] = "text/html; charset=utf-8"
+        headers[.cacheControl] = "no-store"
+        headers[.vary] = "Accept"
+        return Response(status: .notFound, headers: headers, body: .chunked(html))
+    }
+
+    /// Returns a page that has no scripts.
+    ///
+    /// - Parameters:
+    ///   - aside: the HTML of its navigation.
+    ///   - content: the HTML below its heading.
+    private static func page(_ title: String, aside: String, _ content: String) -> [UInt8] {
         let html = """
             <!doctype html>
             <html lang="en">
@@ -94,25 +126,43 @@ struct WebEndpoints: EndpointGroup {
             <meta charset="utf-8">
             <meta name="viewport" content="width=device-width, initial-scale=1">
             <meta name="color-scheme" content="light dark">
-            <title>\(kind.title) · Aisle</title>
+            <title>\(title) · Aisle</title>
             <link rel="icon" href="/icon.svg" type="image/svg+xml">
             <link rel="stylesheet" href="/style.css">
             </head>
             <body>
             <header class="bar"><a class="brand" href="/">Aisle</a><nav class="pages" aria-label="Pages"><a href="/docs">API</a></nav></header>
-            <div class="columns">
-            <nav class="shelves" aria-label="Problems"><ul>\(others.joined())</ul></nav>
+            <div class="\(aside.isEmpty ? "single" : "columns")">
+            \(aside)
             <main class="docs">
-            <h1>\(kind.title)</h1>
-            <p class="quiet">Status \(kind.status.code), type <code>/problems/\(kind.rawValue)</code></p>
-            <p>\(kind.advice)</p>
-            <p>Every error is a problem document (RFC 9457, <code>application/problem+json</code>) with a “request_id”. Include it when you report a problem.</p>
+            <h1>\(title)</h1>
+            \(content)
             </main>
             </div>
             </body>
             </html>
 
             """
-        return web(StaticFile(Array(html.utf8), "text/html; charset=utf-8", isCompressed: false), call)
+        return Array(html.utf8)
+    }
+
+    /// Returns a text for HTML.
+    private static func escaped(_ text: some StringProtocol) -> String {
+        text.reduce(into: "") { escaped, character in
+            switch character {
+            case "&": escaped += "&amp;"
+            case "<": escaped += "&lt;"
+            case ">": escaped += "&gt;"
+            case "\"": escaped += "&quot;"
+            default: escaped.append(character)
+            }
+        }
+    }
+
+    /// The headers of a page with a content security policy.
+    private func pageHeaders(_ policy: String) -> HTTPFields {
+        [
+            .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff", .init("Referrer-Policy")!: "no-referrer",
+        ]
     }
 }

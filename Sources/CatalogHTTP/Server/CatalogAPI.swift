@@ -23,6 +23,7 @@ package struct CatalogAPI: HTTPResponder {
     private let delays = Slots(1000)
     let deadlines = DeadlineWatch()
     let costly: CostlyRequests
+    private let web: WebEndpoints
 
     package init(
         catalog: any CatalogStore,
@@ -47,6 +48,7 @@ package struct CatalogAPI: HTTPResponder {
         memory = BodyMemory(limit: options.bodyMemoryLimit, limitsClients: options.rateLimit != nil)
         costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
+        web = WebEndpoints(imageOrigins: options.imageOrigins)
         let groups: [any EndpointGroup] = [
             PageEndpoints(
                 store: catalog,
@@ -79,7 +81,7 @@ package struct CatalogAPI: HTTPResponder {
             AuditEndpoint(audit: catalog, cursors: cursors),
             DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
             OperationEndpoints(storage: catalog, drainState: options.drainState),
-            WebEndpoints(imageOrigins: options.imageOrigins),
+            web,
         ]
         table = EndpointTable(groups.flatMap(\.endpoints))
     }
@@ -173,7 +175,8 @@ package struct CatalogAPI: HTTPResponder {
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
             if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
             isRateLimited = problem.kind == .rateLimited
-            response = problem.response(requestID: requestID)
+            let page = problem.kind == .notFound ? web.missingPage(for: request) : nil
+            response = page ?? problem.response(requestID: requestID)
         }
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
