@@ -1,3 +1,4 @@
+import CatalogJSON
 import Foundation
 import LibPQ
 import LocalPostgres
@@ -434,6 +435,30 @@ extension CommandTests {
         try await database.drop()
     }
 
+    @Test("A comma separates the accepted audiences, and a token of this server is for the first of them")
+    func audiencesAreListed() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-audiences-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "aisle.json")
+        for (setting, shown) in [(#""a, b""#, "a,b"), (#""a""#, "a"), (#"["a", "b"]"#, "a,b")] {
+            try Data(#"{"jwt": {"audience": \#(setting)}}"#.utf8).write(to: file)
+            let config = try TestProcess(["config", "show"], folder: folder.path)
+            #expect(await config.wait() == 0, "\(config.standardError)")
+            #expect(config.standardOutput.contains("jwt.audience\t\(shown)\n"), "\(config.standardOutput)")
+        }
+        for wrong in ["a,,b", ",", "a, "] {
+            let config = try TestProcess(["config", "show"], environment: ["AISLE_JWT_AUDIENCE": wrong])
+            #expect(await config.wait() == 78, "\(wrong)")
+            #expect(config.standardError.contains("jwt.audience"))
+        }
+        let variables = ["AISLE_JWT_AUDIENCE": "aisle, shop", "AISLE_JWT_SECRET": String(repeating: "s", count: 32)]
+        let token = try await run(["token", "--user", "ann"], environment: variables)
+        let claims = token.1.split(separator: ".").dropFirst().first.map(String.init) ?? ""
+        let text = String(decoding: Base64URL.decode(claims) ?? [], as: UTF8.self)
+        #expect(text.contains(#""aud":"aisle""#), "\(text)")
+    }
+
     @Test("Flags override the environment, which overrides the configuration file")
     func settingsPrecedence() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "aisle-settings-\(UUID().uuidString)")
@@ -571,6 +596,25 @@ extension CommandTests {
         #expect(await server.wait() == 0)
         #expect(status(page).0 == 0)
         try cluster.remove()
+    }
+
+    @Test("`aisle dev` offers its own tokens only if the server accepts them")
+    func devOffersUsableTokens() async throws {
+        let database = try await TestDatabase.migrated()
+        let offer = "aisle token --user"
+        for (settings, offers) in [
+            (["AISLE_JWKS": "https://127.0.0.1:1/keys.json"], false),
+            (["AISLE_JWT_SECRET": String(repeating: "s", count: 32)], true),
+        ] {
+            let variables = settings.merging(["DATABASE_URL": database.configuration.dsn]) { $1 }
+            let dev = try TestProcess(["dev", "--port", "0"], environment: variables)
+            #expect(await dev.waitForOutput("Try: curl"), "\(dev.standardError)")
+            #expect(dev.standardError.contains(offer) == offers, "\(dev.standardError)")
+            #expect(dev.standardError.contains("https://127.0.0.1:1/keys.json") == !offers)
+            dev.signal(SIGTERM)
+            #expect(await dev.wait() == 0)
+        }
+        try await database.drop()
     }
 
     @Test("`aisle dev` starts and stops the database and the server repeatedly")

@@ -116,6 +116,9 @@ import WebClient
             #expect(await status.wait() == 0)
             #expect(status.standardOutput.contains("ready, up"))
             #expect(status.standardOutput.contains("last re-sort: 20"))
+            let found = try TestProcess(["status"], environment: ["AISLE_ADMIN_PORT": "\(server.adminPort)"])
+            #expect(await found.wait() == 0)
+            #expect(found.standardOutput.contains("ready, up"))
             let json = try TestProcess(["status", "--url", url, "--format", "json"])
             #expect(await json.wait() == 0)
             #expect(try JSONReader.parse(Array(json.standardOutput.utf8))["ready"]?["writes"] == .bool(true))
@@ -124,6 +127,19 @@ import WebClient
 
     @Test("Without a server, the status command says how to start one")
     func noServer() async throws {
+        for (environment, address) in [
+            (["AISLE_ADMIN_PORT": "1"], "http://127.0.0.1:1 "),
+            (["AISLE_ADMIN_PORT": "1", "AISLE_ADMIN_HOST": "127.0.0.2"], "http://127.0.0.2:1 "),
+            (["AISLE_ADMIN_PORT": "1", "AISLE_ADMIN_HOST": "0.0.0.0"], "http://127.0.0.1:1 "),
+            (["AISLE_ADMIN_PORT": "1", "AISLE_ADMIN_HOST": "::1"], "http://[::1]:1 "),
+        ] {
+            let status = try TestProcess(["status"], environment: environment)
+            #expect(await status.wait() == 69)
+            #expect(status.standardError.contains("no server answers at \(address)"), "\(status.standardError)")
+        }
+        let any = try TestProcess(["status"], environment: ["AISLE_ADMIN_PORT": "0"])
+        #expect(await any.wait() == 64)
+        #expect(any.standardError.contains("--url"))
         let status = try TestProcess(["status", "--url", "http://127.0.0.1:1"])
         #expect(await status.wait() == 69)
         #expect(status.standardError.contains("no server answers at http://127.0.0.1:1"))

@@ -199,7 +199,7 @@ import Testing
 
     @Test("The issuer and the audience must match the configuration")
     func checksIssuerAndAudience() async throws {
-        let rules = TokenVerifier.Rules(issuer: "https://id.example", audience: "aisle")
+        let rules = TokenVerifier.Rules(issuer: "https://id.example", audiences: ["aisle"])
         let verifier = await Self.verifier(rules: rules)
         let base = #""sub":"ann","exp":1800000600"#
         for good in [#""iss":"https://id.example","aud":"aisle""#, #""iss":"https://id.example","aud":["x","aisle"]"#] {
@@ -210,6 +210,18 @@ import Testing
             #""iss":"https://other.example","aud":"aisle""#, #""iss":["https://id.example"],"aud":"aisle""#,
             #""iss":"https://id.example","aud":[]"#, #""iss":"https://id.example","aud":7"#,
         ] {
+            await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256("{\(base),\(bad)}")) }
+        }
+    }
+
+    @Test("A token for one of several configured audiences is accepted")
+    func acceptsSeveralAudiences() async throws {
+        let verifier = await Self.verifier(rules: TokenVerifier.Rules(audiences: ["aisle", "shop"]))
+        let base = #""sub":"ann","exp":1800000600"#
+        for good in [#""aud":"aisle""#, #""aud":"shop""#, #""aud":["x","shop"]"#] {
+            #expect(try await verifier.verify(Self.hs256("{\(base),\(good)}")).user.text == "ann")
+        }
+        for bad in [#""aud":"aisle,shop""#, #""aud":["x"]"#, #""aud":[]"#] {
             await #expect(throws: TokenError.self) { try await verifier.verify(Self.hs256("{\(base),\(bad)}")) }
         }
     }

@@ -27,7 +27,7 @@ package struct TokenSigner: Sendable {
             json.field("exp", caller.expiresAt.microseconds / 1_000_000)
             if let id = caller.token { json.field("jti", id) }
             if let issuer = rules.issuer { json.field("iss", issuer) }
-            if let audience = rules.audience { json.field("aud", audience) }
+            if let audience = rules.audiences.first { json.field("aud", audience) }
             let scopes = caller.scopes.map(\.rawValue).sorted().joined(separator: " ")
             if !scopes.isEmpty { json.field("scope", scopes) }
             if caller.customer != caller.user.text { json.field("customer", caller.customer) }

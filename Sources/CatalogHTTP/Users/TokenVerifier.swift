@@ -11,14 +11,14 @@ package final class TokenVerifier: Sendable {
     package struct Rules: Sendable {
         /// The required `iss`; nil for any.
         package var issuer: String?
-        /// The value that `aud` must equal or contain; nil for any.
-        package var audience: String?
+        /// The values of which `aud` must equal or contain one; empty for any.
+        package var audiences: [String]
         /// The allowed clock skew between two servers, in seconds.
         package var leeway = 30
 
-        package init(issuer: String? = nil, audience: String? = nil) {
+        package init(issuer: String? = nil, audiences: [String] = []) {
             self.issuer = issuer
-            self.audience = audience
+            self.audiences = audiences
         }
     }
 
@@ -105,11 +105,11 @@ package final class TokenVerifier: Sendable {
         if let issuer = rules.issuer, claims["iss"] != .string(issuer) {
             throw .invalid("this server does not accept the token's issuer (iss)")
         }
-        if let audience = rules.audience {
+        if !rules.audiences.isEmpty {
             let matchesAudience =
                 switch claims["aud"] {
-                case .string(let one): one == audience
-                case .array(let several): several.contains(.string(audience))
+                case .string(let one): rules.audiences.contains(one)
+                case .array(let several): rules.audiences.contains { several.contains(.string($0)) }
                 default: false
                 }
             guard matchesAudience else { throw .invalid("the token's audience (aud) does not include this service") }

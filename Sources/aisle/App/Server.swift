@@ -105,7 +105,8 @@ struct Server {
         )
         await api.warmUp()
         let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
-        let (notifier, showsWelcome, logger) = (notifier, showsWelcome, telemetry.log.logger)
+        let (notifier, showsWelcome, tokenHint) = (notifier, showsWelcome, settings.tokens.hint)
+        let logger = telemetry.log.logger
         let connections = ConnectionCount()
         let server = ListeningServer(
             at: address,
@@ -118,7 +119,7 @@ struct Server {
                 telemetry.note("Listening on \(location)")
                 if showsWelcome {
                     telemetry.note("Pages: / (shop), /merchandise (manual order), /lists (shopping lists), /docs (API)")
-                    telemetry.note("To get a token with write access: aisle token --user you --scope catalog:write")
+                    telemetry.note(tokenHint)
                     telemetry.note(
                         "Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )

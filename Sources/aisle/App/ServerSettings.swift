@@ -141,6 +141,15 @@ struct ServerSettings: Sendable {
     /// The admin port that packages set, and that commands assume.
     static let usualAdminPort = 9464
 
+    /// The address of the admin port for programs on this machine; nil if the port is not known before the server runs.
+    var adminAddress: String? {
+        let port = adminPort ?? Self.usualAdminPort
+        if port == 0 { return nil }
+        // A server that listens on all addresses also listens on the loopback address.
+        let host = ["0.0.0.0", "::", ""].contains(adminHost) ? "127.0.0.1" : adminHost
+        return host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
+    }
+
     /// The minimum length of a cursor key, in bytes.
     private static let cursorKeyLength = 16
 
@@ -303,7 +312,7 @@ struct ServerSettings: Sendable {
             ("jwt.accepted.secrets", tokens.acceptedSecrets.isEmpty ? "none" : "\(tokens.acceptedSecrets.count) set"),
             ("jwks", tokens.keySet ?? "none"), ("jwks.allow.http", "\(tokens.allowsHTTP)"),
             ("jwt.issuer", tokens.rules.issuer ?? "any"),
-            ("jwt.audience", tokens.rules.audience ?? "any"),
+            ("jwt.audience", tokens.rules.audiences.isEmpty ? "any" : tokens.rules.audiences.joined(separator: ",")),
         ] + traces.listed
     }
 }

@@ -8,19 +8,37 @@ struct StatusCommand: AisleCommand {
         commandName: "status",
         abstract: "Show the state of a running server.",
         discussion: """
-            Reads the server's admin port, AISLE_ADMIN_PORT. Exit code 0 means that the server is ready for reads and writes, 1 that \
+            Reads the server's admin port, which AISLE_ADMIN_PORT, or the settings file, names. Exit code 0 means that the server is ready for reads and writes, 1 that \
             it is not, and 69 that no server answers.
             """
     )
 
-    @Option(help: "The address of the admin port.") var url = "http://127.0.0.1:\(ServerSettings.usualAdminPort)"
+    @Option(
+        help:
+            "The address of the admin port (default: that of AISLE_ADMIN_HOST and AISLE_ADMIN_PORT, or http://127.0.0.1:9464)."
+    )
+    var url: String?
+    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
     @Option(help: "text or json.") var format: ReportFormat = .text
+
+    /// Returns the address of the admin port, without a slash at the end.
+    private func address() async throws -> String {
+        if let url { return url.hasSuffix("/") ? String(url.dropLast()) : url }
+        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
+        guard let address = settings.adminAddress else {
+            throw CommandFailure(
+                "AISLE_ADMIN_PORT is 0, which is any free port; name the server's port with --url",
+                CommandFailure.usage
+            )
+        }
+        return address
+    }
 
     func execute() async throws {
         let response: HTTPFetchResponse
+        let url = try await address()
         do {
-            let base = url.hasSuffix("/") ? String(url.dropLast()) : url
-            response = try await HTTPClient.shared.send(HTTPFetch("GET", base + "/status", timeout: .seconds(5)))
+            response = try await HTTPClient.shared.send(HTTPFetch("GET", url + "/status", timeout: .seconds(5)))
         } catch {
             throw CommandFailure(
                 "no server answers at \(url) (\(error.description)); start it with AISLE_ADMIN_PORT, and name that port with --url",

@@ -48,8 +48,35 @@ struct TokenSettings: Sendable {
         }
         rules = TokenVerifier.Rules(
             issuer: try ServerSettings.present("jwt.issuer") { try reader.requiredString(forKey: $0) },
-            audience: try ServerSettings.present("jwt.audience") { try reader.requiredString(forKey: $0) }
+            audiences: try Self.audiences(reader)
         )
+    }
+
+    /// Returns the accepted audiences: a text with commas, or an array in the settings file.
+    private static func audiences(_ reader: ConfigReader) throws -> [String] {
+        let key = "jwt.audience"
+        let listed: [String]
+        if let text = try? ServerSettings.present(key, { try reader.requiredString(forKey: $0) }) {
+            listed = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+                String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+            }
+        } else {
+            listed = try ServerSettings.present(key) { try reader.requiredStringArray(forKey: $0) } ?? []
+        }
+        guard listed.allSatisfy({ !$0.isEmpty }) else {
+            throw CommandFailure(
+                "\(key) must be a list of audiences, separated by commas, none of them empty (got “\(listed.joined(separator: ","))”)",
+                CommandFailure.configuration
+            )
+        }
+        return listed
+    }
+
+    /// How a developer gets a token that the server accepts.
+    var hint: String {
+        if secret != nil { return "To get a token with write access: aisle token --user you --scope catalog:write" }
+        return keySet.map { "Tokens come from the identity provider whose keys are at \($0)" }
+            ?? "Tokens are signed elsewhere, because this server has no secret to sign with"
     }
 
     /// Whether no token can be verified.
@@ -70,7 +97,7 @@ struct TokenSettings: Sendable {
                 "aisle: cannot fetch the key set of jwks yet; requests with tokens get 503 until it is available"
             )
         }
-        if keySet != nil, rules.audience == nil {
+        if keySet != nil, rules.audiences.isEmpty {
             Console.note(
                 "aisle: warning: without jwt.audience, tokens that the provider issued for other services are accepted"
             )
