@@ -12,7 +12,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(5))) struct ConformanceTests {
     private static let shelf = "/v1/stores/s/shelves/x"
 
-    /// What a request asks for.
+    /// The resource of a request.
     enum Target: String, CaseIterable {
         /// A page, which is answered on the event loop.
         case page = "/products"
