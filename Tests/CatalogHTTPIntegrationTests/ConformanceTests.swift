@@ -175,8 +175,6 @@ import TestSupport
             let response = try #require(RawResponse(await raw.receive()))
             #expect(response.status == 200)
             #expect(response.body.contains(#""read":5,"#), "\(response.body)")
-            raw.send(Self.probe)
-            #expect(RawResponse(await raw.response())?.body == "ok\n")
         }
     }
 
