@@ -9,11 +9,11 @@ import TestSupport
 
 /// Lists in PostgreSQL match the in-memory catalog after any edits.
 @Suite(.timeLimit(.minutes(15))) struct ListStoreTests {
-    private static let users = ["ann", "bob", "eve", "guest:tim"].map { UserID($0)! }
+    static let users = ["ann", "bob", "eve", "guest:tim"].map { UserID($0)! }
     private static let shop = CatalogKey("shop")!
 
     /// A catalog and the list versions announced by it.
-    private func withBoth(_ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void) async throws {
+    func withBoth(_ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let memory = InMemoryCatalog(collate: collator())
             var generator = SeededGenerator(seed: 11)
@@ -31,7 +31,7 @@ import TestSupport
         }
     }
 
-    private enum Step {
+    enum Step {
         case create(NewList)
         case edit(UniqueID, ListEdit)
         case remove(UniqueID)
@@ -45,7 +45,7 @@ import TestSupport
     }
 
     /// Performs a step; returns the error or the resulting list as text.
-    private func perform(_ step: Step, _ user: UserID, on catalog: any CatalogStore) async -> String {
+    func perform(_ step: Step, _ user: UserID, on catalog: any CatalogStore) async -> String {
         do {
             switch step {
             case .create(let new):
@@ -158,7 +158,7 @@ import TestSupport
         }
     }
 
-    private static func step(
+    static func step(
         _ list: UniqueID,
         _ items: [UniqueID],
         _ products: [Product],

@@ -44,7 +44,7 @@ import Testing
         "ListStatements.expiredLists": "sweep",
         "ListStatements.expiredEvents": "sweep",
         "ListStatements.sweepItems": "sweep",
-        "ListStatements.sweepPlaces": "sweep",
+        "ListStatements.expiredPlaces": "sweep",
         "ListStatements.sweepMembers": "sweep",
         "ListStatements.sweepSharesOnCitus": "sweep",
         // Guests' lists, when they register.

@@ -62,10 +62,11 @@ extension InMemoryCatalog {
                     else { continue }
                     if users[user] == nil { users[user] = UserContent(now) }
                     let current = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
+                    guard current == nil || current?.owner == owner else { throw .ambiguousList(id) }
                     if found.share.role.isBetter(than: current?.role) {
                         if current == nil {
                             try Self.checkListLimit(users, user)
-                            let members = users.values.count { $0.places[id].map { $0.leftAt == nil } ?? false }
+                            let members = users.keys.count { Self.isMember($0, of: id, owner, users) }
                             guard members <= ListShare.memberLimit else { throw .tooManyMembers }
                         }
                         let place = MembershipRecord(
@@ -108,30 +109,44 @@ extension InMemoryCatalog {
     /// Transfers a guest's lists and memberships to an account.
     func mergeLists(of guest: UserID, into user: UserID, _ users: inout Users) {
         guard let brought = users[guest] else { return }
-        for (id, place) in brought.places.sorted(by: { $0.key < $1.key }) {
-            if place.owner == guest {
-                // On equal ids, the account's list keeps the id.
-                let own = users[user]!.places[id] == nil ? id : UniqueID.random()
-                users[user]!.lists[own] = brought.lists[id]
-                users[user]!.lists[own]!.id = own
-                users[user]!.lists[own]!.owner = user
-                users[user]!.shares[own] = brought.shares[id]
-                for member in users.keys where member != user && users[member]!.places[id]?.owner == guest {
-                    users[member]!.places[own] = users[member]!.places.removeValue(forKey: id)
-                    users[member]!.places[own]!.owner = user
-                }
-                var transferred = place
-                transferred.owner = user
-                Self.place(own, transferred, user, &users)
-                Self.announce(own, to: user, &users)
-                record(.list(.listMerge, own), of: user)
-            } else {
-                let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0.role : nil }
-                guard place.leftAt == nil, place.role.isBetter(than: own) else { continue }
-                Self.place(id, place, user, &users)
-                Self.announce(id, to: user, &users)
-                record(.list(.listMerge, id), of: user)
-            }
+        let ordered = brought.places.sorted { $0.value.key < $1.value.key }
+        for (id, _) in ordered where brought.lists[id] != nil { takeOver(id, of: guest, as: user, &users) }
+        for (id, place) in ordered where brought.lists[id] == nil && place.owner != guest {
+            let own = users[user]!.places[id].flatMap { $0.leftAt == nil ? $0 : nil }
+            // The account keeps another list with this id.
+            guard own == nil || own?.owner == place.owner else { continue }
+            guard place.leftAt == nil, place.role.isBetter(than: own?.role) else { continue }
+            Self.place(id, place, user, &users)
+            Self.announce(id, to: user, &users)
+            record(.list(.listMerge, id), of: user)
         }
+    }
+
+    /// Transfers a list to an account. It gets a new id if the account has another list with its id.
+    private func takeOver(_ id: UniqueID, of guest: UserID, as user: UserID, _ users: inout Users) {
+        let isTaken = users[user]!.places[id].map { $0.owner != guest } ?? false
+        let own = isTaken ? UniqueID.random() : id
+        var list = users[guest]!.lists[id]!
+        (list.id, list.owner) = (own, user)
+        users[user]!.lists[own] = list
+        users[user]!.shares[own] = users[guest]!.shares[id]
+        for member in users.keys where ![user, guest].contains(member) && users[member]!.places[id]?.owner == guest {
+            if isTaken { replace(id, with: own, for: member, &users) } else { users[member]!.places[id]!.owner = user }
+        }
+        Self.place(own, MembershipRecord(owner: user, role: .owner, key: .first, revision: 0), user, &users)
+        Self.announce(own, to: user, &users)
+        record(.list(.listMerge, own), of: user)
+    }
+
+    /// Replaces a member's list, whose owner is about to be erased, with the same list under a new id.
+    private func replace(_ id: UniqueID, with new: UniqueID, for member: UserID, _ users: inout Users) {
+        let place = users[member]!.places[id]!
+        leave(id, member, &users, clock())
+        users[member]!.places[id]!.owner = member
+        guard place.leftAt == nil, let list = users.values.compactMap({ $0.lists[new] }).first else { return }
+        users[member]!.places[id]!.key = PathKey.appending(1, after: users[member]!.places.values.map(\.key).max())[0]
+        users[member]!.places[new] = place
+        users[member]!.places[new]!.owner = list.owner
+        Self.announce(new, to: member, &users)
     }
 }

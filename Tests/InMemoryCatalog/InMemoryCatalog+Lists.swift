@@ -126,7 +126,7 @@ extension InMemoryCatalog {
             changed,
             facts
         )
-        if outcome.isChange { Self.announceChange(id, outcome.event, &users) }
+        if outcome.isChange { Self.announceChange(id, of: list.owner, outcome.event, &users) }
         record(.list(edit, outcome), of: user)
         outcome.membership = try membership(id, user, users, currentOnly: false)
         return outcome
@@ -213,28 +213,37 @@ extension InMemoryCatalog {
         users[user]?.lists.values.reduce(0) { $0 + $1.items.count } ?? 0
     }
 
-    /// The numbers of a user's lists, and of all including deleted and left ones.
-    private static func listCounts(_ users: Users, _ user: UserID) -> (current: Int, all: Int) {
+    /// A list's id and owner.
+    private struct ListKey: Hashable {
+        let owner: UserID
+        let list: UniqueID
+    }
+
+    /// A user's lists, and all including deleted and left ones.
+    private static func listKeys(_ users: Users, _ user: UserID) -> (current: Set<ListKey>, all: Set<ListKey>) {
         let places = users[user]?.places ?? [:]
-        let current = places.count { id, place in
+        let current = places.filter { id, place in
             place.leftAt == nil && users[place.owner]?.lists[id]?.isDeleted == false
         }
-        return (current, places.count)
+        return (
+            Set(current.map { ListKey(owner: $0.value.owner, list: $0.key) }),
+            Set(places.map { ListKey(owner: $0.value.owner, list: $0.key) })
+        )
     }
 
     /// - Throws: `unprocessable` if a user would exceed a limit with the lists of a guest.
     static func checkMerge(of guest: UserID, into user: UserID, _ users: Users) throws(CatalogError) {
-        let (own, brought) = (listCounts(users, user), listCounts(users, guest))
-        guard brought.all > 0 else { return }
-        guard own.current + brought.current <= UserList.countLimit else { throw .tooManyLists }
-        guard own.all + brought.all <= UserList.totalCountLimit else { throw .tooManyDeletedLists }
+        let (own, brought) = (listKeys(users, user), listKeys(users, guest))
+        guard !brought.all.isEmpty else { return }
+        guard own.current.union(brought.current).count <= UserList.countLimit else { throw .tooManyLists }
+        guard own.all.union(brought.all).count <= UserList.totalCountLimit else { throw .tooManyDeletedLists }
         guard itemCount(users, user) + itemCount(users, guest) <= UserList.allItemsLimit else { throw .tooManyItems }
     }
 
     static func checkListLimit(_ users: Users, _ user: UserID) throws(CatalogError) {
-        let (current, all) = listCounts(users, user)
-        guard current < UserList.countLimit else { throw .tooManyLists }
-        guard all < UserList.totalCountLimit else { throw .tooManyDeletedLists }
+        let (current, all) = listKeys(users, user)
+        guard current.count < UserList.countLimit else { throw .tooManyLists }
+        guard all.count < UserList.totalCountLimit else { throw .tooManyDeletedLists }
     }
 
     /// Places a list after all other lists of a user, or at its old position.
@@ -259,12 +268,23 @@ extension InMemoryCatalog {
     /// Announces a new list to a user.
     static func announce(_ id: UniqueID, to user: UserID, _ users: inout Users) {
         guard let list = users[users[user]!.places[id]!.owner]?.lists[id] else { return }
-        announceChange(id, list.announcement, to: user, &users)
+        announceChange(id, of: list.owner, list.announcement, to: user, &users)
+    }
+
+    /// Whether a user has a list of an owner, and has not left it.
+    static func isMember(_ user: UserID, of id: UniqueID, _ owner: UserID, _ users: Users) -> Bool {
+        users[user]?.places[id].map { $0.leftAt == nil && $0.owner == owner } ?? false
     }
 
     /// Announces a change to all members of a list, or to one of them.
-    private static func announceChange(_ id: UniqueID, _ data: [UInt8], to only: UserID? = nil, _ users: inout Users) {
-        for user in users.keys where users[user]!.places[id].map({ $0.leftAt == nil }) ?? false {
+    private static func announceChange(
+        _ id: UniqueID,
+        of owner: UserID,
+        _ data: [UInt8],
+        to only: UserID? = nil,
+        _ users: inout Users
+    ) {
+        for user in users.keys where isMember(user, of: id, owner, users) {
             guard only == nil || only == user else { continue }
             users[user]!.revision += 1
             users[user]!.places[id]!.revision = users[user]!.revision

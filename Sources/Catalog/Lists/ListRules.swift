@@ -7,6 +7,10 @@ extension CatalogError {
         .conflict("list “\(id)” was deleted or left; restore it, or create a list with a different id")
     }
 
+    package static func ambiguousList(_ id: UniqueID) -> CatalogError {
+        .conflict("you have another list with the id “\(id)”; delete or leave it before you join this one")
+    }
+
     package static let tooManyLists = CatalogError.unprocessable(
         field: "lists",
         detail: "a user can have at most \(UserList.countLimit) lists; delete lists that are no longer needed"

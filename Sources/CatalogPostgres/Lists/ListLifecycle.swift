@@ -15,7 +15,7 @@ struct ListLifecycle {
                 let others = try writer.members(list, connection).filter { $0 != user.text }
                 let notified = try writer.removeMembers(others, list, connection)
                 for former in try writer.members(list, withFormer: true, connection) where former != user.text {
-                    try connection.executeDeferred(ListStatements.clearOwner, [.text(former), .text(list.id.text)])
+                    try ListWriter.clearOwner(of: list, for: former, connection)
                 }
                 try Self.delete(list, connection)
                 try connection.execute(ListStatements.deletePlace, [.text(user.text), .text(list.id.text)])
@@ -39,29 +39,32 @@ struct ListLifecycle {
                 var transferred = list
                 transferred.owner = user
                 try writer.ensureAccount(connection)
-                let key: [PostgresValue] = [.text(user.text), .text(list.id.text)]
-                // If the account already has a list with this id, the guest's list gets a new id.
-                if try connection.query(ListStatements.owner, key, { $0.count > 0 }) { transferred.id = .random() }
+                // If the account has another list with this id, the guest's list gets a new id.
+                let owner = try writer.owner(of: list.id, connection)
+                if owner != nil, owner != guest.text { transferred.id = .random() }
                 try connection.execute(ListStatements.deletePlace, [.text(guest.text), .text(list.id.text)])
-                try guestWriter.transfer(list, to: transferred, connection)
+                let notified = try guestWriter.transfer(list, to: transferred, connection)
                 try Self.delete(list, connection)
                 try writer.place(transferred, as: .owner, by: nil, connection)
                 try AuditLog.record(.list(.listMerge, transferred.id), of: user, connection)
-                return try writer.notifyNewMember(transferred.id, connection)
+                return try notified + writer.notifyNewMember(transferred.id, connection)
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
             guard let owner = id.owner else { continue }
             try await changeList(id.list, of: writer.of(owner)) { list, connection in
                 try writer.ensureAccount(connection)
-                let guestMembership = try guestWriter.membershipOrNil(list.id, connection)
+                let guestMembership = try guestWriter.membershipOrNil(list.id, connection, currentOnly: false)
                 let share = try connection.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)])
                 {
                     try $0.first { try $0.textOrNil(0) } ?? nil
                 }
                 try guestWriter.deletePlace(in: id.list, connection)
-                let own = try writer.membershipOrNil(list.id, connection)
-                guard let guestMembership, guestMembership.role.isBetter(than: own?.role) else { return [] }
+                let own = try writer.activeMembership(list.id, connection)
+                // The account keeps another list with this id.
+                guard own == nil || own?.list.owner == owner else { return [] }
+                guard let guestMembership, guestMembership.leftAt == nil, guestMembership.role.isBetter(than: own?.role)
+                else { return [] }
                 try writer.place(list, as: guestMembership.role, by: share.flatMap { UniqueID($0) }, connection)
                 try AuditLog.record(.list(.listMerge, list.id), of: user, connection)
                 return try writer.notifyNewMember(list.id, connection)
@@ -131,26 +134,32 @@ struct ListLifecycle {
                 try await changeList(id, of: writer, in: database.batch) { list, connection in
                     guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
                     for member in try writer.members(list, connection) {
-                        try connection.execute(ListStatements.deletePlace, [.text(member), .text(list.id.text)])
+                        try connection.execute(ListStatements.expirePlace, [.text(member), .text(list.id.text)])
+                    }
+                    for former in try writer.members(list, withFormer: true, connection) {
+                        try ListWriter.clearOwner(of: list, for: former, connection)
                     }
                     try Self.delete(list, connection)
                     return []
                 }
             }
             let users = try await database.batch.perform(within: .edit) { connection in
-                try connection.query(ListStatements.expiredEvents, [old]) { try $0.map { try $0.text(0) } }
+                try [ListStatements.expiredEvents, ListStatements.expiredPlaces].reduce(into: Set<String>()) {
+                    $0.formUnion(try connection.query($1, [old]) { try $0.map { try $0.text(0) } })
+                }
             }
             for user in users {
                 try await database.batch.transaction(within: .edit) { connection in
                     try connection.execute(UserStatements.lockAccount, [.text(user)])
                     try connection.execute(ListStatements.deleteExpiredEvents, [.text(user), old])
+                    try connection.execute(ListStatements.deleteExpiredPlaces, [.text(user), old])
                 }
             }
             let shares =
                 try await database.isDistributed() ? ListStatements.sweepSharesOnCitus : ListStatements.sweepShares
             return try await database.batch.perform(within: .edit) {
-                try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepPlaces, [old])
-                    + $0.execute(ListStatements.sweepMembers, [old]) + $0.execute(shares, [old])
+                try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepMembers, [old])
+                    + $0.execute(shares, [old])
             } + lists.count + users.count
         }
     }

@@ -244,9 +244,9 @@ enum ListStatements {
     static let joinedLists: PostgresStatement = """
         SELECT list_id::text, owner_id FROM user_list_place WHERE user_id = $1 AND role <> 'owner' ORDER BY key
         """
-    /// Removes the owner's id from the place of a former member, `$1`.
+    /// Removes the owner's id, `$3`, from the place of a former member, `$1`.
     static let clearOwner: PostgresStatement = """
-        UPDATE user_list_place SET owner_id = user_id WHERE user_id = $1 AND list_id = $2::uuid
+        UPDATE user_list_place SET owner_id = user_id WHERE user_id = $1 AND list_id = $2::uuid AND owner_id = $3
         """
     static let shareOfPlace: PostgresStatement = """
         SELECT share_id::text FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid
@@ -278,9 +278,14 @@ enum ListStatements {
         FROM user_list_member WHERE user_id = $1 AND list_id = $2::uuid AND member_id NOT IN ($1, $3)
         """,
     ]
-    /// Transfers the place of a member, `$1`, in a list to a new owner, `$3`, and the list's new id, `$4`.
+    /// Transfers the place of a member, `$1`, in a list of `$5` to a new owner, `$3`, and the list's new id, `$4`.
     static let transferPlace: PostgresStatement = """
-        UPDATE user_list_place SET owner_id = $3, list_id = $4::uuid WHERE user_id = $1 AND list_id = $2::uuid
+        UPDATE user_list_place SET owner_id = $3, list_id = $4::uuid WHERE user_id = $1 AND list_id = $2::uuid AND owner_id = $5
+        """
+    /// Adds the place of a list that a member, `$1`, no longer has, with a key, `$3`, at the end. `leave` sets its revision.
+    static let placeDeparture: PostgresStatement = """
+        INSERT INTO user_list_place (user_id, list_id, owner_id, role, key, revision, left_at)
+        VALUES ($1, $2::uuid, $1, 'reader', $3, 0, now())
         """
     /// Lists, items and memberships that were deleted before `$1`, in batches.
     static let expiredLists: PostgresStatement = """
@@ -290,9 +295,19 @@ enum ListStatements {
         DELETE FROM user_list_item WHERE deleted_at < $1 AND (user_id, list_id, item_id) IN (SELECT user_id, list_id, item_id
             FROM user_list_item WHERE deleted_at < $1 ORDER BY deleted_at LIMIT 1000)
         """
-    static let sweepPlaces: PostgresStatement = """
-        DELETE FROM user_list_place WHERE left_at < $1 AND (user_id, list_id) IN (SELECT user_id, list_id
-            FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000)
+    static let expiredPlaces: PostgresStatement = """
+        SELECT DISTINCT user_id FROM (
+            SELECT user_id FROM user_list_place WHERE left_at < $1 ORDER BY left_at LIMIT 1000) AS old
+        """
+    /// Deletes the places that a user left before `$2`; clients with an older revision must resync.
+    static let deleteExpiredPlaces: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_list_place WHERE user_id = $1 AND left_at < $2 RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
+        """
+    /// The same for the place of a list that expires.
+    static let expirePlace: PostgresStatement = """
+        WITH gone AS (DELETE FROM user_list_place WHERE user_id = $1 AND list_id = $2::uuid RETURNING revision)
+        UPDATE user_account SET horizon = greatest(horizon, (SELECT max(revision) FROM gone)) WHERE user_id = $1
         """
     static let sweepMembers: PostgresStatement = """
         DELETE FROM user_list_member WHERE left_at < $1 AND (user_id, list_id, member_id) IN (SELECT user_id, list_id, member_id

@@ -67,6 +67,20 @@ struct ListWriter {
         }
     }
 
+    /// Returns the membership of a user who has not left the list, which may be deleted; otherwise nil.
+    func activeMembership(
+        _ id: UniqueID,
+        _ connection: isolated PostgresConnection
+    ) throws -> ListMembership? {
+        let found = try membershipOrNil(id, connection, currentOnly: false)
+        return found?.leftAt == nil ? found : nil
+    }
+
+    /// Returns the owner of a list that the user has or has left; nil for an unknown list.
+    func owner(of id: UniqueID, _ connection: isolated PostgresConnection) throws -> String? {
+        try connection.query(ListStatements.owner, [caller, .text(id.text)]) { try $0.first { try $0.text(0) } }
+    }
+
     /// - Throws: `notFound` if the user is not, or no longer, a member of the list.
     func checkMembership(_ id: UniqueID, _ connection: isolated PostgresConnection) throws {
         let isMember = try connection.query(ListStatements.activeMembership, [caller, .text(id.text)]) { $0.count > 0 }
@@ -80,10 +94,7 @@ struct ListWriter {
         currentOnly: Bool = true
     ) throws -> ListMembership {
         for _ in 0..<8 {
-            let owner = try connection.query(ListStatements.owner, [caller, .text(id.text)]) {
-                try $0.first { try $0.text(0) }
-            }
-            guard let owner else { throw CatalogError.notFound("list “\(id)”") }
+            guard let owner = try owner(of: id, connection) else { throw CatalogError.notFound("list “\(id)”") }
             let exists = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // The owner may have changed, or been erased, while waiting for the lock.
             let found = try membership(id, connection, currentOnly: currentOnly)
@@ -146,36 +157,41 @@ struct ListWriter {
     ///   creations.
     func checkListCount(_ connection: isolated PostgresConnection) throws {
         try connection.execute(UserStatements.lockAccount, [caller])
-        let (current, all) = try listCounts(connection)
-        guard current < UserList.countLimit else { throw CatalogError.tooManyLists }
-        guard all < UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
+        let (current, all) = try listKeys(connection)
+        guard current.count < UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard all.count < UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
     }
 
     /// Checks that the user can take over the lists of a guest.
     ///
     /// - Throws: `unprocessable` if the user would exceed a limit.
     func checkMerge(of guest: ListWriter, _ connection: isolated PostgresConnection) throws {
-        let (own, brought) = (try listCounts(connection), try guest.listCounts(connection))
-        guard brought.all > 0 else { return }
-        // The account may already have lists that the guest joined.
-        let known = try ids(ListStatements.ownLists, connection).union(ids(ListStatements.joinedLists, connection))
-        let shared = try guest.ids(ListStatements.joinedLists, connection).intersection(known).count
-        guard own.current + brought.current - shared <= UserList.countLimit else { throw CatalogError.tooManyLists }
-        guard own.all + brought.all - shared <= UserList.totalCountLimit else { throw CatalogError.tooManyDeletedLists }
+        let (own, brought) = (try listKeys(connection), try guest.listKeys(connection))
+        guard !brought.all.isEmpty else { return }
+        // Lists that both have count once.
+        guard own.current.union(brought.current).count <= UserList.countLimit else { throw CatalogError.tooManyLists }
+        guard own.all.union(brought.all).count <= UserList.totalCountLimit else {
+            throw CatalogError.tooManyDeletedLists
+        }
         guard try itemCount(connection) + guest.itemCount(connection) <= UserList.allItemsLimit else {
             throw CatalogError.tooManyItems
         }
     }
 
-    /// Returns the ids that a statement finds for the user.
-    private func ids(_ statement: PostgresStatement, _ connection: isolated PostgresConnection) throws -> Set<String> {
-        Set(try connection.query(statement, [caller]) { try $0.map { try $0.text(0) } })
+    /// The id of a list and its owner. Two owners may have lists with the same id.
+    private struct ListKey: Hashable {
+        let owner: String
+        let list: UniqueID
     }
 
-    /// Returns the numbers of a user's lists, and of all including deleted and left ones.
-    private func listCounts(_ connection: isolated PostgresConnection) throws -> (current: Int, all: Int) {
-        let all = try ListPlaces(of: user, connection)
-        return (try all.current(connection).count, all.places.count)
+    /// Returns a user's lists, and all including deleted and left ones.
+    private func listKeys(
+        _ connection: isolated PostgresConnection
+    ) throws -> (current: Set<ListKey>, all: Set<ListKey>) {
+        let places = try ListPlaces(of: user, connection)
+        let current = try places.current(connection)
+        let all = places.places.map { ListKey(owner: $0.owner, list: $0.list) }
+        return (Set(all.filter { current.contains($0.list) }), Set(all))
     }
 
     /// Returns the number of items of the user's own lists, at most one more than allowed.
@@ -233,14 +249,11 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.execute(UserStatements.lockAccount, [caller])
-        let last = try connection.query(ListStatements.lastKey, [caller]) {
-            try $0.first { try PathKey(bytes: try $0.bytea(0)) }
-        }
         try connection.execute(
             ListStatements.place,
             [
                 caller, .text(list.id.text), .text(list.owner.text), .text(role.rawValue), .text(share?.text),
-                .bytea(PathKey.appending(1, after: last)[0].bytes),
+                .bytea(try endKey(connection).bytes),
             ]
         )
         guard isDistributed else { return }
@@ -248,6 +261,14 @@ struct ListWriter {
             ListStatements.addMember,
             [.text(list.owner.text), .text(list.id.text), caller, .text(share?.text)]
         )
+    }
+
+    /// Returns an ordering key after all lists of the user.
+    private func endKey(_ connection: isolated PostgresConnection) throws -> PathKey {
+        let last = try connection.query(ListStatements.lastKey, [caller]) {
+            try $0.first { try PathKey(bytes: try $0.bytea(0)) }
+        }
+        return PathKey.appending(1, after: last)[0]
     }
 
     /// Returns all members of a list, in the order in which accounts are locked.
@@ -333,27 +354,84 @@ struct ListWriter {
     }
 
     /// Copies a list to its new owner, together with its shares and members. The user is the old owner.
+    ///
+    /// If the id of the list changes, its members leave the list with the old id and get one with the new id, at the same place of
+    /// their order.
+    ///
+    /// - Returns: the notified members. The new owner is not notified.
     func transfer(
         _ list: UserList,
         to transferred: UserList,
         _ connection: isolated PostgresConnection
-    ) throws {
+    ) throws -> [UserID] {
         let (old, new) = (PostgresValue.text(list.owner.text), PostgresValue.text(transferred.owner.text))
         let (id, newID) = (PostgresValue.text(list.id.text), PostgresValue.text(transferred.id.text))
         for statement in ListStatements.transferOwnership { try connection.execute(statement, [old, id, new, newID]) }
         let owners = [list.owner.text, transferred.owner.text]
-        for member in try members(list, withFormer: true, connection) where !owners.contains(member) {
-            // A member may have been erased meanwhile.
-            guard try connection.execute(ListStatements.transferPlace, [.text(member), id, new, newID]) == 0 else {
+        let current = try members(list, connection).filter { !owners.contains($0) }
+        let all = try members(list, withFormer: true, connection).filter { !owners.contains($0) }
+        let hasNewID = transferred.id != list.id
+        if hasNewID {
+            let accounts = (current + [transferred.owner.text]).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+            try Self.lockAccounts(accounts, connection)
+        }
+        var moved: [String] = []
+        for member in all {
+            // Former members remember the list that they left, so its id does not change for them.
+            let isKept = !hasNewID || current.contains(member)
+            let place: [PostgresValue] = [.text(member), id, new, newID, old]
+            if isKept, try connection.execute(ListStatements.transferPlace, place) > 0 {
+                moved.append(member)
                 continue
             }
+            // They left, or were erased meanwhile.
             try connection.execute(ListStatements.deleteMember, [new, newID, .text(member)])
+            try Self.clearOwner(of: list, for: member, connection)
         }
+        try transferTokens(of: list, to: transferred.owner, connection)
+        return hasNewID ? try announce(transferred, replacing: list, to: moved, connection) : []
+    }
+
+    /// Transfers the tokens of a list's shares to its new owner.
+    private func transferTokens(
+        of list: UserList,
+        to owner: UserID,
+        _ connection: isolated PostgresConnection
+    ) throws {
         guard isDistributed else { return }
-        let digests = try connection.query(ListStatements.shareDigests, [old, id]) { try $0.map { try $0.bytea(0) } }
-        for digest in digests {
-            try connection.executeDeferred(UserStatements.transferToken, [.bytea(digest), new])
+        let key: [PostgresValue] = [.text(list.owner.text), .text(list.id.text)]
+        for digest in try connection.query(ListStatements.shareDigests, key, { try $0.map { try $0.bytea(0) } }) {
+            try connection.executeDeferred(UserStatements.transferToken, [.bytea(digest), .text(owner.text)])
         }
+    }
+
+    /// Tells members, whose places have the new id of a list, that they left the old one and have a new one.
+    ///
+    /// - Returns: the notified members.
+    private func announce(
+        _ list: UserList,
+        replacing old: UserList,
+        to members: [String],
+        _ connection: isolated PostgresConnection
+    ) throws -> [UserID] {
+        for member in members {
+            let end = try of(UserID(stored: member)).endKey(connection)
+            let values: [PostgresValue] = [.text(member), .text(old.id.text), .bytea(end.bytes)]
+            try connection.execute(ListStatements.placeDeparture, values)
+        }
+        let left = LiveEvent.leftList(old.id, 0).data
+        try Self.notify(members, old.id, left, isLeaving: true, connection)
+        return Array(try Self.notify(members, list.id, list.announcement, connection).keys)
+    }
+
+    /// Removes the owner's id from a member's place in a list that no longer exists.
+    static func clearOwner(
+        of list: UserList,
+        for member: String,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let key: [PostgresValue] = [.text(member), .text(list.id.text), .text(list.owner.text)]
+        try connection.executeDeferred(ListStatements.clearOwner, key)
     }
 
     /// Deletes the user's place in a list of any owner.

@@ -103,8 +103,10 @@ extension PostgresListStore {
         try connection.execute(ListStatements.lock, [.text(first.owner), .text(first.list.text)])
         // The share may have been revoked while waiting for the lock.
         guard let found = try findShare(), found.owner == first.owner else { throw notFound }
-        var current = try writer.membershipOrNil(found.list, connection, currentOnly: false)
-        if current?.leftAt != nil { current = nil }
+        let current = try writer.activeMembership(found.list, connection)
+        guard current == nil || current?.list.owner.text == found.owner else {
+            throw CatalogError.ambiguousList(found.list)
+        }
         var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
