@@ -19,13 +19,18 @@ import TestSupport
         SELECT store_id, 'g' || n % 700, date '2026-04-01', decode(md5((n % 200)::text), 'hex'), 1
         FROM store, generate_series(1, 5000) n
         """
+    /// The counts after the migration: a refund cancels the customer's latest purchases before it.
     private static let olderCounts: PostgresStatement = """
+        WITH totals AS (
+            SELECT d.*, sum(quantity) OVER (PARTITION BY store_id, sku, customer ORDER BY day) AS total FROM purchase_day d),
+        lowest AS (
+            SELECT t.*, min(total) OVER (PARTITION BY store_id, sku, customer ORDER BY day DESC) AS low FROM totals t)
         SELECT md5(string_agg(c::text, ';' ORDER BY c::text)) FROM (SELECT store_id, sku, day,
-            sum(CASE WHEN customer = '' THEN quantity WHEN quantity > 0 THEN 1 ELSE 0 END) FROM purchase_day
-            GROUP BY store_id, sku, day) c
+            sum((quantity > 0 AND low > greatest(0, total - quantity))::integer) AS count FROM lowest
+            GROUP BY store_id, sku, day) c WHERE count <> 0
         """
     private static let counts: PostgresStatement =
-        "SELECT md5(string_agg(c::text, ';' ORDER BY c::text)) FROM purchase_count c"
+        "SELECT md5(string_agg(c::text, ';' ORDER BY c::text)) FROM purchase_count c WHERE count <> 0"
     private static let pending: PostgresStatement = """
         SELECT md5(string_agg((store_id, sku, day, customer, quantity)::text, ';'
             ORDER BY (store_id, sku, day, customer, quantity)::text)) FROM purchase_inbox

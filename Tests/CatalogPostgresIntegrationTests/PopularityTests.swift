@@ -1,5 +1,5 @@
 import Catalog
-import CatalogPostgres
+@testable import CatalogPostgres
 import Foundation
 import LibPQ
 import Ordering
@@ -13,23 +13,43 @@ import TestSupport
     static let today = Timestamp.now().day
     static let skus = (0..<7).map { SKU("p\($0)")! }
 
-    /// Counts purchases by definition: 1 per customer and day, 1 per anonymous event, −1 per refund.
+    /// Counts purchases by definition: 1 per customer and day on which a piece was bought that was not returned, 1 per anonymous
+    /// event, −1 per refund. Each thousandth of a piece is on a stack, from which refunds take the last ones.
     static func days(_ events: [Purchase], _ sku: SKU) -> [Int: Double] {
         var seen: Set<String> = []
-        var nets: [Int: [String: Int]] = [:]
+        var customers: [String: [Int: Int]] = [:]
         var counts: [Int: Double] = [:]
         for event in events where event.sku == sku && seen.insert(event.eventID).inserted {
             if let customer = event.customer {
-                nets[event.at.day, default: [:]][customer, default: 0] += Int(event.quantity)
+                let thousandths = Int(event.quantity.significand(atScale: 3)!)
+                customers[customer, default: [:]][event.at.day, default: 0] += thousandths
             } else {
-                counts[event.at.day, default: 0] += event.quantity > 0 ? 1 : -1
+                counts[event.at.day, default: 0] += event.quantity.isNegative ? -1 : 1
             }
         }
-        for (day, customers) in nets {
-            counts[day, default: 0] += Double(customers.values.count { $0 > 0 })
+        for nets in customers.values {
+            for day in Set(left(nets)) { counts[day, default: 0] += 1 }
         }
         return counts
     }
+
+    /// Returns the days of the units that remain of a customer's net quantities by day.
+    private static func left(_ nets: [Int: Int]) -> [Int] {
+        let unit = nets.values.reduce(0) { gcd($0, abs($1)) }
+        var (stack, owed) = ([Int](), 0)
+        for (day, net) in nets.sorted(by: { $0.key < $1.key }) {
+            for _ in 0..<abs(net) / max(1, unit) {
+                switch (net > 0, owed > 0) {
+                case (true, true): owed -= 1
+                case (true, false): stack.append(day)
+                case (false, _): if stack.popLast() == nil { owed += 1 }
+                }
+            }
+        }
+        return stack
+    }
+
+    private static func gcd(_ a: Int, _ b: Int) -> Int { b == 0 ? a : gcd(b, a % b) }
 
     /// Returns Σ count × 2^(−age ÷ half-life), summed from the smallest.
     static func decayed(_ counts: [Int: Double], halfLife: Int, day: Int) -> Double {
@@ -44,9 +64,13 @@ import TestSupport
             let age = Int64.random(in: 0..<Int64(spread) * 86_400, using: &own)
             let customer = Int.random(in: 0..<5, using: &own)
             return Purchase(
-                eventID: uuid(number),
+                // Not all ids are UUIDs.
+                eventID: number % 3 == 0 ? "order 4711/\(number)" : uuid(number),
                 sku: skus[Int.random(in: 0..<skus.count, using: &own)],
-                quantity: [1, 1, 2, 3, -1, -2][Int.random(in: 0..<6, using: &own)],
+                quantity: ExactDecimal(
+                    [100, 100, 200, 300, -100, -200, 25, -75].randomElement(using: &own)!,
+                    scale: 2
+                ),
                 at: Timestamp(microseconds: Int64(today) * 86_400_000_000 + 40_000_000_000 - age * 1_000_000),
                 customer: customer == 0 ? nil : "customer \(customer)"
             )
@@ -266,7 +290,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, halfLife: 1)
             let (sku, book) = (Self.skus[0], PurchaseBook(catalog))
-            func event(_ number: Int, _ quantity: Int32, daysAgo: Int, _ customer: String?) -> Purchase {
+            func event(_ number: Int, _ quantity: Int, daysAgo: Int, _ customer: String?) -> Purchase {
                 let at = Int64(Self.today - daysAgo) * 86_400_000_000
                 return Purchase(
                     eventID: Self.uuid(number),
@@ -304,6 +328,118 @@ import TestSupport
             #expect(due == 0)
         }
     }
+
+    @Test("A refund cancels the customer's latest purchases before it, whatever the day", arguments: [false, true])
+    func refundsCancelEarlierDays(isFoldedOften: Bool) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog, halfLife: 1)
+            let (sku, book) = (Self.skus[0], PurchaseBook(catalog))
+            var number = 0
+            func report(_ quantity: String, daysAgo: Int, of customer: String? = "ann") async throws {
+                number += 1
+                let at = Timestamp(microseconds: Int64(Self.today - daysAgo) * 86_400_000_000)
+                let purchase = Purchase(
+                    eventID: "till 1, receipt \(number)",
+                    sku: sku,
+                    quantity: ExactDecimal(quantity)!,
+                    at: at,
+                    customer: customer
+                )
+                #expect(try await catalog.add([purchase], to: Self.shop).accepted == 1)
+                if isFoldedOften { _ = try await Self.fold(catalog) }
+            }
+            func expectScore(_ expected: Double, _ what: Comment) async throws {
+                _ = try await Self.fold(catalog)
+                _ = try await book.count(Self.shop, day: Self.today)
+                let score = try await Self.scores(catalog)[sku]!
+                #expect(Self.isNear(score, expected), what)
+            }
+            try await report("1", daysAgo: 4)
+            try await report("2.5", daysAgo: 2)
+            try await report("-2.499", daysAgo: 1)
+            try await expectScore(0.25 + 0.0625, "a thousandth of the second purchase is left")
+            try await report("-0.001", daysAgo: 0)
+            try await expectScore(0.0625, "the first purchase is left")
+            try await report("-2", daysAgo: 0)
+            try await expectScore(0, "nothing is left, and one is owed")
+            try await report("1", daysAgo: 0)
+            try await expectScore(0, "the refunds cancel the new purchase")
+            try await report("1", daysAgo: 0)
+            try await expectScore(
+                0.0625,
+                "the first purchase is left, because purchases and refunds of a day are netted"
+            )
+            // A purchase that is reported late was before the refunds.
+            try await report("3", daysAgo: 3)
+            try await expectScore(0.125 + 0.0625, "the refunds cancel the second purchase")
+            try await report("1", daysAgo: 2, of: nil)
+            try await report("-0.5", daysAgo: 2, of: nil)
+            try await expectScore(0.125 + 0.0625, "without a customer, a refund counts -1")
+        }
+    }
+
+    @Test("Refunds that cancelled anonymized purchases cancel no later ones")
+    func retentionSettlesRefunds() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            let (sku, book) = (Self.skus[0], PurchaseBook(catalog))
+            func report(_ quantity: Int, daysAgo: Int, of customer: String) async throws {
+                let at = Timestamp(microseconds: Int64(Self.today - daysAgo) * 86_400_000_000)
+                let id = "\(customer) \(daysAgo) \(quantity)"
+                let purchase = Purchase(eventID: id, sku: sku, quantity: quantity, at: at, customer: customer)
+                _ = try await catalog.add([purchase], to: Self.shop)
+            }
+            try await report(1, daysAgo: 30, of: "ann")
+            try await report(-1, daysAgo: 5, of: "ann")
+            try await report(-1, daysAgo: 30, of: "bob")
+            try await report(2, daysAgo: 5, of: "bob")
+            _ = try await Self.fold(catalog)
+            _ = try await book.applyRetention(Self.shop, olderThan: 10, day: Self.today)
+            try await report(1, daysAgo: 0, of: "ann")
+            try await report(-1, daysAgo: 0, of: "bob")
+            _ = try await Self.fold(catalog)
+            _ = try await book.count(Self.shop, day: Self.today)
+            #expect(Self.isNear(try await Self.scores(catalog)[sku]!, 1))
+        }
+    }
+
+    @Test("Folding store by store, as on Citus, gives the same counts and customers")
+    func foldsByStoreAgree() async throws {
+        var random = SeededGenerator(seed: 31)
+        let batches = (0..<4).map { _ in Self.events(&random, 150, spread: 6) }
+        func rows(_ fold: (PostgresCatalog) async throws -> Void) async throws -> String {
+            var rows = ""
+            try await withCatalog { (catalog: PostgresCatalog) async throws in
+                try await Self.fill(catalog)
+                for batch in batches {
+                    _ = try await catalog.add(batch, to: Self.shop)
+                    try await fold(catalog)
+                }
+                rows = try await catalog.database.writes.perform {
+                    try $0.query(Self.countedRows) { try $0.first { try $0.text(0) } ?? "" }
+                }
+            }
+            return rows
+        }
+        let together = try await rows { _ = try await Self.fold($0) }
+        let byStore = try await rows { catalog in
+            try await catalog.database.writes.perform { connection in
+                for statement in PurchaseStatements.foldOfStore {
+                    try connection.execute(statement, [.int4(1), .int8Array(Array(0..<8))])
+                }
+                try connection.run(script: "DELETE FROM purchase_inbox")
+            }
+        }
+        #expect(together == byStore)
+        #expect(together.count > 1000)
+    }
+
+    /// The counts and the days of customers, whose hashes have a key of each database.
+    private static let countedRows: PostgresStatement = """
+        SELECT (SELECT string_agg((sku, day, count)::text, ';' ORDER BY sku, day) FROM purchase_count WHERE count <> 0)
+            || (SELECT string_agg((sku, day, trim_scale(quantity), is_counted)::text, ';' ORDER BY sku, day, quantity, is_counted)
+                FROM purchase_by_customer)
+        """
 
     @Test("Purchases of unknown products wait until the product exists")
     func purchasesWaitForProducts()

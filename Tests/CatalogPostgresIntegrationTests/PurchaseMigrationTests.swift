@@ -8,6 +8,8 @@ import Testing
 /// The migration that counts purchases apart from customers, with data.
 @Suite(.timeLimit(.minutes(15))) struct PurchaseMigrationTests {
     private static let before = 14
+    /// Before refunds cancelled purchases of other days.
+    private static let after = 18
 
     /// Purchases of the older schema: of 40 products by 30 customers on 50 days, refunds and anonymous ones among them, and
     /// some that are not folded.
@@ -59,7 +61,7 @@ import Testing
             let rows = try await text(Self.olderRows, pool)
             let counts = try await text(Self.olderCounts, pool)
             let pending = try await text(Self.pending, pool)
-            _ = try await Migrator(pool).migrate()
+            _ = try await Migrator(pool).migrate(to: Self.after)
             #expect(try await text(Self.counts, pool) == counts)
             #expect(try await text(Self.pending, pool) == pending)
             _ = try await Migrator(pool).migrate(to: Self.before)
@@ -71,7 +73,7 @@ import Testing
     @Test("Going back anonymizes erased customers and keeps counts of zero")
     func goesBackExactly() async throws {
         try await withOlderPurchases { pool in
-            _ = try await Migrator(pool).migrate()
+            _ = try await Migrator(pool).migrate(to: Self.after)
             let script = """
                 INSERT INTO purchase_by_customer (store_id, day, quantity, customer, sku) VALUES
                     (1, '2026-03-01', 1, 'kept', 'zero'), (1, '2026-03-01', 2, 'erased', 'one');
@@ -103,10 +105,42 @@ import Testing
             for part in Schema.migrations[Self.before].parts().prefix(partsBefore) {
                 try await pool.perform { try $0.run(script: part.sql) }
             }
-            _ = try await Migrator(pool).migrate()
+            _ = try await Migrator(pool).migrate(to: Self.after)
             #expect(try await text(Self.counts, pool) == counts)
             #expect(try await text(Self.pending, pool) == pending)
             #expect(try await Migrator.check(pool) == .current)
+        }
+    }
+
+    @Test(
+        "Refunds that were folded before cancel purchases of earlier days after the migration, and not after going back"
+    )
+    func correctsOlderRefunds() async throws {
+        try await withOlderPurchases { pool in
+            _ = try await Migrator(pool).migrate(to: Self.after)
+            let script = """
+                DELETE FROM purchase_by_customer; DELETE FROM purchase_count;
+                INSERT INTO purchase_by_customer (store_id, customer, day, sku, quantity) VALUES
+                    (1, 'a', '2026-01-01', 'p1', 1), (1, 'a', '2026-01-02', 'p1', 2), (1, 'a', '2026-01-03', 'p1', -2),
+                    (1, 'b', '2026-01-01', 'p1', 1), (1, 'b', '2026-01-02', 'p1', 0),
+                    (2, 'a', '2026-01-02', 'p1', -1), (2, 'a', '2026-01-03', 'p1', 2);
+                INSERT INTO purchase_count (store_id, sku, day, count) SELECT store_id, sku, day, count(*) FROM purchase_by_customer
+                WHERE quantity > 0 GROUP BY store_id, sku, day;
+                INSERT INTO purchase_event (store_id, event_id, day) VALUES (1, '018f9a6e-5b7c-7d10-9d2e-3f8a1c2b4d62', '2026-01-01');
+                """
+            try await pool.perform { try $0.run(script: script) }
+            let older = try await text(Self.counts, pool)
+            _ = try await Migrator(pool).migrate()
+            let events: PostgresStatement = "SELECT event_id::text FROM purchase_event"
+            #expect(try await text(events, pool) == "018f9a6e-5b7c-7d10-9d2e-3f8a1c2b4d62")
+            let counted: PostgresStatement = """
+                SELECT string_agg(store_id || ' ' || day || ' ' || count, ', ' ORDER BY store_id, day) FROM purchase_count WHERE count <> 0
+                """
+            #expect(try await text(counted, pool) == "1 2026-01-01 2, 2 2026-01-03 1")
+            let due: PostgresStatement = "SELECT string_agg(store_id || ' ' || sku, ', ') FROM popularity_due"
+            #expect(try await text(due, pool) == "1 p1")
+            _ = try await Migrator(pool).migrate(to: Self.after)
+            #expect(try await text(Self.counts, pool) == older)
         }
     }
 }

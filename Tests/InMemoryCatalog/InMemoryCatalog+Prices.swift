@@ -11,7 +11,12 @@ extension InMemoryCatalog {
             if let outcome: PurchaseOutcome = try content.responses.known(call) { return outcome }
             var outcome = PurchaseOutcome()
             for purchase in purchases {
-                guard content.purchases.updateValue(purchase, forKey: purchase.eventID) == nil else {
+                guard
+                    content.purchases.updateValue(
+                        purchase,
+                        forKey: UniqueID(purchase.eventID)?.text ?? purchase.eventID
+                    ) == nil
+                else {
                     outcome.repeated += 1
                     continue
                 }

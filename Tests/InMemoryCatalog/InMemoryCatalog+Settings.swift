@@ -160,7 +160,7 @@ extension InMemoryCatalog {
         for store in stores {
             let own = store.purchases.values.filter { $0.customer == customer }
             for (place, events) in Dictionary(grouping: own, by: { "\($0.sku)/\($0.at.day)" }) where !place.isEmpty {
-                let quantity = events.reduce(0) { $0 + Int($1.quantity) }
+                let quantity = events.reduce(ExactDecimal.zero) { $0.adding($1.quantity)! }
                 bought.append(
                     .init(store: store.store.key, sku: events[0].sku, day: events[0].at.day, quantity: quantity)
                 )

@@ -20,9 +20,9 @@ package struct UserExport: Sendable, Hashable {
         package var store: CatalogKey
         package var sku: SKU
         package var day: Int
-        package var quantity: Int
+        package var quantity: ExactDecimal
 
-        package init(store: CatalogKey, sku: SKU, day: Int, quantity: Int) {
+        package init(store: CatalogKey, sku: SKU, day: Int, quantity: ExactDecimal) {
             self.store = store
             self.sku = sku
             self.day = day

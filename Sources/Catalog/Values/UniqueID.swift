@@ -42,6 +42,14 @@ package struct UniqueID: Hashable, Sendable, Comparable, CustomStringConvertible
         return UniqueID(bytes: bytes)
     }
 
+    /// Returns a UUID of 16 bytes, except for the bits of its version. Source: RFC 9562, version 8.
+    package static func custom(_ bytes: [UInt8]) -> UniqueID {
+        var bytes = bytes
+        bytes[6] = bytes[6] & 0x0F | 0x80
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        return UniqueID(bytes: bytes)
+    }
+
     package var description: String { text }
     package static func < (a: UniqueID, b: UniqueID) -> Bool { a.text < b.text }
 }

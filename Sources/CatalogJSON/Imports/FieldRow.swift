@@ -13,13 +13,16 @@ package struct FieldRow: Sendable, Hashable {
 
     /// Reads the members of a JSON object; null means an empty field.
     ///
-    /// - Parameter numbers: the members that must be numbers, while all others must be strings; nil accepts both.
+    /// - Parameters:
+    ///   - numbers: the members that must be numbers, while others must be strings; nil accepts both.
+    ///   - decimals: the members that may be numbers or strings.
     /// - Throws: the rejection of an invalid row.
     package init(
         line: Int,
         _ value: JSONValue,
         columns: [String],
-        numbers: Set<String>? = nil
+        numbers: Set<String>? = nil,
+        decimals: Set<String> = []
     ) throws(ImportRejection) {
         self.line = line
         guard case .object(let members) = value else {
@@ -35,6 +38,9 @@ package struct FieldRow: Sendable, Hashable {
             }
             switch member.value {
             case .null: fields[member.name] = ""
+            case .string(let text) where decimals.contains(member.name),
+                .number(let text) where decimals.contains(member.name):
+                fields[member.name] = text
             case .string(let text) where numbers?.contains(member.name) != true: fields[member.name] = text
             case .number(let digits) where numbers?.contains(member.name) != false: fields[member.name] = digits
             case .string, .number:
@@ -79,6 +85,7 @@ extension [JSONValue] {
         limit: Int,
         columns: [String],
         numbers: Set<String>,
+        decimals: Set<String> = [],
         _ read: (FieldRow) throws(ImportRejection) -> Row
     ) throws(CatalogError) -> [Row] {
         guard count <= limit else { throw .tooLarge("the body has \(count) elements; the maximum is \(limit)") }
@@ -90,7 +97,9 @@ extension [JSONValue] {
                 throw .malformed(parameter: field, detail: "unknown property “\(field)”", allowed: columns)
             }
             do throws(ImportRejection) {
-                rows.append(try read(FieldRow(line: index, value, columns: columns, numbers: numbers)))
+                rows.append(
+                    try read(FieldRow(line: index, value, columns: columns, numbers: numbers, decimals: decimals))
+                )
             } catch {
                 let field = "[\(index)]" + (error.column.map { ".\($0)" } ?? "")
                 let shown = error.value.map { "“\($0)” " } ?? ""

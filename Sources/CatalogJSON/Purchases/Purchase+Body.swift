@@ -5,16 +5,18 @@ extension Purchase {
 
     /// - Parameter now: the current time; purchases may be later by at most the leeway.
     package init(_ row: FieldRow, now: Timestamp) throws(ImportRejection) {
-        let eventID = try row.required("event_id").lowercased()
-        guard UniqueID(eventID) != nil else { throw row.reject("event_id", "is not a UUID") }
+        let eventID = try row.required("event_id")
+        guard eventID.utf8.count <= Self.eventIDLimit, eventID.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
+            throw row.reject("event_id", "must be 1 to \(Self.eventIDLimit) printable ASCII characters")
+        }
         let sku = try row.sku()
-        guard let integer = Int64(integral: try row.required("quantity")),
-            let quantity = Int32(exactly: integer), quantity != 0,
-            (-Self.quantityLimit...Self.quantityLimit).contains(quantity)
+        guard let quantity = ExactDecimal(try row.required("quantity")), !quantity.isZero,
+            quantity.scale <= Self.quantityScale,
+            ExactDecimal(-Self.quantityLimit.significand)...Self.quantityLimit ~= quantity
         else {
             throw row.reject(
                 "quantity",
-                "must be a non-zero integer up to \(Self.quantityLimit), negative for a refund"
+                "must be a number up to \(Self.quantityLimit) with at most \(Self.quantityScale) decimals, not zero, and negative for a refund"
             )
         }
         guard let at = Timestamp(rfc3339: try row.required("at")) else {
@@ -35,7 +37,7 @@ extension Purchase {
         guard case .array(let values)? = body else {
             throw .malformed(parameter: nil, detail: "the body must be an array of purchases")
         }
-        return try values.rows(limit: countLimit, columns: columns, numbers: ["quantity"]) {
+        return try values.rows(limit: countLimit, columns: columns, numbers: [], decimals: ["quantity"]) {
             row throws(ImportRejection) in
             try Purchase(row, now: now)
         }

@@ -20,7 +20,7 @@ extension UserExport {
                     json.field("store", purchase.store.text)
                     json.field("sku", purchase.sku.text)
                     json.field("day", Timestamp.date(ofDay: purchase.day))
-                    json.field("quantity", purchase.quantity)
+                    json.field("quantity", json: purchase.quantity.description)
                 }
             }
             json.array("lists", lists) { json, held in

@@ -264,6 +264,7 @@ enum StatementRegistry {
         ("PurchaseStatements.anonymizeCustomers", [PurchaseStatements.anonymizeCustomers]),
         ("PurchaseStatements.anonymizeStrays", [PurchaseStatements.anonymizeStrays]),
         ("PurchaseStatements.endErasures", [PurchaseStatements.endErasures]),
+        ("PurchaseStatements.settleBefore", [PurchaseStatements.settleBefore]),
         ("PurchaseStatements.anonymizeBefore", [PurchaseStatements.anonymizeBefore]),
         ("PurchaseStatements.purgeEvents", [PurchaseStatements.purgeEvents]),
         ("PurchaseStatements.purgeStrays", [PurchaseStatements.purgeStrays]),

@@ -119,11 +119,14 @@ struct PostgresPurchaseStore: PurchaseStore {
         if try connection.query(PurchaseStatements.erasureOf, [.bytea(hash)], { $0.count > 0 }) { return [] }
         return try connection.query(PurchaseStatements.ofCustomer, [.bytea(hash)]) {
             try $0.map { row in
-                UserExport.Purchase(
+                guard let quantity = ExactDecimal(try row.text(3)) else {
+                    throw PostgresError(.decoding, "invalid stored quantity")
+                }
+                return UserExport.Purchase(
                     store: CatalogKey(try row.text(0))!,
                     sku: SKU(stored: try row.text(1)),
                     day: Int(try row.int4(2)),
-                    quantity: try row.int(3)
+                    quantity: quantity
                 )
             }
         }

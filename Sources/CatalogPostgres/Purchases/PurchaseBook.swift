@@ -189,10 +189,13 @@ package struct PurchaseBook: Sendable {
         try await database.mappingErrors {
             try await database.batch.transaction(within: .maintenance) { connection in
                 try Self.removeLimits(connection)
+                // A fold would change the purchases that are settled.
+                try connection.query(PurchaseStatements.holdCells) { _ in }
                 let key: [PostgresValue] = [
                     .int4(try lookup.store(store, connection).id), Self.date(day - days),
                 ]
                 guard try connection.execute(PurchaseStatements.advanceRetentionStart, key) > 0 else { return 0 }
+                try connection.execute(PurchaseStatements.settleBefore, key)
                 return try connection.execute(PurchaseStatements.anonymizeBefore, key)
                     + connection.execute(PurchaseStatements.purgeEvents, key)
                     + connection.execute(PurchaseStatements.purgeStrays, key)

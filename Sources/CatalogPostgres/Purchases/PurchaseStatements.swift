@@ -21,15 +21,15 @@ enum PurchaseStatements {
     /// customers and quantities.
     static let addToInbox: PostgresStatement = """
         INSERT INTO purchase_inbox (cell, store_id, day, quantity, customer, sku)
-        SELECT $2 + \(PurchaseCells.offset("n.sku")), t.store_id, \(day), n.quantity, n.customer, n.sku FROM store_state t
-        CROSS JOIN unnest($3::text[], $4::bigint[], $5::bytea[], $6::bigint[]) AS n (sku, day, customer, quantity)
+        SELECT $2 + \(PurchaseCells.offset("n.sku")), t.store_id, \(day), n.quantity::numeric, n.customer, n.sku FROM store_state t
+        CROSS JOIN unnest($3::text[], $4::bigint[], $5::bytea[], $6::text[]) AS n (sku, day, customer, quantity)
         WHERE t.store_id = $1
         """
     /// Keeps purchases of unknown products of a store, `$1`, apart. `$2` are the events, `$3` to `$6` the same as in `addToInbox`.
     static let addStrays: PostgresStatement = """
         INSERT INTO purchase_stray (store_id, event_id, sku, day, customer, quantity)
-        SELECT t.store_id, n.event_id::uuid, n.sku, \(day), n.customer, n.quantity FROM store_state t
-        CROSS JOIN unnest($2::text[], $3::text[], $4::bigint[], $5::bytea[], $6::bigint[])
+        SELECT t.store_id, n.event_id::uuid, n.sku, \(day), n.customer, n.quantity::numeric FROM store_state t
+        CROSS JOIN unnest($2::text[], $3::text[], $4::bigint[], $5::bytea[], $6::text[])
             AS n (event_id, sku, day, customer, quantity)
         WHERE t.store_id = $1
         """
@@ -43,7 +43,7 @@ enum PurchaseStatements {
         DELETE FROM purchase_stray y WHERE y.store_id = $1 AND y.event_id IN (
             SELECT z.event_id FROM purchase_stray z JOIN product r ON r.store_id = $1 AND r.sku = z.sku
             WHERE z.store_id = $1 ORDER BY z.event_id LIMIT $2)
-        RETURNING y.sku, y.day - date '1970-01-01', y.customer, y.quantity
+        RETURNING y.sku, y.day - date '1970-01-01', y.customer, y.quantity::text
         """
 
     // MARK: - Folding
@@ -127,34 +127,80 @@ enum PurchaseStatements {
             + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
         """
 
+    // A customer's refund cancels their latest purchases of the product before it, whatever the day, and the rest of it the next
+    // purchases. `total` is the net quantity up to a day. A purchase raises it from one level to another, and the part that is above zero
+    // and below every later total is left.
+
+    /// Returns SQL for the days of customers and products, `days`, in which each has a column `is_counted`: whether anything is left
+    /// of the purchases of that day.
+    private static func settled(_ days: SQL) -> SQL {
+        """
+        SELECT t.store_id, t.customer, t.sku, t.day, t.added, t.is_known, t.was_counted,
+            t.quantity > 0 AND min(t.total) OVER (PARTITION BY t.store_id, t.customer, t.sku ORDER BY t.day DESC)
+                > greatest(0, t.total - t.quantity) AS is_counted
+        FROM (
+            SELECT d.*, sum(d.quantity) OVER (PARTITION BY d.store_id, d.customer, d.sku ORDER BY d.day) AS total
+            FROM (\(days)) d) t
+        """
+    }
+
     /// Returns the fold of some purchases. They are sorted by customer, so that their rows are found and inserted in the
-    /// order of the index; a subquery with a limit and conflicts instead of joins leave the planner, which does not know how many
+    /// order of the index; subqueries with a limit and conflicts instead of joins leave the planner, which does not know how many
     /// rows there are, no other way. A row is inserted without regard to a conflict, which writes a third less to the log, if the
     /// fold has not found it: no other fold adds purchases of the same products meanwhile.
+    ///
+    /// All days of a customer and product are read only if there are refunds, which an index finds.
     private static func folding(_ purchases: SQL) -> PostgresStatement {
         """
         WITH received AS MATERIALIZED (
             SELECT store_id, sku, day, customer, count(*) AS events,
-                sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END)::bigint AS quantity
-            FROM (\(purchases)) e GROUP BY store_id, customer, day, sku),
+                sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END) AS quantity
+            FROM (\(purchases)) e GROUP BY store_id, customer, sku, day),
         compared AS MATERIALIZED (
-            SELECT r.store_id, r.sku, r.day, r.customer, r.quantity, b.quantity AS earlier FROM received r
+            SELECT r.store_id, r.sku, r.day, r.customer, r.quantity, b.quantity AS earlier, b.is_counted AS was_counted, f.has_refund
+            FROM received r
             LEFT JOIN LATERAL (
-                SELECT h.quantity FROM purchase_by_customer h WHERE h.store_id = r.store_id AND h.customer = r.customer
-                    AND h.day = r.day AND h.sku = r.sku AND r.customer <> '' LIMIT 1) b ON true),
+                SELECT h.quantity, h.is_counted FROM purchase_by_customer h WHERE h.store_id = r.store_id
+                    AND h.customer = r.customer AND h.sku = r.sku AND h.day = r.day AND r.customer <> '' LIMIT 1) b ON true
+            LEFT JOIN LATERAL (
+                SELECT true AS has_refund FROM purchase_by_customer h WHERE h.store_id = r.store_id
+                    AND h.customer = r.customer AND h.sku = r.sku AND h.quantity < 0 AND r.customer <> '' LIMIT 1) f ON true),
+        refunded AS MATERIALIZED (
+            SELECT store_id, customer, sku FROM compared WHERE customer <> '' GROUP BY store_id, customer, sku
+            HAVING bool_or(has_refund) OR min(coalesce(earlier, 0) + quantity) < 0),
+        days AS MATERIALIZED (
+            SELECT n.store_id, n.customer, n.sku, n.day, sum(n.quantity) AS quantity, sum(n.added) AS added,
+                bool_or(n.was_counted) AS was_counted, bool_or(n.is_known) AS is_known
+            FROM (
+                SELECT c.store_id, c.customer, c.sku, c.day, c.quantity, c.quantity AS added, false AS was_counted, false AS is_known
+                FROM compared c JOIN refunded f ON f.store_id = c.store_id AND f.customer = c.customer AND f.sku = c.sku
+                UNION ALL SELECT f.store_id, f.customer, f.sku, h.day, h.quantity, 0, h.is_counted, true
+                FROM refunded f CROSS JOIN LATERAL (
+                    SELECT b.day, b.quantity, b.is_counted FROM purchase_by_customer b
+                    WHERE b.store_id = f.store_id AND b.customer = f.customer AND b.sku = f.sku OFFSET 0) h) n
+            GROUP BY n.store_id, n.customer, n.sku, n.day),
+        settled AS MATERIALIZED (
+            SELECT c.store_id, c.customer, c.sku, c.day, c.quantity AS added, c.earlier IS NOT NULL AS is_known,
+                coalesce(c.was_counted, false) AS was_counted, coalesce(c.earlier, 0) + c.quantity > 0 AS is_counted
+            FROM compared c LEFT JOIN refunded f ON f.store_id = c.store_id AND f.customer = c.customer AND f.sku = c.sku
+            WHERE c.customer <> '' AND f.store_id IS NULL
+            UNION ALL \(settled("SELECT * FROM days"))),
         changed AS (
-            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, customer, sku)
-            SELECT store_id, day, quantity, customer, sku FROM compared WHERE earlier IS NOT NULL AND quantity <> 0
-            ON CONFLICT (store_id, customer, day, sku) DO UPDATE SET quantity = b.quantity + excluded.quantity),
+            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, is_counted, customer, sku)
+            SELECT store_id, day, added, is_counted, customer, sku FROM settled
+            WHERE is_known AND (added <> 0 OR is_counted <> was_counted) ORDER BY store_id, customer, sku, day
+            ON CONFLICT (store_id, customer, sku, day) DO UPDATE SET quantity = b.quantity + excluded.quantity,
+                is_counted = excluded.is_counted),
         added AS (
-            INSERT INTO purchase_by_customer (store_id, day, quantity, customer, sku)
-            SELECT store_id, day, quantity, customer, sku FROM compared WHERE earlier IS NULL AND customer <> ''
-            ORDER BY store_id, customer, day, sku),
+            INSERT INTO purchase_by_customer (store_id, day, quantity, is_counted, customer, sku)
+            SELECT store_id, day, added, is_counted, customer, sku FROM settled WHERE NOT is_known
+            ORDER BY store_id, customer, sku, day),
         counted AS MATERIALIZED (
             SELECT n.store_id, n.sku, n.day, n.count, c.is_known FROM (
-                SELECT store_id, sku, day, sum(CASE WHEN customer = '' THEN quantity
-                    ELSE (coalesce(earlier, 0) + quantity > 0)::integer - (coalesce(earlier, 0) > 0)::integer END)::bigint AS count
-                FROM compared GROUP BY store_id, sku, day ORDER BY store_id, sku, day) n
+                SELECT store_id, sku, day, sum(count)::bigint AS count FROM (
+                    SELECT store_id, sku, day, is_counted::integer - was_counted::integer AS count FROM settled
+                    UNION ALL SELECT store_id, sku, day, quantity FROM compared WHERE customer = '') s
+                GROUP BY store_id, sku, day ORDER BY store_id, sku, day) n
             LEFT JOIN LATERAL (
                 SELECT true AS is_known FROM purchase_count k WHERE k.store_id = n.store_id AND k.sku = n.sku AND k.day = n.day
                 LIMIT 1) c ON true
@@ -179,15 +225,29 @@ enum PurchaseStatements {
     private static func foldingOfStore(_ purchases: SQL) -> [PostgresStatement] {
         let received: SQL = """
             SELECT e.sku, e.day, e.customer,
-                sum(CASE WHEN e.customer = '' THEN sign(e.quantity) ELSE e.quantity END)::bigint AS quantity
+                sum(CASE WHEN e.customer = '' THEN sign(e.quantity) ELSE e.quantity END) AS quantity
             FROM (\(purchases)) e GROUP BY e.sku, e.day, e.customer
             """
+        let customers: SQL = settled(
+            """
+            SELECT n.store_id, n.customer, n.sku, n.day, sum(n.quantity) AS quantity, sum(n.added) AS added,
+                bool_or(n.was_counted) AS was_counted, bool_or(n.is_known) AS is_known
+            FROM (
+                SELECT t.store_id, r.customer, r.sku, r.day, r.quantity, r.quantity AS added, false AS was_counted, false AS is_known
+                FROM store_state t CROSS JOIN (\(received)) r WHERE t.store_id = $1 AND r.customer <> ''
+                UNION ALL SELECT b.store_id, b.customer, b.sku, b.day, b.quantity, 0, b.is_counted, true
+                FROM purchase_by_customer b
+                JOIN (SELECT DISTINCT r.customer, r.sku FROM (\(received)) r) g ON g.customer = b.customer AND g.sku = b.sku
+                WHERE b.store_id = $1) n
+            GROUP BY n.store_id, n.customer, n.sku, n.day
+            """
+        )
         let counted: SQL = """
-            SELECT t.store_id, r.sku, r.day, sum(CASE WHEN r.customer = '' THEN r.quantity
-                ELSE (coalesce(b.quantity, 0) + r.quantity > 0)::integer - (coalesce(b.quantity, 0) > 0)::integer END)::bigint AS count
-            FROM store_state t CROSS JOIN (\(received)) r
-            LEFT JOIN purchase_by_customer b ON b.store_id = $1 AND b.customer = r.customer AND b.day = r.day AND b.sku = r.sku
-            WHERE t.store_id = $1 GROUP BY t.store_id, r.sku, r.day
+            SELECT s.store_id, s.sku, s.day, sum(s.count)::bigint AS count FROM (
+                SELECT c.store_id, c.sku, c.day, c.is_counted::integer - c.was_counted::integer AS count FROM (\(customers)) c
+                UNION ALL SELECT t.store_id, r.sku, r.day, r.quantity FROM store_state t CROSS JOIN (\(received)) r
+                WHERE t.store_id = $1 AND r.customer = '') s
+            GROUP BY s.store_id, s.sku, s.day
             """
         return [
             """
@@ -201,10 +261,11 @@ enum PurchaseStatements {
             ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
             """,
             """
-            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, customer, sku)
-            SELECT t.store_id, r.day, r.quantity, r.customer, r.sku FROM store_state t CROSS JOIN (\(received)) r
-            WHERE t.store_id = $1 AND r.customer <> ''
-            ON CONFLICT (store_id, customer, day, sku) DO UPDATE SET quantity = b.quantity + excluded.quantity
+            INSERT INTO purchase_by_customer AS b (store_id, day, quantity, is_counted, customer, sku)
+            SELECT c.store_id, c.day, c.added, c.is_counted, c.customer, c.sku FROM (\(customers)) c
+            WHERE NOT c.is_known OR c.added <> 0 OR c.is_counted <> c.was_counted
+            ON CONFLICT (store_id, customer, sku, day) DO UPDATE SET quantity = b.quantity + excluded.quantity,
+                is_counted = excluded.is_counted
             """,
         ]
     }
@@ -234,6 +295,24 @@ enum PurchaseStatements {
         WHERE e.customer = n.customer AND e.mark = n.mark
             AND e.customer NOT IN (SELECT p.customer FROM (\(pending("e.customer = ANY ($1::bytea[])"))) p)
         """
+    /// Prepares that the purchases of a store, `$1`, before a day, `$2`, are anonymized: what they and later ones cancelled of each
+    /// other is taken off the later ones, so that it counts no second time.
+    static let settleBefore: PostgresStatement = """
+        UPDATE purchase_by_customer b SET quantity = s.rest FROM (
+            SELECT u.customer, u.sku, u.day, u.quantity, u.first_day, CASE WHEN u.quantity > 0
+                THEN greatest(0, u.lowest - greatest(0, u.total - u.quantity))
+                ELSE least(0, u.highest - least(0, u.total - u.quantity)) END AS rest
+            FROM (
+                SELECT t.*, min(t.total) OVER later AS lowest, max(t.total) OVER later AS highest FROM (
+                    SELECT h.customer, h.sku, h.day, h.quantity, min(h.day) OVER (PARTITION BY h.customer, h.sku) AS first_day,
+                        sum(h.quantity) OVER (PARTITION BY h.customer, h.sku ORDER BY h.day) AS total
+                    FROM purchase_by_customer h WHERE h.store_id = $1 AND EXISTS (
+                        SELECT FROM purchase_by_customer f WHERE f.store_id = $1 AND f.customer = h.customer AND f.sku = h.sku
+                            AND f.quantity < 0)) t
+                WINDOW later AS (PARTITION BY t.customer, t.sku ORDER BY t.day DESC)) u) s
+        WHERE b.store_id = $1 AND b.customer = s.customer AND b.sku = s.sku AND b.day = s.day
+            AND s.first_day < $2 AND s.day >= $2 AND s.rest <> s.quantity
+        """
     /// Anonymizes the folded purchases of a store, `$1`, before a day, `$2`; the counts stay.
     static let anonymizeBefore: PostgresStatement = "DELETE FROM purchase_by_customer WHERE store_id = $1 AND day < $2"
     static let purgeEvents: PostgresStatement = "DELETE FROM purchase_event WHERE store_id = $1 AND day < $2"
@@ -247,7 +326,7 @@ enum PurchaseStatements {
     static let erasureOf: PostgresStatement = "SELECT 1 FROM purchase_erasure WHERE customer = $1"
     /// The purchases of a customer, `$1`, in all stores.
     static let ofCustomer: PostgresStatement = """
-        SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::bigint FROM (
+        SELECT s.key, b.sku, b.day - date '1970-01-01', sum(b.quantity)::text FROM (
             SELECT h.store_id, h.sku, h.day, h.quantity FROM store o
             JOIN purchase_by_customer h ON h.store_id = o.store_id AND h.customer = $1
             UNION ALL SELECT p.store_id, p.sku, p.day, p.quantity FROM (\(pending("e.customer = $1"))) p) b

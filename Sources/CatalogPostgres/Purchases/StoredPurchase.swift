@@ -4,22 +4,28 @@ internal import LibPQ
 
 /// A purchase as it is stored, with a hash of the customer.
 struct StoredPurchase: Sendable {
-    /// The event's UUID in lower case; empty if it does not matter.
+    /// The UUID of the event in lower case; empty if it does not matter.
     var event = ""
     let sku: String
     /// Days since 1970-01-01.
     let day: Int64
     /// Empty for an unknown customer.
     let customer: [UInt8]
-    let quantity: Int64
+    let quantity: ExactDecimal
 
     /// - Parameter key: the key of customers' hashes.
     init(_ purchase: Purchase, _ key: SymmetricKey) {
-        event = purchase.eventID
+        event = Self.uuid(ofEvent: purchase.eventID)
         sku = purchase.sku.text
         day = Int64(purchase.at.day)
         customer = purchase.customer.map { CustomerHashes.hash($0, key) } ?? []
-        quantity = Int64(purchase.quantity)
+        quantity = purchase.quantity
+    }
+
+    /// Returns the UUID under which an event is stored: its id, or a hash if the id is not a UUID. The hash has version 8, so it
+    /// differs from the UUIDs that clients generate.
+    private static func uuid(ofEvent id: String) -> String {
+        (UniqueID(id) ?? .custom(Array(SHA256.hash(data: Array(id.utf8)).prefix(16)))).text
     }
 
     /// Reads a row of `PurchaseStatements.takeStrays`.
@@ -27,7 +33,10 @@ struct StoredPurchase: Sendable {
         sku = try row.text(0)
         day = Int64(try row.int4(1))
         customer = try row.bytea(2)
-        quantity = Int64(try row.int4(3))
+        guard let read = ExactDecimal(try row.text(3)) else {
+            throw PostgresError(.decoding, "invalid stored quantity")
+        }
+        quantity = read
     }
 
     /// Adds purchases of a store to the inbox.
@@ -47,7 +56,7 @@ struct StoredPurchase: Sendable {
     static func columns(_ purchases: [StoredPurchase]) -> [PostgresValue] {
         [
             .textArray(purchases.map(\.sku)), .int8Array(purchases.map(\.day)), .byteaArray(purchases.map(\.customer)),
-            .int8Array(purchases.map(\.quantity)),
+            .textArray(purchases.map(\.quantity.description)),
         ]
     }
 }
