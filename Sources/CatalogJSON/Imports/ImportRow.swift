@@ -104,7 +104,7 @@ struct ImportRow {
     func tags(_ text: String?) throws(ImportRejection) -> [String] {
         var tags: [String] = []
         for part in (text ?? "").split(whereSeparator: { $0 == "|" || $0 == ";" }) {
-            let tag = String(part).trimmed
+            let tag = String(part).trimmed.composed
             if tag.isEmpty || tags.contains(tag) { continue }
             guard Product.isTag(tag) else {
                 throw reject(.tags, tag, "a tag must be \(Product.tagRule)")

@@ -28,10 +28,12 @@ package struct ImportRowReader: Sendable {
             guard value.isPrintable else {
                 throw options.reject(line, column, nil, "contains a control character; remove it")
             }
-            guard value.utf8.count <= limit else {
+            // The composed form of a text may be shorter or longer.
+            let composed = value.utf8.count <= 4 * limit ? value.composed : value
+            guard composed.utf8.count <= limit else {
                 throw options.reject(line, column, value, "exceeds \(limit) bytes; shorten it")
             }
-            return value
+            return composed
         }
         let store = try readStore(line, try text(.store, 256))
         let currency = try readCurrency(line, store, try text(.currency, 16), &currencies)

@@ -45,9 +45,17 @@ package struct BodyReader {
         return text
     }
 
-    /// Returns a trimmed string; nil if it is blank.
+    /// Returns a trimmed string in Unicode's composed form; nil if it is blank.
+    ///
+    /// - Parameter bytes: the maximum length in both forms. The composed form of some letters is longer.
     package mutating func nonBlankString(_ name: String, bytes: Int) throws(CatalogError) -> String? {
-        guard let text = try string(name, bytes: bytes)?.trimmed, !text.isEmpty else { return nil }
+        guard let text = try string(name, bytes: bytes)?.trimmed.composed, !text.isEmpty else { return nil }
+        guard text.utf8.count <= bytes else {
+            throw .unprocessable(
+                field: name,
+                detail: "\(name) must have at most \(bytes) bytes in Unicode's composed form (got \(text.utf8.count))"
+            )
+        }
         return text
     }
 

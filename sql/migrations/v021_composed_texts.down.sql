@@ -1,0 +1,2 @@
+-- Texts stay in the composed form, which older programs accept.
+SELECT 1;
