@@ -68,7 +68,9 @@ import TestSupport
             for (bad, field) in [
                 (event(6, at: Timestamp(microseconds: now.microseconds + 3_600_000_000)), "[1].at"),
                 (event(6, quantity: 0), "[1].quantity"), (event(6, quantity: 2_000_000), "[1].quantity"),
-                (event(6, ""), "[1].sku"), (event(6).replacing("4000", with: "zzzz"), "[1].event_id"),
+                (event(6, ""), "[1].sku"), (event(6).replacing("4000", with: "\u{E9}"), "[1].event_id"),
+                (event(6).replacing("4000", with: String(repeating: "4", count: 40)), "[1].event_id"),
+                (event(6).replacing("\"quantity\":1", with: "\"quantity\":0.0001"), "[1].quantity"),
                 ("7", "[1]"), (event(6).replacing("\"quantity\":1", with: "\"quantity\":\"1\""), "[1].quantity"),
             ] {
                 let response = try await post(client, "purchases", "[\(event(7)),\(bad)]")

@@ -108,6 +108,7 @@ import Testing
             _ = try await Migrator(pool).migrate(to: Self.after)
             #expect(try await text(Self.counts, pool) == counts)
             #expect(try await text(Self.pending, pool) == pending)
+            _ = try await Migrator(pool).migrate()
             #expect(try await Migrator.check(pool) == .current)
         }
     }

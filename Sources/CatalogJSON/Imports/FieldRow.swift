@@ -13,16 +13,13 @@ package struct FieldRow: Sendable, Hashable {
 
     /// Reads the members of a JSON object; null means an empty field.
     ///
-    /// - Parameters:
-    ///   - numbers: the members that must be numbers, while others must be strings; nil accepts both.
-    ///   - decimals: the members that may be numbers or strings.
+    /// - Parameter numbers: the members that must be numbers, while all others must be strings; nil accepts both.
     /// - Throws: the rejection of an invalid row.
     package init(
         line: Int,
         _ value: JSONValue,
         columns: [String],
-        numbers: Set<String>? = nil,
-        decimals: Set<String> = []
+        numbers: Set<String>? = nil
     ) throws(ImportRejection) {
         self.line = line
         guard case .object(let members) = value else {
@@ -38,9 +35,6 @@ package struct FieldRow: Sendable, Hashable {
             }
             switch member.value {
             case .null: fields[member.name] = ""
-            case .string(let text) where decimals.contains(member.name),
-                .number(let text) where decimals.contains(member.name):
-                fields[member.name] = text
             case .string(let text) where numbers?.contains(member.name) != true: fields[member.name] = text
             case .number(let digits) where numbers?.contains(member.name) != false: fields[member.name] = digits
             case .string, .number:
@@ -85,7 +79,6 @@ extension [JSONValue] {
         limit: Int,
         columns: [String],
         numbers: Set<String>,
-        decimals: Set<String> = [],
         _ read: (FieldRow) throws(ImportRejection) -> Row
     ) throws(CatalogError) -> [Row] {
         guard count <= limit else { throw .tooLarge("the body has \(count) elements; the maximum is \(limit)") }
@@ -97,9 +90,7 @@ extension [JSONValue] {
                 throw .malformed(parameter: field, detail: "unknown property “\(field)”", allowed: columns)
             }
             do throws(ImportRejection) {
-                rows.append(
-                    try read(FieldRow(line: index, value, columns: columns, numbers: numbers, decimals: decimals))
-                )
+                rows.append(try read(FieldRow(line: index, value, columns: columns, numbers: numbers)))
             } catch {
                 let field = "[\(index)]" + (error.column.map { ".\($0)" } ?? "")
                 let shown = error.value.map { "“\($0)” " } ?? ""

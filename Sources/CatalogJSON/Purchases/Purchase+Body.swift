@@ -37,7 +37,7 @@ extension Purchase {
         guard case .array(let values)? = body else {
             throw .malformed(parameter: nil, detail: "the body must be an array of purchases")
         }
-        return try values.rows(limit: countLimit, columns: columns, numbers: [], decimals: ["quantity"]) {
+        return try values.rows(limit: countLimit, columns: columns, numbers: ["quantity"]) {
             row throws(ImportRejection) in
             try Purchase(row, now: now)
         }
