@@ -52,9 +52,10 @@ import Testing
     /// The texts of products and their copies, by their bytes.
     private func texts(_ catalog: PostgresCatalog) async throws -> Set<[UInt8]> {
         let statement: PostgresStatement = """
-            SELECT name::text FROM product UNION SELECT brand FROM product UNION SELECT tags::text FROM product
-            UNION SELECT name FROM placement UNION SELECT brand FROM placement UNION SELECT tags::text FROM placement
-            UNION SELECT name FROM placement_popularity
+            SELECT name COLLATE "C" FROM product UNION SELECT brand COLLATE "C" FROM product
+            UNION SELECT tags::text COLLATE "C" FROM product UNION SELECT name COLLATE "C" FROM placement
+            UNION SELECT brand COLLATE "C" FROM placement UNION SELECT tags::text COLLATE "C" FROM placement
+            UNION SELECT name COLLATE "C" FROM placement_popularity
             """
         return try await catalog.database.writes.perform {
             try $0.query(statement) { Set(try $0.map { Array(try $0.text(0).utf8) }) }

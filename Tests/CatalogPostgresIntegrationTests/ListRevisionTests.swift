@@ -53,7 +53,7 @@ import TestSupport
         }
     }
 
-    /// What a new device of a user shows after a full read.
+    /// The lists that a new device of a user shows after a full read.
     private struct View: Equatable {
         var revision: Int64
         var lists: [String: String]

@@ -169,14 +169,18 @@ import TestSupport
                     _ = try await book.count(Self.shop, day: day)
                     let scores = try await Self.scores(catalog, on: day)
                     for sku in Self.skus {
-                        var counts = Self.days(events, sku)
+                        let purchases = Self.days(events, sku)
+                        var counts = purchases
                         counts[Self.today, default: 0] += 2
                         func sum(_ range: Range<Int>) -> Double {
                             counts.filter { range.contains(day - $0.key) }.values.reduce(0, +)
                         }
                         let expected =
                             switch metric {
-                            case .decay: Self.decayed(counts, halfLife: 14, day: day)
+                            // The boost stays, even if more was returned than bought.
+                            case .decay:
+                                max(0, Self.decayed(purchases, halfLife: 14, day: day))
+                                    + Self.decayed([Self.today: 2], halfLife: 14, day: day)
                             case .last7Days: sum(0..<7)
                             case .last30Days: sum(0..<30)
                             case .last90Days: sum(0..<90)
