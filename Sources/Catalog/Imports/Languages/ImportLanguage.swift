@@ -1,0 +1,70 @@
+/// The words of one language that imports understand in sizes and in the availability of products.
+///
+/// Each property is a list of words and phrases, separated by commas. Case and accents are ignored. To add a language,
+/// write one file like `German.swift` and add it to `all`.
+package struct ImportLanguage: Sendable {
+    /// The ISO 639-1 code; empty for the spellings that many languages share.
+    package let code: String
+    /// Spellings of units with one meaning everywhere.
+    package var units: [MeasureUnit: String] = [:]
+    /// Spellings of units that differ between countries, and of the ounce, which may be a mass or a volume.
+    package var customaryUnits: [CustomaryUnit: String] = [:]
+    /// Words between a count and the size of one: `4 cans of 400 g`.
+    package var connectors = ""
+    /// Several products sold together: `pack of 6`, `6-pack`.
+    package var bundles = ""
+    /// Things that hold a measure: `6 cans 330 ml`.
+    package var containers = ""
+    /// Parts of one product that are counted if it has no other measure: `80 tea bags`.
+    package var items = ""
+    /// Words before the whole content: `net weight`.
+    package var net = ""
+    /// Words before or after the drained content.
+    package var drained = ""
+    package var approximate = ""
+    /// Words before the unit of counter goods: `per kg`.
+    package var per = ""
+    /// Words for a range, or for a choice between sizes.
+    package var ranges = ""
+    /// Words before a number that names a kind and counts nothing: `size 4`, `no. 5`.
+    package var labels = ""
+    package var halves = ""
+    /// Words for products that customers can buy now.
+    package var available = ""
+    /// Words for products that customers cannot buy now.
+    package var unavailable = ""
+
+    /// A unit whose size depends on the country or on what is measured.
+    package enum CustomaryUnit: Sendable, Hashable {
+        case ounce, fluidOunce, pint, quart, gallon
+    }
+
+    package static let all: [ImportLanguage] = [
+        shared, english, german, croatian, italian, spanish, french, russian, polish,
+    ]
+
+    /// Returns the words and phrases of a list, in the form in which they are compared.
+    package static func words(_ list: String) -> [String] {
+        list.split(separator: ",").map { folded(String($0).trimmed) }.filter { !$0.isEmpty }
+    }
+
+    /// Returns a text in lower case and without accents.
+    ///
+    /// - Complexity: O(n) for a stream-safe text.
+    package static func folded(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
+        var folded = String.UnicodeScalarView()
+        for scalar in text.lowercased().decomposed.unicodeScalars {
+            switch scalar {
+            case "\u{300}"..."\u{36F}": continue
+            case "đ": folded.append("d")
+            case "ł": folded.append("l")
+            case "ß": folded.append(contentsOf: "ss".unicodeScalars)
+            case "œ": folded.append(contentsOf: "oe".unicodeScalars)
+            case "æ": folded.append(contentsOf: "ae".unicodeScalars)
+            default: folded.append(scalar)
+            }
+        }
+        return String(folded)
+    }
+}
