@@ -1,13 +1,20 @@
+import Catalog
 import CatalogJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct UnseenSizeTests {
-    @Test("Of the sizes of public shops, at most 31 are wrong, and at least 91 are right")
+    @Test("Of the sizes of public shops, none is wrong, and at least 85 % are right")
     func scoresUnseenSizes() throws {
         let rows = try UnseenSizes().rows
         #expect(rows.count == 270)
-        let verdicts = rows.map { (row: $0, verdict: UnseenSizes.verdict(SizeText.parse($0.text), $0.expected)) }
-        #expect(verdicts.count { $0.verdict == .wrong } <= 31)
-        #expect(verdicts.count { $0.verdict == .right } >= 91)
+        var right = 0
+        for row in rows {
+            switch UnseenSizes.verdict(row.parsed, row.expected) {
+            case .right: right += 1
+            case .unknown: break
+            case .wrong: Issue.record("\(row.text) is parsed as \(String(describing: row.parsed))")
+            }
+        }
+        #expect(right * 100 >= rows.count * 85, "\(right) of \(rows.count) are right")
     }
 }

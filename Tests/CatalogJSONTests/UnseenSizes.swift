@@ -11,7 +11,17 @@ struct UnseenSizes {
         let expected: Size?
         /// Whether the text is a product's name instead of a size.
         let isName: Bool
-        let text: String
+        var text: String
+
+        /// The size that the parser returns for a store of the shop's country and language.
+        var parsed: Size? {
+            let pricing: UnitPricing = country == "us" ? .us : country == "gb" ? .gb : .eu
+            return SizeText.parse(
+                text,
+                from: isName ? .name : .size,
+                in: SizeText.Context(pricing: pricing, language: language)
+            )
+        }
     }
 
     enum Verdict: Equatable {

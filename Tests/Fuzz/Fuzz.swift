@@ -72,10 +72,26 @@ enum FuzzTarget: String, CaseIterable {
         _ = try! ShelfDiff<NoProduct>(wireForm: again)
     }
 
+    /// The first byte chooses where the text comes from, and what is known about the store and the shelf.
     private static func size(_ bytes: [UInt8]) {
-        guard let text = String(validating: bytes, as: UTF8.self), let size = SizeText.parse(text) else { return }
+        guard let first = bytes.first.map(Int.init), let text = String(validating: bytes.dropFirst(), as: UTF8.self)
+        else {
+            return
+        }
+        let source: SizeText.Source = first % 2 == 0 ? .size : .name
+        let languages = ImportLanguage.all.map(\.code)
+        let context = SizeText.Context(
+            pricing: UnitPricing.allCases[first / 2 % UnitPricing.allCases.count],
+            language: languages[first % languages.count],
+            dimension: first % 3 == 0 ? nil : Dimension.allCases[first % Dimension.allCases.count]
+        )
+        guard let size = SizeText.parse(text, from: source, in: context) else { return }
         precondition(Size.quantityRange.contains(size.baseQuantity))
         precondition(Size.packRange.contains(size.packs))
+        for changed in [text + " zyxq", "zyxq " + text] {
+            guard let other = SizeText.parse(changed, from: source, in: context) else { continue }
+            precondition(other.baseQuantity == size.baseQuantity)
+        }
     }
 
     private static let secret = [UInt8](repeating: 7, count: 32)

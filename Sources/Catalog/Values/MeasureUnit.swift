@@ -52,35 +52,33 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// Parses a spelling, ignoring case and a trailing point.
+    /// Parses a spelling, ignoring case, accents and a trailing point.
     ///
     /// Ambiguous names of units that differ between countries or dimensions (`fl oz`, `pt`, `gal`) are not
     /// accepted; `oz` is always a mass.
     package init?(spelling: some StringProtocol) {
-        var key = spelling.lowercased()
+        var key = ImportLanguage.folded(String(spelling))
         if key.hasSuffix(".") { key.removeLast() }
         if let unit = Self.spellings[key] { self = unit } else { return nil }
     }
 
-    /// Lower-case spellings from grocery price lists in several languages.
-    package static let spellings: [String: MeasureUnit] = {
-        var table = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
-        let synonyms: [MeasureUnit: String] = [
-            .mg: "milligram milligrams", .g: "gr gm grm gram grams gramm grama г гр", .dag: "dkg deka",
-            .kg: "kgs kilo kilogram kilograms kilogramm кг", .lb: "lbs pound pounds",
-            .oz: "ounce ounces", .ml: "millilitre milliliter mililitara мл", .cl: "centilitre centiliter",
-            .dl: "decilitre deciliter", .l: "lt ltr liter litre liters litres litra litara л",
-            .m: "meter metre meters metres метр", .m2: "m² qm sqm", .cm2: "cm²", .m3: "m³",
-            .ft2: "ft² sqft",
-            .piece:
-                "pc pcs pieces st stk stück stuck stuks stuk kom komad komada ko kos kosa kosi kosov ea each ct count szt ks db шт tablet tablets "
-                + "tabletten tablete kapseln capsules capsule softgel softgels wipes tücher sheets blatt",
-            .pair: "pairs paar", .dozen: "dozens dz",
-            .dose: "doses wg wl wash washes washloads waschgänge pranja tab tabs portion portions portionen",
-        ]
-        for (unit, words) in synonyms {
-            for word in words.split(separator: " ") { table[String(word)] = unit }
+    /// The spellings in the languages that imports understand; those that two languages understand differently are
+    /// missing.
+    private static let spellings: [String: MeasureUnit] = {
+        var table: [String: MeasureUnit?] = [:]
+        for language in ImportLanguage.all {
+            let lists = language.units.map { ($0, $1) } + [(.oz, language.customaryUnits[.ounce] ?? "")]
+            for (unit, list) in lists {
+                for word in ImportLanguage.words(list) {
+                    if let known = table[word], known != unit {
+                        table[word] = .some(nil)
+                    } else {
+                        table[word] = unit
+                    }
+                }
+            }
         }
-        return table
+        for unit in allCases { table[unit.rawValue] = unit }
+        return table.compactMapValues { $0 }
     }()
 }

@@ -33,7 +33,7 @@ struct ImportRow {
     ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
         let stated = try statedSize(text, unit: unitText, packs: packsText, drained: drainedText)
         guard stated.size == nil, options.readsSizeFromName else { return stated }
-        return (SizeText.parse(name), stated.roundedDecimals)
+        return (SizeText.parse(name, from: .name), stated.roundedDecimals)
     }
 
     private func statedSize(

@@ -27,6 +27,7 @@ extension ImportLanguage {
         ranges: "do, ili, od, između, najmanje, min, max",
         labels: "veličina, vel, br, broj, tip, klasa, razred",
         halves: "pola",
+        traits: "slojni, sloja, slojeva, sl, mjeseci, mj, godina, god, posto, m.m",
         available:
             "da, dostupno, dostupan, dostupna, na zalihi, na zalihama, na skladištu, na stanju, ima, raspoloživo, "
             + "raspoloživ, raspoloživa, u prodaji",

@@ -27,10 +27,12 @@ extension ImportLanguage {
         net: "net, net wt, net wt., net weight, net contents, contents, weight, typical weight",
         drained: "drained, drained weight, net drained weight, dr. wt",
         approximate: "approx, approximately, about, circa, typical, typical weight, typically",
-        per: "per, a, price per",
+        per: "per, price per, price",
         ranges: "to, or, from, between, up to, min, max, minimum, maximum, at least, over, under",
         labels: "size, no, number, type, nr, grade, stage, spf, age, level",
         halves: "half",
+        traits:
+            "ply, months, month, mo, yrs, years, year, hours, w, watt, v, kcal, persons, people, proof, in 1, in1, vol, abv",
         available:
             "true, t, yes, y, available, in stock, in store, in store only, online only, "
             + "limited availability, low stock, few left",

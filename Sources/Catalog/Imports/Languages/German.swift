@@ -3,7 +3,7 @@ extension ImportLanguage {
         code: "de",
         units: [
             .mg: "Milligramm", .g: "Gramm", .dag: "Deka, Dekagramm", .kg: "Kilogramm, Kilos",
-            .lb: "", .ml: "Milliliter", .cl: "Zentiliter", .dl: "Deziliter", .l: "Liter", .m: "Meter, lfm",
+            .ml: "Milliliter", .cl: "Zentiliter", .dl: "Deziliter", .l: "Liter", .m: "Meter, lfm",
             .m2: "Quadratmeter",
             .piece:
                 "Stück, Stk, St, Stücke, Tablette, Tabletten, Kapsel, Kapseln, Dragees, Tuch, Tücher, Blatt, Einheiten",
@@ -11,16 +11,15 @@ extension ImportLanguage {
             .dose:
                 "WG, WL, Waschgang, Waschgänge, Waschladung, Waschladungen, Wäschen, Portion, Portionen, Anwendungen",
         ],
-        connectors: "à, a, je, zu, zu je, mal, mit",
+        connectors: "à, je, zu, zu je, mal, mit",
         bundles:
-            "er-Pack, er Pack, erpack, Pack, Pkg, Packung, Packungen, Multipack, Kasten, Kiste, Tray, Set, er-Set, er Set, "
+            "er, er-Pack, erpack, Pack, Pkg, Packung, Packungen, Multipack, Kasten, Kiste, Tray, Set, er-Set, er Set, "
             + "er-Kasten, er-Tray, er-Kiste, er-Packung, Gebinde, Karton, Sixpack",
         containers:
             "Dose, Dosen, Flasche, Flaschen, Fl, Glas, Gläser, Becher, Beutel, Tüte, Tüten, Tube, Tuben, Tetra, Tafel, "
             + "Tafeln, Riegel, Schale, Schalen, Netz, Eimer, Kanister, Pck, Päckchen, Kopf, Bund",
         items:
-            "Rolle, Rollen, Ei, Eier, Scheibe, Scheiben, Teebeutel, Filterbeutel, Filter, Windeln, Pads, Stäbchen, Tabs, "
-            + "er",
+            "Rolle, Rollen, Ei, Eier, Scheibe, Scheiben, Teebeutel, Filterbeutel, Filter, Windeln, Pads, Stäbchen",
         net: "netto, Füllmenge, Nettofüllmenge, Nettogewicht, Inhalt, Gewicht, Einwaage",
         drained: "Abtropfgewicht, abgetropft, ATG, Abtr.gew, Abtropfgew",
         approximate: "circa, zirka, etwa, ungefähr, rund",
@@ -28,6 +27,7 @@ extension ImportLanguage {
         ranges: "bis, oder, von, zwischen, mindestens, höchstens, mind, max, ab, je nach Sorte",
         labels: "Größe, Gr, Nr, Nummer, Type, Typ, Stufe, LSF, Klasse",
         halves: "halbe, halber, halbes",
+        traits: "lagig, Lagen, Monate, Monaten, Jahre, Jahren, Prozent, Volt, Watt, Personen, in eins, Lagenstärke",
         available:
             "ja, j, verfügbar, verfuegbar, lieferbar, sofort lieferbar, sofort verfügbar, auf Lager, lagernd, an Lager, "
             + "vorrätig, vorhanden, erhältlich, wenige verfügbar, nur noch wenige verfügbar, im Sortiment",

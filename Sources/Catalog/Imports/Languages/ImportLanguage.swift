@@ -29,6 +29,8 @@ package struct ImportLanguage: Sendable {
     /// Words before a number that names a kind and counts nothing: `size 4`, `no. 5`.
     package var labels = ""
     package var halves = ""
+    /// Words after a number that describe the product and count nothing: `2 ply`, `8 months`.
+    package var traits = ""
     /// Words for products that customers can buy now.
     package var available = ""
     /// Words for products that customers cannot buy now.
@@ -48,14 +50,16 @@ package struct ImportLanguage: Sendable {
         list.split(separator: ",").map { folded(String($0).trimmed) }.filter { !$0.isEmpty }
     }
 
-    /// Returns a text in lower case and without accents.
+    /// Returns a text in lower case and without accents. The word “à” keeps its accent, because “a” is another word.
     ///
     /// - Complexity: O(n) for a stream-safe text.
     package static func folded(_ text: String) -> String {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.lowercased() }
         var folded = String.UnicodeScalarView()
-        for scalar in text.lowercased().decomposed.unicodeScalars {
+        let scalars = Array(text.lowercased().decomposed.unicodeScalars)
+        for (index, scalar) in scalars.enumerated() {
             switch scalar {
+            case "\u{300}" where isOneLetterA(before: index, scalars): folded.append(scalar)
             case "\u{300}"..."\u{36F}": continue
             case "đ": folded.append("d")
             case "ł": folded.append("l")
@@ -66,5 +70,12 @@ package struct ImportLanguage: Sendable {
             }
         }
         return String(folded)
+    }
+
+    private static func isOneLetterA(before index: Int, _ scalars: [Unicode.Scalar]) -> Bool {
+        func isLetter(_ index: Int) -> Bool {
+            scalars.indices.contains(index) && scalars[index].properties.isAlphabetic
+        }
+        return index > 0 && scalars[index - 1] == "a" && !isLetter(index - 2) && !isLetter(index + 1)
     }
 }

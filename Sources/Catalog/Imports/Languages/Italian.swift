@@ -2,7 +2,7 @@ extension ImportLanguage {
     static let italian = ImportLanguage(
         code: "it",
         units: [
-            .mg: "milligrammi", .g: "grammo, grammi", .hg: "etto, etti", .kg: "chilo, chili, chilogrammo, chilogrammi",
+            .mg: "milligrammi", .g: "grammo, grammi", .hg: "etto, etti", .kg: "chilo, chilogrammo, chilogrammi",
             .ml: "millilitri", .cl: "centilitri", .l: "litro, litri", .m: "metro, metri", .mm: "millimetri",
             .piece:
                 "pz, pezzo, pezzi, compressa, compresse, capsula, capsule, salvietta, salviette, fazzoletti, fogli, "
@@ -23,6 +23,7 @@ extension ImportLanguage {
         ranges: "o, oppure, tra, fra, minimo, massimo, min, max",
         labels: "n, nr, numero, misura, tipo, taglia, calibro",
         halves: "mezzo, mezza",
+        traits: "veli, mesi, anni, persone, gradi",
         available: "si, sì, disponibile, disponibili, in magazzino, in assortimento, in stock, disponibilità immediata",
         unavailable:
             "no, non disponibile, non disponibili, esaurito, esaurita, esauriti, terminato, non in magazzino, "

@@ -29,6 +29,7 @@ extension ImportLanguage {
         ranges: "do, lub, od, albo, pomiędzy, minimum, maks",
         labels: "rozmiar, nr, numer, typ, klasa",
         halves: "pół",
+        traits: "warstwy, warstw, warstwowy, miesięcy, mies, lat, miesiąca",
         available:
             "tak, dostępny, dostępna, dostępne, dostępność natychmiast, na stanie, w magazynie, jest, na magazynie",
         unavailable:

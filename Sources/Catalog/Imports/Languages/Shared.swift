@@ -14,6 +14,8 @@ extension ImportLanguage {
         ],
         customaryUnits: [.ounce: "oz", .fluidOunce: "fl oz, floz, fl. oz"],
         connectors: "x, ×, *, х",
-        approximate: "~, ≈, ca, cca"
+        approximate: "~, ca, cca",
+        labels: "№, €, $, £",
+        traits: "%, º, °, °c, €, $, £, eur, usd, gbp"
     )
 }

@@ -11,11 +11,11 @@ extension ImportLanguage {
             .dose: "lavado, lavados, dosis, ración, raciones, porciones",
         ],
         connectors: "de, por",
-        bundles: "pack, packs, pack de, packs de, paquete, paquetes, lote, lotes, caja, cajas, multipack, set",
+        bundles: "pack, packs, paquete, paquetes, lote, lotes, caja, cajas, multipack, set",
         containers:
             "lata, latas, botella, botellas, bolsa, bolsas, brik, briks, bote, botes, tarro, tarros, tarrina, tarrinas, "
             + "garrafa, garrafas, bandeja, bandejas, sobre, sobres, bolsita, bolsitas, tubo, estuche, frasco, botellín, "
-            + "botellines, envase, envases, yogures, tableta",
+            + "botellines, envase, envases",
         items: "rollo, rollos, huevo, huevos, loncha, lonchas, rebanadas, pañales, compresas, pastillas, servilletas",
         net: "peso neto, neto, contenido neto, contenido, peso",
         drained: "peso escurrido, escurrido, p. escurrido, peso neto escurrido",
@@ -24,6 +24,7 @@ extension ImportLanguage {
         ranges: "o, entre, hasta, desde, mínimo, máximo, a",
         labels: "talla, n, número, nº, tipo, clase, tamaño",
         halves: "medio, media",
+        traits: "capas, meses, años, grados, personas",
         available:
             "sí, si, disponible, disponibles, en stock, en existencia, en existencias, hay existencias, con stock",
         unavailable:

@@ -1,0 +1,50 @@
+package import Catalog
+
+/// A parser for sizes in natural text, such as `500g`, `6 x 330 ml`, `4 Dosen à 400 g (Abtropfgewicht 240 g)`.
+///
+///     text     = { measure | count | range | dimension | word | mark }
+///     measure  = [ kind ] { count link } number unit [ "x" count ] [ kind ]
+///     count    = number { noun }                             12 eggs, 4 packs
+///     link     = "x" | noun connector | noun                 4 x, 4 cans of, 4 cans
+///     kind     = net | drained | approximate                 before or after the measure
+///
+/// The words come from `ImportLanguage`. The statements of a text confirm each other, as in `120 g (4 x 30 g)`, or
+/// contradict each other. A text that is contradictory, ambiguous or not understood has no size: ranges, numbers that
+/// may have a thousands separator, a number that no known word explains. An unknown word never changes a size.
+package enum SizeText {
+    /// Where a text comes from.
+    package enum Source: Sendable {
+        /// A column for sizes.
+        case size
+        /// A product's name, in which dimensions and strengths do not describe the content.
+        case name
+    }
+
+    /// The facts about the store and the shelf of a product that decide the meaning of words.
+    package struct Context: Sendable, Hashable {
+        /// Decides the customary units: those of the US for `us`, imperial ones for `gb`, and none otherwise.
+        package var pricing: UnitPricing
+        /// An ISO 639-1 code, which decides words that several languages understand differently.
+        package var language: String?
+        /// The dimension of the shelf's products; decides whether `oz` is a mass or a volume.
+        package var dimension: Dimension?
+
+        package init(pricing: UnitPricing = .eu, language: String? = nil, dimension: Dimension? = nil) {
+            self.pricing = pricing
+            self.language = language
+            self.dimension = dimension
+        }
+    }
+
+    /// The maximum length of a text in bytes; a longer one has no size.
+    private static let lengthLimit = 1024
+
+    /// Returns the size that a text states; nil if it states none, or if it is ambiguous.
+    ///
+    /// - Complexity: O(n) in the length of the text.
+    package static func parse(_ text: String, from source: Source = .size, in context: Context = Context()) -> Size? {
+        guard text.utf8.count <= lengthLimit, text.isStreamSafe else { return nil }
+        var reader = SizeReader(SizeTerm.terms(of: text, language: context.language), source, context)
+        return SizeResolver(source: source, context: context).size(reader.statements())
+    }
+}
