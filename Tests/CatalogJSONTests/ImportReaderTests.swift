@@ -82,7 +82,8 @@ import Testing
             ("currency", "EURO", "must be an ISO 4217 code such as EUR"),
             ("store", "Not A Key", "must be \(CatalogKey.rule)"),
             ("tags", "a\u{0}b", "contains a control character"),
-            ("popularity", "-1", "must be a number from 0 to 10^9"), ("drained", "x", ""), ("position", "x", ""),
+            ("popularity", "-1", "must be a number from 0 to 10^9"), ("pack_count", "0", "must be a whole number"),
+            ("position", "x", ""),
         ]
     )
     func rejectsOtherColumns(_ column: String, _ value: String, _ reason: String) throws {

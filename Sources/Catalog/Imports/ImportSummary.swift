@@ -14,6 +14,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var sizesApproximate = 0
     /// The number of products whose size was not understood.
     package var sizesUnknown = 0
+    /// The number of rows whose size differs from the size of the name.
+    package var sizesDifferent = 0
     /// The number of prices that were rounded to minor units.
     package var pricesRounded = 0
     /// The number of decimals that were rounded to 9 digits after the point.
@@ -35,7 +37,8 @@ package struct ImportSummary: Sendable, Hashable {
             ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),
             ("rejected", rejected), ("repeated", repeated), ("removed_placements", removedPlacements),
             ("removed_products", removedProducts), ("sizes_approximate", sizesApproximate),
-            ("sizes_unknown", sizesUnknown), ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
+            ("sizes_unknown", sizesUnknown), ("sizes_different", sizesDifferent),
+            ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
             ("fields_emptied", fieldsEmptied), ("stores_created", storesCreated), ("shelves_created", shelvesCreated),
         ]
     }

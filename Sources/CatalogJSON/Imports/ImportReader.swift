@@ -10,6 +10,7 @@ package struct ImportReader {
 
     private let options: ImportOptions
     private var currencies: [CatalogKey: Currency]
+    private let sizes: SizeContexts
     private var records: RecordReader
     private var rows: ImportRowReader?
     /// The index of each canonical column in the file.
@@ -18,12 +19,21 @@ package struct ImportReader {
     /// Warnings about the file as a whole.
     package private(set) var warnings: [String] = []
 
-    /// - Parameter currencies: the currencies of existing stores.
-    package init(_ options: ImportOptions, currencies: [CatalogKey: Currency]) {
+    /// - Parameters:
+    ///   - currencies: the currencies of existing stores.
+    ///   - sizes: the facts about existing stores and shelves that decide the meaning of words in sizes.
+    package init(
+        _ options: ImportOptions,
+        currencies: [CatalogKey: Currency],
+        sizes: SizeContexts = SizeContexts()
+    ) {
         self.options = options
         self.currencies = currencies
+        self.sizes = sizes
         records = RecordReader(options.format)
-        if options.format == .ndjson { rows = ImportRowReader(options, columns: Set(ImportColumn.allCases)) }
+        if options.format == .ndjson {
+            rows = ImportRowReader(options, columns: Set(ImportColumn.allCases), sizes: sizes)
+        }
     }
 
     /// The columns of the file; all of them for NDJSON, where missing members are empty.
@@ -163,7 +173,7 @@ package struct ImportReader {
                 "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
             )
         }
-        rows = ImportRowReader(options, columns: Set(order.keys))
+        rows = ImportRowReader(options, columns: Set(order.keys), sizes: sizes)
     }
 
     private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {

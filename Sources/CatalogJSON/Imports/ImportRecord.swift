@@ -17,6 +17,8 @@ package struct ImportRecord: Sendable {
     package var emptied: [ImportRejection] = []
     /// The text of a size that was not understood; nil if there is none, or if the size is known.
     package var unknownSize: String?
+    /// The difference between the size column and the size of the name; nil if they agree.
+    package var sizeDifference: ImportRejection?
     /// The purchases that the row states.
     package var popularity = 0.0
     /// The manual position as a fraction: numerator ÷ denominator.
@@ -48,5 +50,13 @@ package struct ImportRecord: Sendable {
         product.regularPriceMinor = promotional == nil ? nil : price?.minor
         wasRounded = price?.wasRounded ?? false || promotional?.wasRounded ?? false
         roundedDecimals += [price, promotional].count { $0?.hadNoise == true }
+    }
+
+    /// Sets the size; contradictory columns leave it empty.
+    mutating func set(_ reading: SizeReading) {
+        product.size = reading.size
+        roundedDecimals += reading.roundedDecimals
+        sizeDifference = reading.difference
+        if let contradiction = reading.contradiction { emptied.append(contradiction) }
     }
 }

@@ -5,6 +5,7 @@ struct ImportRow {
     let line: Int
     let currency: Currency
     let options: ImportOptions
+    let sizeContext: SizeText.Context
 
     func price(
         _ column: ImportColumn,
@@ -19,68 +20,6 @@ struct ImportRow {
             throw reject(column, text, "must be 0 or more and less than 10^12 minor units")
         }
         return ImportRecord.Price(minor: price.minor, wasRounded: price.wasRounded, hadNoise: exact != amount)
-    }
-
-    /// Returns the size that the row states, or that the name ends with, and the number of decimals with binary noise.
-    ///
-    /// - Parameter name: the product's name, which may end with its size.
-    func size(
-        name: String,
-        _ text: String?,
-        unit unitText: String?,
-        packs packsText: String?,
-        drained drainedText: String?
-    ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
-        let stated = try statedSize(text, unit: unitText, packs: packsText, drained: drainedText)
-        guard stated.size == nil, options.readsSizeFromName else { return stated }
-        return (SizeText.parse(name, from: .name), stated.roundedDecimals)
-    }
-
-    private func statedSize(
-        _ text: String?,
-        unit unitText: String?,
-        packs packsText: String?,
-        drained drainedText: String?
-    ) throws(ImportRejection) -> (size: Size?, roundedDecimals: Int) {
-        guard let text else { return (nil, 0) }
-        let isApproximate = text.utf8.first == UInt8(ascii: "~")
-        guard let amount = ExactDecimal(isApproximate ? text.dropFirst() : text[...]) else {
-            // Not a number: a text such as "6 x 330 ml", which includes the unit.
-            return (SizeText.parse(text), 0)
-        }
-        guard let unitText else {
-            throw reject(.unit, nil, "is missing: a size needs a unit such as g, kg, ml, l or piece")
-        }
-        guard let unit = MeasureUnit(spelling: unitText) else {
-            throw reject(.unit, unitText, "is not a known unit; use one such as g, kg, ml, l or piece")
-        }
-        var packs = 1
-        if let packsText {
-            guard let count = Int(packsText), (1...1_000_000).contains(count) else {
-                throw reject(.packCount, packsText, "must be a whole number from 1 to 1000000")
-            }
-            packs = count
-        }
-        var drained: ExactDecimal?
-        if let drainedText {
-            drained = ExactDecimal(drainedText)
-            if drained == nil {
-                throw reject(.drained, drainedText, "is not a decimal number; use a point, such as 0.5")
-            }
-        }
-        do {
-            let (exact, exactDrained) = (amount.withoutBinaryNoise, drained?.withoutBinaryNoise)
-            let size = try Size(
-                amount: exact,
-                unit: unit,
-                packs: packs,
-                drained: exactDrained,
-                isApproximate: isApproximate
-            )
-            return (size, [exact != amount, exactDrained != drained].count { $0 })
-        } catch {
-            throw reject(.size, text, error.reason)
-        }
     }
 
     /// Returns the text to report for a product without a known size.

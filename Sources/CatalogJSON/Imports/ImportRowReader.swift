@@ -5,10 +5,12 @@ package struct ImportRowReader: Sendable {
     private let options: ImportOptions
     /// The columns of the file.
     package let columns: Set<ImportColumn>
+    private let contexts: SizeContexts
 
-    package init(_ options: ImportOptions, columns: Set<ImportColumn>) {
+    package init(_ options: ImportOptions, columns: Set<ImportColumn>, sizes contexts: SizeContexts = SizeContexts()) {
         self.options = options
         self.columns = columns
+        self.contexts = contexts
     }
 
     /// - Parameters:
@@ -37,13 +39,19 @@ package struct ImportRowReader: Sendable {
         }
         let store = try readStore(line, try text(.store, 256))
         let currency = try readCurrency(line, store, try text(.currency, 16), &currencies)
-        let row = ImportRow(line: line, currency: currency, options: options)
+        let shelf = try text(.shelf, Shelf.titleLimit)
+        let row = ImportRow(
+            line: line,
+            currency: currency,
+            options: options,
+            sizeContext: contexts.context(of: store, shelf: shelf)
+        )
         let skuText = try text(.sku, 1024)
         guard let sku = SKU(skuText ?? "") else { throw row.reject(.sku, skuText, "must be \(SKU.rule)") }
         var record = ImportRecord(
             line: line,
             store: store,
-            shelf: try text(.shelf, Shelf.titleLimit),
+            shelf: shelf,
             currency: currency,
             product: Product(sku: sku, name: ""),
             position: try row.position(try text(.position, 64))

@@ -101,16 +101,16 @@ enum ProductField: CaseIterable {
             )
         case .size:
             let (sizeText, unitText) = (try text(.size, 200), try text(.unit, 64))
-            let (size, rounded) = try row.size(
-                name: record.product.name,
-                sizeText,
+            let columns = SizeColumns(
+                size: sizeText,
                 unit: unitText,
                 packs: try text(.packCount, 32),
                 drained: try text(.drained, 64)
             )
-            record.product.size = size
-            record.roundedDecimals += rounded
-            if size == nil { record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText) }
+            record.set(try row.size(columns, name: record.product.name))
+            if record.product.size == nil {
+                record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText)
+            }
         case .barcode: record.product.barcode = try text(.barcode, Product.barcodeLimit)
         case .imageURL:
             record.product.imageURL = record.readOptional(nil) { () throws(ImportRejection) in

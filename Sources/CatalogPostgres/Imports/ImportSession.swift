@@ -20,6 +20,8 @@ final class ImportSession {
     var hasRepeats = false
     var summary = ImportSummary()
     private var emptied = EmptiedFields()
+    private var sizes = SizeContexts()
+    private var firstDifference: ImportRejection?
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelf: CatalogKey?)] = []
 
@@ -81,7 +83,7 @@ final class ImportSession {
         _ onProgress: (Int) -> Void
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
-        var reader = ImportReader(options, currencies: stores.mapValues(\.currency))
+        var reader = ImportReader(options, currencies: stores.mapValues(\.currency), sizes: sizes)
         try await connection.perform { connection in
             try connection.begin()
             try connection.beginCopyIn(ImportStatements.stage)
@@ -113,6 +115,11 @@ final class ImportSession {
             throw error
         }
         summary.warnings = reader.warnings + emptied.warnings
+        if let firstDifference {
+            summary.warnings.append(
+                "sizes differ from names in \(summary.sizesDifferent) rows: \(firstDifference.description)"
+            )
+        }
         summary.fieldsEmptied = emptied.count
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
         guard summary.read == 0 || summary.rejected < summary.read else {
@@ -171,6 +178,10 @@ final class ImportSession {
             if record.product.size == nil {
                 summary.sizesUnknown += 1
                 summary.unknownSizes.add(record.unknownSize)
+            }
+            if let difference = record.sizeDifference {
+                summary.sizesDifferent += 1
+                firstDifference = firstDifference ?? difference
             }
             for invalid in record.emptied { emptied.add(invalid) }
             summary.decimalsRounded += record.roundedDecimals
@@ -250,18 +261,23 @@ final class ImportSession {
         let (known, shelves) = try await transaction { connection in
             (
                 try connection.query(ImportStatements.stores) {
-                    try $0.map { (try $0.text(0), try $0.text(1), try $0.int4(2)) }
+                    try $0.map { (try $0.text(0), try $0.text(1), try $0.int4(2), try $0.text(3), try $0.text(4)) }
                 },
                 try connection.query(
                     ImportStatements.allShelfTitles
-                ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2)) } }
+                ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2), try $0.int2OrNil(3)) } }
             )
         }
         var shelvesByStore: [String: [(key: CatalogKey, title: String)]] = [:]
-        for (store, key, title) in shelves {
+        for (store, key, title, ordinal) in shelves {
+            if let ordinal, Dimension.allCases.indices.contains(Int(ordinal)) {
+                let dimension = Dimension.allCases[Int(ordinal)]
+                for name in [key, title] { sizes.add(dimension, of: name, in: try CatalogKey(stored: store)) }
+            }
             shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
         }
-        for (key, code, id) in known {
+        for (key, code, id, pricing, locale) in known {
+            sizes.add(try CatalogKey(stored: key), pricing: UnitPricing(rawValue: pricing) ?? .eu, locale: locale)
             guard let currency = Currency(code) else {
                 throw PostgresError(
                     .decoding,

@@ -316,9 +316,10 @@ enum ImportStatements {
         """
     static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
     static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
-    static let stores: PostgresStatement = "SELECT key, currency, store_id FROM store"
-    /// The shelves of all stores.
+    static let stores: PostgresStatement = "SELECT key, currency, store_id, unit_pricing, locale FROM store"
+    /// The shelves of all stores. The dimension is null if it may be the initial one, mass.
     static let allShelfTitles: PostgresStatement = """
-        SELECT s.key, h.key, h.title FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL
+        SELECT s.key, h.key, h.title, coalesce(h.dimension, nullif(h.settled_dimension, 0))
+        FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL
         """
 }

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// What a part of a text says about a product's size.
+/// A statement that a part of a text makes about a product's size.
 enum SizeStatement: Hashable {
     case measure(SizeMeasure)
     case count(SizeCount)
@@ -32,7 +32,7 @@ struct SizeCount: Hashable {
     var total: Int { amount * packs }
 }
 
-/// What a number counts, from the largest to the smallest.
+/// The kinds of things that a number counts, from the largest to the smallest.
 enum SizeNoun: Hashable {
     /// Packs or containers, each of which may have the stated measure.
     case bundle

@@ -47,4 +47,44 @@ package enum SizeText {
         var reader = SizeReader(SizeTerm.terms(of: text, language: context.language), source, context)
         return SizeResolver(source: source, context: context).size(reader.statements())
     }
+
+    /// Parses the name of a unit, such as `kg`, `Stück` or `fl oz`; nil for an unknown or ambiguous one.
+    ///
+    /// An ounce is a mass, except on a shelf of volumes.
+    package static func unit(_ text: String, in context: Context = Context()) -> MeasureUnit? {
+        if let unit = MeasureUnit(spelling: text), unit != .oz || context.dimension != .volume { return unit }
+        guard let size = parse("1 " + text, in: context), size.packs == 1, size.amount == ExactDecimal(1),
+            size.drained == nil, !size.isApproximate
+        else { return nil }
+        return size.unit
+    }
+}
+
+/// The facts about stores and shelves that decide the meaning of words in sizes.
+package struct SizeContexts: Sendable {
+    private var stores: [CatalogKey: SizeText.Context] = [:]
+    /// By store, then by the key and by the title of a shelf.
+    private var shelves: [CatalogKey: [String: Dimension]] = [:]
+
+    package init() {}
+
+    /// Adds a store.
+    ///
+    /// - Parameter locale: a BCP 47 tag, of which the language decides.
+    package mutating func add(_ store: CatalogKey, pricing: UnitPricing, locale: String) {
+        let language = locale.prefix { $0 != "-" }.lowercased()
+        stores[store] = SizeText.Context(pricing: pricing, language: language)
+    }
+
+    /// Adds a shelf with a comparison dimension.
+    package mutating func add(_ dimension: Dimension, of shelf: String, in store: CatalogKey) {
+        shelves[store, default: [:]][shelf] = dimension
+    }
+
+    /// Returns the facts about a row's store and shelf.
+    package func context(of store: CatalogKey, shelf: String?) -> SizeText.Context {
+        var context = stores[store] ?? SizeText.Context()
+        if let shelf { context.dimension = shelves[store]?[shelf] }
+        return context
+    }
 }
