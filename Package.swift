@@ -61,7 +61,11 @@ let package = Package(
         .target(name: "Ordering", swiftSettings: strict),
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
         .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
-        .target(name: "CatalogJSON", dependencies: ["AisleDiff", "Catalog", "Ordering"], swiftSettings: strict),
+        .target(
+            name: "CatalogJSON",
+            dependencies: ["AisleDiff", "Catalog", "Ordering", "Platform"],
+            swiftSettings: strict
+        ),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
         .target(
             name: "Schema",
@@ -200,7 +204,9 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogJSONTests",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "Ordering", "TestSupport"],
+            dependencies: [
+                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "Ordering", "Platform", "TestSupport",
+            ],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
@@ -250,7 +256,7 @@ let package = Package(
             name: "CatalogHTTPIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog",
-                "TestSupport",
+                "Platform", "TestSupport",
                 "WebClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -294,7 +300,7 @@ if Context.environment["AISLE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "Platform",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz",

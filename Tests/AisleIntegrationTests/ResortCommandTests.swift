@@ -180,9 +180,16 @@ import TestSupport
         let refused = try await run(["prices", "import", "-", "--format", "csv"], url, input: days)
         #expect(refused.0 == 65)
         #expect(refused.2.contains("--replay"))
-        let played = try await run(["prices", "import", "-", "--format", "csv", "--replay"], url, input: days)
+        let played = try await run(
+            ["prices", "import", "-", "--format", "csv", "--replay", "--max-rejects", "50"],
+            url,
+            input: days
+        )
         #expect(played.0 == 0, "\(played)")
-        #expect(played.2.contains("days 2, changed 3, unchanged 0, rounded 0, rejected 2"), "\(played)")
+        #expect(
+            played.2.contains("days 2, changed 3, unchanged 0, rounded 0, prices_future 0, rejected 2"),
+            "\(played)"
+        )
         #expect(played.1.contains("2026-01-02\tshop/shelf-0\tprice\t20\t1\n"))
         let unsortedFile = "date,sku,price\n2026-01-02,p0,1\n2026-01-01,p0,2\n"
         let unsorted = try await run(
@@ -198,13 +205,26 @@ import TestSupport
         #expect(try await run(["purchases", "forget", "--customer", "nobody"], url).2.contains("0 rows"))
         #expect(try await run(["purchases", "forget", "--customer", " "], url).0 == 64)
         // An unknown store rejects its rows, not the file.
-        let unknownStores = "store,sku,price\nnowhere,p0,1\nshop,p0,\nshop,p0,-1\nshop,p0,0.333\n"
-        let some = try await run(["prices", "import", "-", "--format", "csv"], url, input: unknownStores)
+        let unknownStores = "store,sku,price\nnowhere,p0,1\nshop,p0,\nshop,p0,-1\nshop,p0,0.3334\n"
+        let priceCommand = ["prices", "import", "-", "--format", "csv"]
+        // More than 5 % of rejected rows change nothing.
+        #expect(try await run(priceCommand, url, input: unknownStores).0 == 65)
+        let allRejected = try await run(
+            priceCommand + ["--max-rejects", "100"],
+            url,
+            input: "store,sku,price\nshop,no,1\n"
+        )
+        #expect(allRejected.0 == 65 && allRejected.2.contains("all 1 rows were rejected"), "\(allRejected)")
+        let future = try await run(priceCommand, url, input: "date,store,sku,price\n2099-01-01,shop,p0,9\n")
+        #expect(future.0 == 0 && future.2.contains("changed 0, unchanged 0, rounded 0, prices_future 1"), "\(future)")
+        let some = try await run(priceCommand + ["--max-rejects", "75"], url, input: unknownStores)
         #expect(some.0 == 0, "\(some)")
-        #expect(some.2.contains("changed 1, unchanged 0, rounded 1, rejected 3"), "\(some)")
+        #expect(some.2.contains("changed 1, unchanged 0, rounded 1, prices_future 0, rejected 3"), "\(some)")
         var random = SeededGenerator(seed: 4)
         let events = events(0..<3, &random) + events(3..<5, &random).replacing("shop,", with: "nowhere,").dropFirst(40)
-        let imported = try await run(["purchases", "import", "-", "--format", "csv"], url, input: events)
+        let purchaseCommand = ["purchases", "import", "-", "--format", "csv"]
+        #expect(try await run(purchaseCommand, url, input: events).0 == 65)
+        let imported = try await run(purchaseCommand + ["--max-rejects", "40"], url, input: events)
         #expect(imported.0 == 0, "\(imported)")
         #expect(imported.1.contains("accepted\t3"), "\(imported)")
         #expect(imported.1.contains("rejected\t2"), "\(imported)")

@@ -123,7 +123,8 @@ import TestSupport
             #expect(csv.body["warnings"]?.text.contains("colour") == true)
             let rows = #"{"sku":"d","name":"D","colour":"red"}"# + "\n" + #"{"sku":"e","name":"E"}"# + "\n"
             for type in ["application/x-ndjson", "application/ndjson"] {
-                let response = try await send(client, .post, "/v1/stores/s/imports", rows, [.contentType: type])
+                let path = "/v1/stores/s/imports?max_rejects=50"
+                let response = try await send(client, .post, path, rows, [.contentType: type])
                 let rejects = try #require(response.body["rejects"]?.elements)
                 #expect(rejects.count == 1, "\(type)")
                 #expect(rejects[0]["line"] == .number("1"), "\(type)")

@@ -5,6 +5,7 @@ import CatalogPostgres
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Platform
 import Testing
 import TestSupport
 
@@ -32,7 +33,7 @@ import TestSupport
     func importCreatesStore() async throws {
         try await withServer { (client: any TestClient) async throws in
             let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
-            let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK", rows)
+            let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK&max_rejects=50", rows)
             #expect(status == .ok)
             #expect(answer["inserted"] == .number("1"))
             #expect(answer["stores_created"] == .number("1"))
@@ -44,6 +45,40 @@ import TestSupport
             let store = try await client.execute(uri: "/v1/stores/new", method: .get)
             #expect(String(buffer: store.body).contains(#""currency":"SEK""#))
             #expect(try await post(client, "/v1/stores/new/imports?currency=kr", rows).0 == .badRequest)
+        }
+    }
+
+    @Test("More than 5 % of rejected rows import nothing")
+    func limitsRejectedRows() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            let (status, problem) = try await post(client, "/v1/stores/new/imports", "sku,name,price\na,A,1\nb,B,x\n")
+            #expect(status == .unprocessableContent)
+            #expect(problem["rejects"]?.elements?.count == 1)
+            #expect(try await client.execute(uri: "/v1/stores/new", method: .get).status == .notFound)
+        }
+    }
+
+    @Test("A file in another encoding, or compressed with gzip, is imported, and the response says how it was read")
+    func readsOtherFiles() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            let text = "Products of today\n\nsku;name;price\na;A;1,5\n"
+            let headers: HTTPFields = [.contentType: "text/csv", .contentEncoding: "gzip"]
+            let path =
+                "/v1/stores/new/imports?encoding=windows-1250&decimal_mark=comma&separator=semicolon&header_line=3"
+            let file = ByteBuffer(bytes: Gzip.compress(Array(text.utf8))!)
+            let response = try await client.execute(uri: path, method: .post, headers: headers, body: file)
+            let answer = try JSONReader.parse(Array(buffer: response.body))
+            #expect(response.status == .ok, "\(answer)")
+            #expect(answer["inserted"] == .number("1"))
+            #expect(answer["file"]?["encoding"] == .string("windows-1250"))
+            #expect(answer["file"]?["header_line"] == .number("3"))
+            let plain = ByteBuffer(string: text)
+            let wrong = try await client.execute(uri: path, method: .post, headers: headers, body: plain)
+            #expect(wrong.status == .unprocessableContent)
+            let truncated = ByteBuffer(bytes: Gzip.compress(Array(text.utf8))!.dropLast(3))
+            let cut = try await client.execute(uri: path, method: .post, headers: headers, body: truncated)
+            #expect(cut.status == .unprocessableContent)
+            #expect(try await post(client, path + "x", "sku,name\na,A\n").0 == .badRequest)
         }
     }
 

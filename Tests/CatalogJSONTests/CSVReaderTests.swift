@@ -34,7 +34,6 @@ import Testing
             ("a\n\"\"\n", [["a"], [""]]),
             ("a,b\n\"x\"y,2\n", [["a", "b"], ["xy", "2"]]),
             ("a,b\n\n\n1,2\n", [["a", "b"], ["1", "2"]]),
-            ("\u{FEFF}a,b\n1,2\n", [["a", "b"], ["1", "2"]]),
             ("a\r1\r2", [["a"], ["1"], ["2"]]),
         ]
     )
@@ -42,14 +41,6 @@ import Testing
         #expect(read(text) == expected)
         #expect(read(text, pieces: 1) == expected)
         #expect(read(text, pieces: 3) == expected)
-    }
-
-    @Test(
-        "The separator is the most frequent of comma, semicolon and tab in the header",
-        arguments: [("a;b,c;d\n1;2;3\n", 3), ("a\tb\n1\t2\n", 2), ("a,b;c\n1,2\n", 2), ("a\n1\n", 1)]
-    )
-    func separators(_ text: String, _ columns: Int) {
-        #expect(read(text)[1].count == columns)
     }
 
     @Test(
@@ -87,22 +78,6 @@ import Testing
         let rows = read("a\n" + String(repeating: ",", count: CSVReader.fieldLimit + 1) + "\n2\n")
         #expect(rows[1].first == "broken")
         #expect(rows[2] == ["2"])
-    }
-
-    @Test("A UTF-16 file is reported once, and nothing of it is read, however it arrives")
-    func reportsUTF16() {
-        for mark: [UInt8] in [[0xFF, 0xFE], [0xFE, 0xFF]] {
-            let file = mark + "sku,name\na,\"Milk\nb,Tea\n".utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
-            for place in file.indices {
-                var reader = CSVReader()
-                var events: [String] = []
-                for piece in [file[..<place], file[place...]] {
-                    piece.withUnsafeBytes { reader.read($0) { events.append("\($0)") } }
-                }
-                reader.end { events.append("\($0)") }
-                #expect(events == [#"malformed(line: 1, reason: "the file is UTF-16; save it as UTF-8")"#])
-            }
-        }
     }
 
     @Test("A field that is not UTF-8 has no text")

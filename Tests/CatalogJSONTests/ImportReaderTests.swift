@@ -61,7 +61,7 @@ import Testing
     @Test(
         "An invalid value is rejected with its line and column",
         arguments: [
-            ("a,Milk,x", "2 price is not a decimal number; use a point and no thousands separators, such as 1.99"),
+            ("a,Milk,x", "2 price is not an amount such as 1.99 or 1,99"),
             ("a,Milk,-1", "2 price must be 0 or more and less than 10^12 minor units"),
             ("a,Milk,99999999999", "2 price must be 0 or more and less than 10^12 minor units"),
             ("a,,1", "2 name is missing"), (",Milk,1", "2 sku must be \(SKU.rule)"),
@@ -98,7 +98,7 @@ import Testing
         "An invalid value of an optional column is left empty, and the row is imported",
         arguments: [
             ("image_url", "ftp://x/y.png", "must be \(Product.imageURLRule)"),
-            ("in_stock", "ja", "must be true or false"),
+            ("promo_price", "0.00", "must be more than 0; leave it empty for no promotion"),
             ("image_url", "https://x/" + String(repeating: "y", count: 3000), "bytes; shorten it"),
             ("promo_price", "2.01", "must not exceed the price"),
         ]

@@ -59,7 +59,8 @@ import Testing
 
     @Test("A field that is not UTF-8 rejects its row alone")
     func invalidBytesAreRejected() throws {
-        var reader = RowReader(.csv, columns: Self.columns, required: ["sku"])
+        let dialect = FileDialect(encoding: .utf8)
+        var reader = RowReader(.csv, dialect, columns: Self.columns, required: ["sku"])
         var (rows, rejected) = (0, [String]())
         let bytes = Array("sku\n".utf8) + [0xFF, 0x0A] + Array("b\n".utf8)
         func take(_ event: RowReader.Event) {

@@ -79,7 +79,8 @@ import Testing
                     (
                         "an import of \(columns.map(\.rawValue))",
                         [
-                            ImportStatements.upsertProducts(written, hasRepeats: flag)
+                            ImportStatements.upsertProducts(written, hasRepeats: flag),
+                            ImportStatements.countConflicts(written), ImportStatements.conflicts(written),
                         ] + ImportStatements.dropUnchanged(written) + ImportStatements.dropUnchangedAgain(written)
                     )
                 )
@@ -132,7 +133,8 @@ import Testing
     func everyImportColumnIsUsed() {
         // The address of a placement, what belongs to other columns, and the seed of the popularity.
         let others: Set<ImportColumn> = [
-            .store, .shelf, .sku, .promoPrice, .currency, .unit, .packCount, .drained, .popularity, .position,
+            .store, .shelf, .sku, .promoPrice, .promoFrom, .promoTo, .currency, .unit, .packCount, .drained,
+            .popularity, .position,
         ]
         let feeding = Set(ProductColumn.allCases.compactMap(\.imported))
         #expect(feeding.union(others) == Set(ImportColumn.allCases))

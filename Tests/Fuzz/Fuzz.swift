@@ -5,6 +5,7 @@ import CatalogJSON
 import Crypto
 import Dispatch
 import Foundation
+import Platform
 
 /// A libFuzzer program for the parsers of untrusted input. `AISLE_FUZZ_TARGET` selects one of the targets.
 ///
@@ -40,7 +41,7 @@ enum FuzzTarget: String, CaseIterable {
         guard let first = bytes.first else { return }
         let rest = Array(bytes.dropFirst())
         func rows(_ pieces: [ArraySlice<UInt8>]) -> [String] {
-            var reader = CSVReader()
+            var reader = CSVReader(FieldSeparator.allCases[Int(first) % FieldSeparator.allCases.count])
             var found: [String] = []
             for piece in pieces { piece.withUnsafeBytes { reader.read($0) { found.append("\($0)") } } }
             reader.end { found.append("\($0)") }
@@ -50,10 +51,24 @@ enum FuzzTarget: String, CaseIterable {
         precondition(rows([rest[...]]) == rows([rest[..<place], rest[place...]]))
         for format in [ImportOptions.Format.csv, .ndjson] {
             let options = ImportOptions(format: format, store: CatalogKey("s"), readsSizeFromName: first % 2 == 0)
-            var reader = ImportReader(options, currencies: [:])
-            try? rest.withUnsafeBytes { try reader.read($0) { _ in } }
-            try? reader.end { _ in }
+            func records(_ pieces: [ArraySlice<UInt8>]) -> [String] {
+                var reader = ImportReader(options, currencies: [:])
+                var found: [String] = []
+                do {
+                    for piece in pieces { try piece.withUnsafeBytes { try reader.read($0) { found.append("\($0)") } } }
+                    try reader.end { found.append("\($0)") }
+                } catch { found.append("\(error)") }
+                return found
+            }
+            precondition(records([rest[...]]) == records([rest[..<place], rest[place...]]))
+            if let text = String(validating: rest, as: UTF8.self) {
+                _ = try? FieldRow(line: 1, ["price": text]).price("price", in: Currency("EUR")!)
+            }
         }
+        // Archives.
+        var decompressor = Decompressor()
+        try? decompressor.read(rest) { _ in }
+        try? decompressor.end { _ in }
     }
 
     /// Everything is signed, so that the fields are read.

@@ -60,7 +60,11 @@ extension InMemoryCatalog {
                 var product = content.products[price.sku]!
                 let old = product
                 product.priceMinor = price.priceMinor
-                if let regular = price.regularPriceMinor { product.regularPriceMinor = regular }
+                if let regular = price.regularPriceMinor {
+                    product.regularPriceMinor = regular
+                } else if let regular = product.regularPriceMinor, regular <= price.priceMinor ?? .max {
+                    product.regularPriceMinor = nil
+                }
                 guard product != old else {
                     outcome.unchanged += 1
                     continue

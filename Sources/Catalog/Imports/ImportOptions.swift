@@ -11,12 +11,19 @@ package struct ImportOptions: Sendable {
     }
 
     package var format: Format
+    /// How the file is written.
+    package var dialect = FileDialect()
+    /// The texts of columns in rows that have none, such as a shelf for all rows.
+    package var constants: [ImportColumn: String] = [:]
+    /// The time at which promotions are checked.
+    package var now = Timestamp.now()
     /// The store of all rows if the file has no `store` column.
     package var store: CatalogKey?
     /// Whether rows for other stores than `store` are rejected; otherwise the first one stops the import.
     package var rejectsOtherStores = false
     /// The maximum percentage of rejected rows, from 0 to 100; with more, the import changes nothing.
     package var rejectedPercentLimit = ExactDecimal(100)
+    package static let defaultRejectedPercentLimit = ExactDecimal(5)
     /// The file's column names.
     package var mapping: [ImportColumn: String]
     /// The currency of stores that the import creates if the file has no `currency` column.
@@ -63,6 +70,29 @@ package struct ImportOptions: Sendable {
             range.contains(percent)
         else { return nil }
         return percent
+    }
+
+    /// Checks the number of rejected rows of a file.
+    ///
+    /// - Parameter limit: the maximum percentage.
+    /// - Throws: `unprocessable` for more, or if all rows were rejected; nothing may be imported then.
+    package static func checkRejected(_ rejected: Int, of read: Int, limit: ExactDecimal) throws(CatalogError) {
+        guard read == 0 || rejected < read else {
+            throw .unprocessable(
+                field: "file",
+                detail: "all \(read) rows were rejected; correct them, or check the names of the columns"
+            )
+        }
+        let allowed = limit.multiplied(by: ExactDecimal(Int128(read)))
+        guard let allowed, ExactDecimal(Int128(rejected) * 100) <= allowed else {
+            throw .unprocessable(
+                field: "file",
+                detail: """
+                    \(rejected) of \(read) rows were rejected, more than \(limit) %; nothing was imported. Correct the \
+                    rows, or raise max_rejects (--max-rejects)
+                    """
+            )
+        }
     }
 
     /// Returns the file's name for a column.

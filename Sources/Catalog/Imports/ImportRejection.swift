@@ -7,12 +7,23 @@ package struct ImportRejection: Sendable, Hashable, Error {
     package let reason: String
     /// The raw row; nil if it was not requested or is too long to keep.
     package var row: String?
+    /// The header of the raw row; nil if it has none.
+    package var header: String?
+    /// The separator of both; nil for rows of NDJSON.
+    package var separator: FieldSeparator?
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
         self.line = line
         self.column = column.map { Self.truncate($0, 100) }
         self.value = value.map { Self.truncate($0, 200) }
         self.reason = reason
+    }
+
+    /// Adds the raw row.
+    package mutating func keep(row: String?, header: String? = nil, separator: FieldSeparator? = nil) {
+        self.row = row
+        self.header = header
+        self.separator = separator
     }
 
     /// Truncates a text at a Unicode scalar, not at a grapheme: a single grapheme may be 1 MB long.

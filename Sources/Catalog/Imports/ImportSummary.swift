@@ -22,12 +22,27 @@ package struct ImportSummary: Sendable, Hashable {
     package var decimalsRounded = 0
     /// The number of invalid values that were left empty.
     package var fieldsEmptied = 0
+    /// The number of availabilities that were not understood, so that products kept theirs.
+    package var stockKept = 0
+    /// The number of prices of 0.
+    package var pricesZero = 0
+    /// The number of promotions that begin later, and of those that have ended; they are not applied.
+    package var promotionsFuture = 0
+    package var promotionsExpired = 0
+    /// Rows whose product has other values in a later row.
+    package var conflicts = 0
+    /// The number of ids that a spreadsheet may have rounded.
+    package var skusSuspicious = 0
+    /// The number of addresses of images after the first one of a product.
+    package var imagesIgnored = 0
     package var storesCreated = 0
     package var shelvesCreated = 0
     /// The texts of sizes that were not understood.
     package var unknownSizes = UnknownSizes()
     /// Warnings about the file as a whole, such as ignored columns.
     package var warnings: [String] = []
+    /// How the file was read.
+    package var dialect = FileDialect()
 
     package init() {}
 
@@ -39,7 +54,10 @@ package struct ImportSummary: Sendable, Hashable {
             ("removed_products", removedProducts), ("sizes_approximate", sizesApproximate),
             ("sizes_unknown", sizesUnknown), ("sizes_different", sizesDifferent),
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
-            ("fields_emptied", fieldsEmptied), ("stores_created", storesCreated), ("shelves_created", shelvesCreated),
+            ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_zero", pricesZero),
+            ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
+            ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
+            ("stores_created", storesCreated), ("shelves_created", shelvesCreated),
         ]
     }
 }

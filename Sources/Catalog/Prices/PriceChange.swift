@@ -3,7 +3,7 @@ package struct PriceChange: Sendable, Hashable {
     package var sku: SKU
     /// nil for no price.
     package var priceMinor: Int64?
-    /// nil keeps the crossed-out price; a nested nil removes it.
+    /// nil keeps the crossed-out price as long as it exceeds the price; a nested nil removes it.
     package var regularPriceMinor: Int64??
 
     package init(sku: SKU, priceMinor: Int64?, regularPriceMinor: Int64?? = nil) {

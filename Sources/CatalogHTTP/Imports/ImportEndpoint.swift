@@ -32,12 +32,21 @@ struct ImportEndpoint: EndpointGroup {
     private static let importTypes: [String: ImportOptions.Format] = [
         "text/csv": .csv, "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
     ]
-    /// The maximum number of rejected rows in a response.
-    private static let rejectionLimit = 1000
-
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
-        try target.allow("dry_run", "size_from_name", "on_error", "prune", "currency", "max_new_shelves", "max_rejects")
+        try target.allow(
+            "dry_run",
+            "size_from_name",
+            "on_error",
+            "prune",
+            "currency",
+            "max_new_shelves",
+            "max_rejects",
+            "encoding",
+            "separator",
+            "decimal_mark",
+            "header_line"
+        )
         guard let format = Self.importTypes[request.mediaType ?? ""] else {
             throw Problem(
                 .unsupportedMediaType,
@@ -45,7 +54,7 @@ struct ImportEndpoint: EndpointGroup {
                 allowed: Self.importTypes.keys.sorted()
             )
         }
-        try BodyLoader.checkCoding(request)
+        let isGzip = try BodyLoader.checkCoding(request, allowsGzip: true)
         let currency = try target.value("currency") ?? "EUR"
         guard let currency = Currency(currency) else {
             throw CatalogError.malformed(
@@ -63,6 +72,8 @@ struct ImportEndpoint: EndpointGroup {
             isDryRun: try target.flag("dry_run")
         )
         options.rejectsOtherStores = true
+        options.dialect = try Self.dialect(target)
+        options.rejectedPercentLimit = ImportOptions.defaultRejectedPercentLimit
         if let text = try target.value("max_new_shelves") {
             guard let limit = Int(text), (0...ImportOptions.maximumNewShelfLimit).contains(limit) else {
                 throw CatalogError.malformed(
@@ -93,12 +104,32 @@ struct ImportEndpoint: EndpointGroup {
         return try await request.body.consumeWithCancellationOnInboundClose { body in
             let pieces = BodyChunks(body, pace: pace)
             defer { pieces.discard() }
-            return try await importBody(pieces, prepared, call)
+            return try await importBody(pieces, isGzip: isGzip, prepared, call)
         }
+    }
+
+    private static func dialect(_ target: RequestTarget) throws -> FileDialect {
+        var dialect = FileDialect(
+            encoding: try target.choice("encoding"),
+            separator: try target.choice("separator"),
+            decimalMark: try target.choice("decimal_mark")
+        )
+        if let text = try target.value("header_line") {
+            let range = FileDialect.headerLineRange
+            guard let line = Int(text), range.contains(line) else {
+                throw CatalogError.malformed(
+                    parameter: "header_line",
+                    detail: "header_line must be an integer between \(range.lowerBound) and \(range.upperBound)"
+                )
+            }
+            dialect.headerLine = line
+        }
+        return dialect
     }
 
     private func importBody(
         _ pieces: BodyChunks,
+        isGzip: Bool,
         _ options: ImportOptions,
         _ call: Call
     ) async throws -> Response {
@@ -115,29 +146,20 @@ struct ImportEndpoint: EndpointGroup {
         var rejections: [ImportRejection] = []
         let summary: ImportSummary
         do {
-            summary = try await importer.importFile(
-                pieces,
-                options,
-                onReject: { if rejections.count < Self.rejectionLimit { rejections.append($0) } }
-            )
+            let onReject = { (rejection: ImportRejection) in
+                if rejections.count < ImportReport.rejectionLimit { rejections.append(rejection) }
+            }
+            summary =
+                isGzip
+                ? try await importer.importFile(FileContent(pieces, mustBeGzip: true), options, onReject: onReject)
+                : try await importer.importFile(pieces, options, onReject: onReject)
         } catch {
             guard case .unprocessable = error else { throw error }
             var problem = Problem(error)
             problem.rejections = rejections
             throw problem
         }
-        let bytes = JSONWriter.object { json in
-            for (name, count) in summary.counts { json.field(name: name, count) }
-            json.field("dry_run", options.isDryRun)
-            json.array("warnings", summary.warnings) { $0.string($1) }
-            json.array("unknown_sizes", summary.unknownSizes.mostFrequent) { json, size in
-                json.object { json in
-                    json.field("text", size.text)
-                    json.field("count", size.count)
-                }
-            }
-            rejections.write(to: &json)
-        }
+        let bytes = ImportReport(summary, isDryRun: options.isDryRun, rejections: rejections).json
         if var once {
             once.fingerprint += pieces.digest
             try await responses.record(RecordedResponse(body: bytes), of: once, in: store)

@@ -60,15 +60,21 @@ struct BodyLoader: Sendable {
         }
     }
 
-    /// - Throws: a problem for a body with a content coding; none is supported.
-    static func checkCoding(_ request: Request) throws {
+    /// Returns whether the body has the content coding gzip.
+    ///
+    /// - Parameter allowsGzip: whether the endpoint decompresses bodies.
+    /// - Throws: a problem for a body with another content coding.
+    @discardableResult
+    static func checkCoding(_ request: Request, allowsGzip: Bool = false) throws -> Bool {
         let coding = request.headers[.contentEncoding]?.lowercased() ?? "identity"
+        if allowsGzip, coding == "gzip" { return true }
         guard coding == "identity" else {
             throw Problem(
                 .unsupportedMediaType,
-                "unsupported content coding \(coding.prefix(32)); send the body uncompressed"
+                "unsupported content coding \(coding.prefix(32)); send the body uncompressed\(allowsGzip ? ", or with gzip" : "")"
             )
         }
+        return false
     }
 
     static func tooLarge(_ limit: Int) -> Problem {

@@ -1,16 +1,16 @@
-internal import Catalog
+package import Catalog
 
 /// A streaming reader of comma-separated values (RFC 4180): bytes in, records out, in bounded memory.
 ///
-/// Reads quoted fields with line breaks and doubled quotes, LF and CRLF, and a byte order mark. The separator is a
-/// comma, unless the header line has more semicolons or tabs. No library reads CSV as a stream with the line of
-/// each record, which rejections must report.
+/// Reads UTF-8 with quoted fields, line breaks in them and doubled quotes; lines end with LF, CRLF or CR. No library
+/// reads CSV as a stream with the line of each record, which rejections must report.
 package struct CSVReader {
     /// A record: its unquoted fields and the line on which it starts, from 1.
     package struct Record {
         package let line: Int
         fileprivate let bytes: [UInt8]
         fileprivate let ends: [Int]
+        package let separator: FieldSeparator
 
         package var count: Int { ends.count }
 
@@ -19,9 +19,16 @@ package struct CSVReader {
             bytes[(index == 0 ? 0 : ends[index - 1])..<ends[index]]
         }
 
-        /// The record as CSV; invalid UTF-8 is replaced.
+        /// The record as CSV, with the separator of the file; invalid UTF-8 is replaced.
         package var csv: String {
-            (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self)) }.joined(separator: ",")
+            (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self), separator) }
+                .joined(separator: String(Unicode.Scalar(separator.byte)))
+        }
+
+        /// Whether all fields from an index on are empty, as those of empty rows of a spreadsheet are.
+        package func isBlank(from index: Int = 0) -> Bool {
+            let start = index == 0 ? 0 : ends[min(index, count) - 1]
+            return bytes[start...].allSatisfy { $0 == 0x20 || $0 == 0x09 }
         }
 
         /// A field as text; nil if it is not valid UTF-8, or has more than 30 combining marks in a row.
@@ -51,64 +58,30 @@ package struct CSVReader {
         case fieldStart, unquoted, quoted, quoteInQuoted, afterCR
     }
 
-    private var separator: UInt8?
+    private let separator: FieldSeparator
     private var state = State.fieldStart
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
-    private var line = 1
-    private var recordLine = 1
+    private var line: Int
+    private var recordLine: Int
     private var isTooLong = false
-    private var pendingHeader: [UInt8] = []
-    /// Whether the file is UTF-16, of which nothing is read.
-    private var isUTF16 = false
 
-    package init() {}
+    /// - Parameter line: the number of the first line.
+    package init(_ separator: FieldSeparator = .comma, line: Int = 1) {
+        self.separator = separator
+        self.line = line
+        recordLine = line
+    }
 
     /// Returns a field as CSV, quoted if necessary.
-    package static func field(_ value: String) -> String {
-        value.utf8.contains { [0x22, 0x2C, 0x0D, 0x0A].contains($0) }
+    package static func field(_ value: String, _ separator: FieldSeparator = .comma) -> String {
+        value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) }
             ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
     }
 
     /// Reads the next chunk of the file.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
-        if isUTF16 { return }
-        if separator != nil { return try consume(piece, emit) }
-        // Buffer until the header line is complete, because it determines the separator.
-        pendingHeader.append(contentsOf: piece)
-        guard pendingHeader.count >= Self.recordLimit || piece.contains(0x0A) else { return }
-        try begin(emit)
-    }
-
-    /// Ends the file; a last line without a line break is a record, too.
-    package mutating func end(_ emit: (Event) throws -> Void) rethrows {
-        if separator == nil, !isUTF16 { try begin(emit) }
-        if state == .quoted {
-            bytes.removeAll()
-            ends.removeAll()
-            return try emit(.malformed(line: recordLine, reason: "unterminated quoted field"))
-        }
-        if !bytes.isEmpty || !ends.isEmpty || state == .quoteInQuoted { try endRecord(emit) }
-    }
-
-    private mutating func begin(_ emit: (Event) throws -> Void) rethrows {
-        if pendingHeader.starts(with: [0xEF, 0xBB, 0xBF]) { pendingHeader.removeFirst(3) }
-        if pendingHeader.starts(with: [0xFF, 0xFE]) || pendingHeader.starts(with: [0xFE, 0xFF]) {
-            (isUTF16, pendingHeader) = (true, [])
-            return try emit(.malformed(line: 1, reason: "the file is UTF-16; save it as UTF-8"))
-        }
-        let first = pendingHeader.prefix { $0 != 0x0A }
-        let candidates = [UInt8(ascii: ","), UInt8(ascii: ";"), 0x09].map { mark in (mark, first.count { $0 == mark }) }
-        var best = candidates[0]
-        for candidate in candidates where candidate.1 > best.1 { best = candidate }
-        separator = best.0
-        let pending = pendingHeader
-        pendingHeader = []
-        try pending.withUnsafeBytes { try consume($0, emit) }
-    }
-
-    private mutating func consume(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
-        let separator = separator!
+        let separator = separator.byte
         for byte in piece {
             if byte == 0x0A { line += 1 }
             switch state {
@@ -154,6 +127,16 @@ package struct CSVReader {
         }
     }
 
+    /// Ends the file; a last line without a line break is a record, too.
+    package mutating func end(_ emit: (Event) throws -> Void) rethrows {
+        if state == .quoted {
+            bytes.removeAll()
+            ends.removeAll()
+            return try emit(.malformed(line: recordLine, reason: "unterminated quoted field"))
+        }
+        if !bytes.isEmpty || !ends.isEmpty || state == .quoteInQuoted { try endRecord(emit) }
+    }
+
     private mutating func append(_ byte: UInt8) {
         if bytes.count < Self.recordLimit { bytes.append(byte) } else { isTooLong = true }
     }
@@ -180,6 +163,6 @@ package struct CSVReader {
                 )
             )
         }
-        try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends)))
+        try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends, separator: separator)))
     }
 }

@@ -5,10 +5,25 @@ package struct FieldRow: Sendable, Hashable {
     /// The line in a file, from 1, or the element's index in a body.
     package let line: Int
     private var fields: [String: String] = [:]
+    /// The decimal mark of the prices, as the file shows it.
+    private var decimals = DecimalEvidence()
+    /// The fields that are numbers of JSON.
+    private var numbers: Set<String> = []
 
-    package init(line: Int, _ fields: [String: String]) {
+    /// The raw row; nil if it is not kept.
+    var raw: RawRow?
+
+    /// A row as the file writes it, and the header of the file.
+    struct RawRow: Sendable, Hashable {
+        let row: String
+        var header: String?
+        var separator: FieldSeparator?
+    }
+
+    package init(line: Int, _ fields: [String: String], decimals: DecimalEvidence = DecimalEvidence()) {
         self.line = line
         self.fields = fields
+        self.decimals = decimals
     }
 
     /// Reads the members of a JSON object; null means an empty field.
@@ -19,9 +34,11 @@ package struct FieldRow: Sendable, Hashable {
         line: Int,
         _ value: JSONValue,
         columns: [String],
-        numbers: Set<String>? = nil
+        numbers wanted: Set<String>? = nil,
+        decimals: DecimalEvidence = DecimalEvidence()
     ) throws(ImportRejection) {
         self.line = line
+        self.decimals = decimals
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
         }
@@ -35,11 +52,13 @@ package struct FieldRow: Sendable, Hashable {
             }
             switch member.value {
             case .null: fields[member.name] = ""
-            case .string(let text) where numbers?.contains(member.name) != true: fields[member.name] = text
-            case .number(let digits) where numbers?.contains(member.name) != false: fields[member.name] = digits
+            case .string(let text) where wanted?.contains(member.name) != true: fields[member.name] = text
+            case .number(let digits) where wanted?.contains(member.name) != false:
+                fields[member.name] = ExactDecimal.plain(jsonNumber: digits)
+                numbers.insert(member.name)
             case .string, .number:
-                let wanted = numbers!.contains(member.name) ? "a number" : "a string"
-                throw ImportRejection(line: line, column: member.name, reason: "must be \(wanted)")
+                let kind = wanted!.contains(member.name) ? "a number" : "a string"
+                throw ImportRejection(line: line, column: member.name, reason: "must be \(kind)")
             case .bool, .array, .object:
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
@@ -58,17 +77,32 @@ package struct FieldRow: Sendable, Hashable {
     ///
     /// - Throws: `ImportRejection` if it is empty.
     package func required(_ column: String) throws(ImportRejection) -> String {
-        guard let text = text(column) else { throw ImportRejection(line: line, column: column, reason: "is missing") }
+        guard let text = text(column) else { throw reject(column, "is missing") }
         return text
     }
 
     /// Returns the rejection of the row for a column, with the column's text.
     package func reject(_ column: String, _ reason: String) -> ImportRejection {
-        ImportRejection(line: line, column: column, value: text(column), reason: reason)
+        var rejection = ImportRejection(line: line, column: column, value: text(column), reason: reason)
+        rejection.keep(row: raw?.row, header: raw?.header, separator: raw?.separator)
+        return rejection
+    }
+
+    /// Returns the amount of a column.
+    ///
+    /// - Throws: `ImportRejection` if it is empty or not a certain amount.
+    package func price(_ column: String, in currency: Currency) throws(ImportRejection) -> ExactDecimal {
+        let text = try required(column)
+        let decimals = numbers.contains(column) ? DecimalEvidence(.point) : decimals
+        do throws(DecimalEvidence.Fault) { return try decimals.amount(text, in: currency) } catch {
+            throw reject(column, error.reason)
+        }
     }
 
     package func sku() throws(ImportRejection) -> SKU {
-        guard let sku = SKU(try required("sku").composed) else { throw reject("sku", "must be \(SKU.rule)") }
+        let text = try required("sku")
+        if SKUText.isRounded(text) { throw reject("sku", SKUText.roundedReason) }
+        guard let sku = SKU(text.composed) else { throw reject("sku", "must be \(SKU.rule)") }
         return sku
     }
 }

@@ -16,6 +16,10 @@ package struct ImportReader {
     /// The index of each canonical column in the file.
     private var order: [ImportColumn: Int] = [:]
     private var width = 0
+    /// The number of columns without the untitled ones at the end.
+    private var titled = 0
+    private var header: String?
+    private var forms: FieldForms
     /// Warnings about the file as a whole.
     package private(set) var warnings: [String] = []
 
@@ -30,7 +34,10 @@ package struct ImportReader {
         self.options = options
         self.currencies = currencies
         self.sizes = sizes
-        records = RecordReader(options.format)
+        forms = FieldForms(options)
+        records = RecordReader(options.format, options.dialect) { titles in
+            options.requiredColumns.allSatisfy { titles.contains(options.title(of: $0).lowercased()) }
+        }
         if options.format == .ndjson {
             rows = ImportRowReader(options, columns: Set(ImportColumn.allCases), sizes: sizes)
         }
@@ -39,17 +46,37 @@ package struct ImportReader {
     /// The columns of the file; all of them for NDJSON, where missing members are empty.
     package var columns: Set<ImportColumn> { rows?.columns ?? [] }
 
+    /// How the file is written.
+    package var reading: FileDialect { records.reading(forms[.price]) }
+
     /// - Throws: `CatalogError.unprocessable` if the header lacks a required column.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for event in records.read(piece) { try handle(event, emit) }
+        var batches: [[RecordReader.Event]] = []
+        try records.read(piece) { batches.append($0) }
+        for batch in batches { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        for event in records.end() { try handle(event, emit) }
+        var batches: [[RecordReader.Event]] = []
+        try records.end { batches.append($0) }
+        for batch in batches { try handle(batch, emit) }
         if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+        if let warning = records.encodingWarning { warnings.insert(warning, at: 0) }
+        if forms.hasTagsWithCommas { warnings.append("tags are separated by commas") }
     }
 
     // MARK: - CSV
+
+    private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
+        for (index, event) in events.enumerated() {
+            if rows == nil, case .csv(let record) = event {
+                try readHeader(record)
+                forms.add(events[(index + 1)...], order)
+            } else {
+                try handle(event, emit)
+            }
+        }
+    }
 
     private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
@@ -60,20 +87,22 @@ package struct ImportReader {
                     detail: "invalid header on line \(line): \(reason)"
                 )
             }
-            try emit(.rejected(ImportRejection(line: line, reason: reason)))
+            var rejection = ImportRejection(line: line, reason: reason)
+            rejection.keep(row: nil, header: header, separator: records.layout?.separator)
+            try emit(.rejected(rejection))
         case .line(let line, let bytes): try endLine(line, bytes, emit)
         case .csv(let record):
-            guard let rows else { return try readHeader(record) }
-            guard record.count == width else {
-                let reason =
-                    "the row has \(record.count) columns, the header \(width); quote values that contain the separator"
+            if let reason = record.fault(width: width, titled: titled) {
                 return try reject(ImportRejection(line: record.line, reason: reason), record, emit)
             }
-            switch check(record, rows) {
+            switch check(record, rows!) {
             case .rejected(let rejection): try reject(rejection, record, emit)
-            case .record(let record):
-                try checkStore(of: record)
-                try emit(.record(record))
+            case .record(var checked):
+                try checkStore(of: checked)
+                if options.keepsRejectedRows {
+                    checked.unreadableStock?.keep(row: record.csv, header: header, separator: record.separator)
+                }
+                try emit(.record(checked))
             }
         }
     }
@@ -96,7 +125,9 @@ package struct ImportReader {
         _ emit: (Event) throws -> Void
     ) rethrows {
         var rejection = rejection
-        if options.keepsRejectedRows { rejection.row = record.csv }
+        if options.keepsRejectedRows {
+            rejection.keep(row: record.csv, header: header, separator: record.separator)
+        }
         try emit(.rejected(rejection))
     }
 
@@ -105,8 +136,8 @@ package struct ImportReader {
         var event: Event
         do throws(ImportRejection) {
             event = .record(
-                try rows.read(line: record.line, currencies: &currencies) { [order] column in
-                    guard let index = order[column] else { return nil }
+                try rows.read(line: record.line, forms: forms, currencies: &currencies) { [order] column in
+                    guard let index = order[column], index < record.count else { return nil }
                     let text = record.text(index)
                     if text == nil { isInvalid = true }
                     return text
@@ -119,8 +150,7 @@ package struct ImportReader {
             event = .rejected(
                 ImportRejection(
                     line: record.line,
-                    reason:
-                        "the row is not valid UTF-8, or has more than 30 combining marks in a row; save the file as UTF-8"
+                    reason: "the row \(records.textFault)"
                 )
             )
         }
@@ -151,14 +181,14 @@ package struct ImportReader {
             }
             order[column] = index
         }
-        for needed in [ImportColumn.sku, .name] where order[needed] == nil {
+        for needed in [ImportColumn.sku, .name] where order[needed] == nil && options.constants[needed] == nil {
             throw missing(
                 needed.rawValue,
                 "the file has no column “\(needed.rawValue)”; rename the column, or map it (command line: --map \(needed.rawValue)=NAME)",
                 titles
             )
         }
-        if order[.store] == nil, options.store == nil {
+        if order[.store] == nil, options.store == nil, options.constants[.store] == nil {
             throw missing(
                 "store",
                 "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows",
@@ -167,13 +197,17 @@ package struct ImportReader {
         }
         self.order = order
         width = record.count
+        titled = (titles.lastIndex { !$0.isEmpty } ?? -1) + 1
+        header = record.csv
         let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
+            .filter { !RejectedRow.columns.contains($0) }
         if !unused.isEmpty {
             warnings.append(
                 "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
             )
         }
-        rows = ImportRowReader(options, columns: Set(order.keys), sizes: sizes)
+        let columns = Set(order.keys).union(options.constants.keys)
+        rows = ImportRowReader(options, columns: columns, sizes: sizes)
     }
 
     private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {
@@ -187,11 +221,14 @@ package struct ImportReader {
 
     private mutating func endLine(_ line: Int, _ bytes: [UInt8], _ emit: (Event) throws -> Void) throws {
         let event: Event
-        do throws(ImportRejection) { event = .record(try readLine(line, bytes)) } catch {
+        let isKept = options.keepsRejectedRows && bytes.count <= CSVReader.recordLimit
+        do throws(ImportRejection) {
+            var record = try readLine(line, bytes)
+            if isKept { record.unreadableStock?.row = String(decoding: bytes, as: UTF8.self) }
+            event = .record(record)
+        } catch {
             var rejection = error
-            if options.keepsRejectedRows, bytes.count <= CSVReader.recordLimit {
-                rejection.row = String(decoding: bytes, as: UTF8.self)
-            }
+            if isKept { rejection.row = String(decoding: bytes, as: UTF8.self) }
             event = .rejected(rejection)
         }
         if case .record(let record) = event { try checkStore(of: record) }
@@ -199,11 +236,12 @@ package struct ImportReader {
     }
 
     private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> ImportRecord {
-        let value = try RecordReader.value(of: bytes, line: line)
+        let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
         }
         var fields: [ImportColumn: String] = [:]
+        var forms = forms
         let byTitle = Dictionary(
             ImportColumn.allCases.map { (options.title(of: $0), $0) },
             uniquingKeysWith: { a, _ in a }
@@ -216,7 +254,9 @@ package struct ImportReader {
             switch member.value {
             case .null: continue
             case .string(let text): fields[column] = text
-            case .number(let digits): fields[column] = digits
+            case .number(let digits):
+                fields[column] = ExactDecimal.plain(jsonNumber: digits)
+                forms.setNumber(column)
             case .bool(let flag): fields[column] = flag ? "true" : "false"
             case .array(let values) where column == .tags:
                 var tags: [String] = []
@@ -236,6 +276,6 @@ package struct ImportReader {
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
-        return try rows!.read(line: line, currencies: &currencies) { fields[$0] }
+        return try rows!.read(line: line, forms: forms, currencies: &currencies) { fields[$0] }
     }
 }

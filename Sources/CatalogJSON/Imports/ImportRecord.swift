@@ -15,6 +15,13 @@ package struct ImportRecord: Sendable {
     package var roundedDecimals = 0
     /// The invalid values that were left empty.
     package var emptied: [ImportRejection] = []
+    /// The availability that was not understood: a stored product keeps its own, and a new one is rejected; nil if it is
+    /// known.
+    package var unreadableStock: ImportRejection?
+    /// Whether a promotion was not applied, because it begins later or has ended.
+    package var promotion = Promotion.current
+    /// The number of addresses of images after the first one.
+    package var ignoredImages = 0
     /// The text of a size that was not understood; nil if there is none, or if the size is known.
     package var unknownSize: String?
     /// The difference between the size column and the size of the name; nil if they agree.
@@ -23,6 +30,9 @@ package struct ImportRecord: Sendable {
     package var popularity = 0.0
     /// The manual position as a fraction: numerator ÷ denominator.
     package let position: (ExactDecimal, ExactDecimal)?
+
+    /// The time of a row's promotion.
+    package enum Promotion: Sendable { case current, future, expired }
 
     /// Reads an optional value; an invalid one is recorded and left empty.
     mutating func readOptional<Value>(

@@ -6,14 +6,16 @@ struct ImportRow {
     let currency: Currency
     let options: ImportOptions
     let sizeContext: SizeText.Context
+    let forms: FieldForms
 
     func price(
         _ column: ImportColumn,
         _ text: String?
     ) throws(ImportRejection) -> ImportRecord.Price? {
         guard let text else { return nil }
-        guard let amount = ExactDecimal(text) else {
-            throw reject(column, text, "is not a decimal number; use a point and no thousands separators, such as 1.99")
+        let amount: ExactDecimal
+        do throws(DecimalEvidence.Fault) { amount = try forms[column].amount(text, in: currency) } catch {
+            throw reject(column, text, error.reason)
         }
         let exact = amount.withoutBinaryNoise
         guard let price = currency.minorUnits(exact) else {
@@ -32,17 +34,49 @@ struct ImportRow {
         return words.lastIndex { $0.contains(where: \.isASCIIDigit) }.map { words[$0...].joined(separator: " ") }
     }
 
-    func flag(_ column: ImportColumn, _ text: String?) throws(ImportRejection) -> Bool {
-        switch text?.lowercased() {
-        case nil, "true", "t", "1", "yes", "y": true
-        case "false", "f", "0", "no", "n": false
-        default: throw reject(column, text, "must be true or false")
+    /// Returns whether a product is in stock, from a word or a number of pieces; no text means that it is.
+    func stock(_ text: String?) throws(ImportRejection) -> Bool {
+        guard let text else { return true }
+        if let isAvailable = Availability.parse(text) { return isAvailable }
+        // Only the sign matters, so any decimal mark is understood.
+        guard let pieces = ExactDecimal(text.replacing(",", with: ".")) else {
+            throw reject(.inStock, text, "must be true or false, a known word, or a number of pieces")
         }
+        return !pieces.isNegative && !pieces.isZero
+    }
+
+    /// Returns whether a promotion applies now.
+    ///
+    /// - Parameters:
+    ///   - start: its first day or time; nil for none.
+    ///   - end: its last day, or its end; nil for none.
+    func promotion(from start: String?, to end: String?) throws(ImportRejection) -> ImportRecord.Promotion {
+        if let end, try time(.promoTo, end, isEnd: true) <= options.now { return .expired }
+        if let start, try time(.promoFrom, start, isEnd: false) > options.now { return .future }
+        return .current
+    }
+
+    /// Returns the time of a text; a day begins and ends at midnight UTC.
+    private func time(_ column: ImportColumn, _ text: String, isEnd: Bool) throws(ImportRejection) -> Timestamp {
+        let parts = text.split(separator: ".")
+        var day = text
+        if parts.count == 3, parts[2].utf8.count == 4, parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) {
+            let padded = parts[..<2].map { String(repeating: "0", count: max(0, 2 - $0.utf8.count)) + $0 }
+            day = "\(parts[2])-\(padded[1])-\(padded[0])"
+        }
+        if day.utf8.count == 10, let midnight = Timestamp(rfc3339: day + "T00:00:00Z") {
+            return isEnd ? Timestamp(microseconds: midnight.microseconds + 86_400_000_000) : midnight
+        }
+        guard let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text.replacing(" ", with: "T") + "Z") else {
+            throw reject(column, text, "is not a date such as 2026-03-01, so the promotion is not applied")
+        }
+        return time
     }
 
     func tags(_ text: String?) throws(ImportRejection) -> [String] {
         var tags: [String] = []
-        for part in (text ?? "").split(whereSeparator: { $0 == "|" || $0 == ";" }) {
+        let separators: Set<Character> = forms.hasTagsWithCommas ? [","] : ["|", ";"]
+        for part in (text ?? "").split(whereSeparator: { separators.contains($0) }) {
             let tag = String(part).trimmed.composed
             if tag.isEmpty || tags.contains(tag) { continue }
             guard Product.isTag(tag) else {
@@ -56,10 +90,19 @@ struct ImportRow {
         return tags
     }
 
-    func imageURL(_ text: String?) throws(ImportRejection) -> String? {
-        guard let text else { return nil }
-        guard Product.isImageURL(text) else { throw reject(.imageURL, text, "must be \(Product.imageURLRule)") }
-        return text
+    /// Returns the first of the addresses in a text, and the number of the others.
+    func imageURL(_ text: String?) throws(ImportRejection) -> (first: String?, ignored: Int) {
+        guard let text else { return (nil, 0) }
+        if Product.isImageURL(text) { return (text, 0) }
+        // A comma may be part of an address, so it separates only before another one.
+        let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
+        let addresses = marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in
+            part.last == "," || part.last == ";" ? String(part.dropLast()) : String(part)
+        }
+        guard let first = addresses.first, addresses.allSatisfy(Product.isImageURL) else {
+            throw reject(.imageURL, text, "must be \(Product.imageURLRule)")
+        }
+        return (first, addresses.count - 1)
     }
 
     func popularity(_ text: String?) throws(ImportRejection) -> Double {

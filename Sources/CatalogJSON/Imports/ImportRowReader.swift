@@ -14,18 +14,20 @@ package struct ImportRowReader: Sendable {
     }
 
     /// - Parameters:
+    ///   - forms: what the file shows of the forms of its fields.
     ///   - currencies: the currencies of known stores; a new store's first row sets its currency.
     ///   - field: returns the text of a column; nil if the row has none.
     /// - Throws: `ImportRejection`.
     package func read(
         line: Int,
+        forms: FieldForms,
         currencies: inout [CatalogKey: Currency],
         field: (ImportColumn) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, _ limit: Int) throws(ImportRejection) -> String? {
-            guard let raw = field(column), !raw.isEmpty else { return nil }
             // Line breaks and tabs inside a text become spaces; other control characters are rejected.
-            let value = raw.isPrintable ? raw.trimmed : raw.spaced.trimmed
+            var value = field(column).map { $0.isPrintable ? $0.trimmed : $0.spaced.trimmed } ?? ""
+            if value.isEmpty, let constant = options.constants[column] { value = constant.trimmed }
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else {
                 throw options.reject(line, column, nil, "contains a control character; remove it")
@@ -44,9 +46,11 @@ package struct ImportRowReader: Sendable {
             line: line,
             currency: currency,
             options: options,
-            sizeContext: contexts.context(of: store, shelf: shelf)
+            sizeContext: contexts.context(of: store, shelf: shelf),
+            forms: forms
         )
         let skuText = try text(.sku, 1024)
+        if let skuText, SKUText.isRounded(skuText) { throw row.reject(.sku, skuText, SKUText.roundedReason) }
         guard let sku = SKU(skuText ?? "") else { throw row.reject(.sku, skuText, "must be \(SKU.rule)") }
         var record = ImportRecord(
             line: line,

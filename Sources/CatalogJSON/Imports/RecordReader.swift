@@ -1,6 +1,8 @@
 internal import Catalog
 
 /// Splits a file into CSV records or NDJSON lines, chunk by chunk, in bounded memory.
+///
+/// The first megabyte is read at once: it shows how the file is written.
 struct RecordReader {
     enum Event {
         case csv(CSVReader.Record)
@@ -10,20 +12,142 @@ struct RecordReader {
         case malformed(line: Int, reason: String)
     }
 
+    /// The number of bytes from which the encoding, the layout and the form of numbers are found.
+    static let sampleLimit = 1 << 20
+
     private let format: ImportOptions.Format
+    private let dialect: FileDialect
+    private let isHeader: ([String]) -> Bool
+    /// The bytes of the file until there are enough; nil afterwards.
+    private var sample: [UInt8]? = []
+    private var decoder = TextDecoder(.utf8)
     private var csv = CSVReader()
     private var lineBytes: [UInt8] = []
     private var line = 0
+    /// The encoding of the file.
+    private(set) var encoding = EncodingDetector.Finding(encoding: .utf8)
+    /// The layout of a CSV file; nil for NDJSON, and before it is known.
+    private(set) var layout: CSVLayout?
 
-    init(_ format: ImportOptions.Format) { self.format = format }
+    /// - Parameter isHeader: whether titles have all required columns of a CSV file.
+    init(_ format: ImportOptions.Format, _ dialect: FileDialect, isHeader: @escaping ([String]) -> Bool) {
+        self.format = format
+        self.dialect = dialect
+        self.isHeader = isHeader
+    }
 
-    /// Reads a chunk of the file and returns the completed records.
-    mutating func read(_ piece: UnsafeRawBufferPointer) -> [Event] {
-        var events: [Event] = []
+    /// Reads a chunk of the file and passes on the completed records; those of the sample come together, first.
+    ///
+    /// - Throws: `CatalogError.unprocessable` if the encoding is not clear.
+    mutating func read(_ piece: UnsafeRawBufferPointer, _ body: ([Event]) throws -> Void) throws {
+        guard sample != nil else { return try body(consume(piece)) }
+        let start = piece.prefix(Self.sampleLimit - sample!.count)
+        sample!.append(contentsOf: start)
+        guard sample!.count == Self.sampleLimit else { return }
+        try body(begin(isWhole: false))
+        let rest = piece[start.endIndex...]
+        if !rest.isEmpty { try body(consume(UnsafeRawBufferPointer(rebasing: rest))) }
+    }
+
+    /// Ends the file; a last line without a line break is a record, too.
+    mutating func end(_ body: ([Event]) throws -> Void) throws {
+        var events = sample == nil ? [] : try begin(isWhole: true)
+        if !decoder.isIdentity {
+            var text: [UInt8] = []
+            decoder.end(into: &text)
+            text.withUnsafeBytes { split($0, &events) }
+        }
         switch format {
-        case .csv: csv.read(piece) { events.append(Event($0)) }
+        case .csv:
+            let headerLine = layout?.headerLine ?? 1
+            csv.end { Self.append($0, from: headerLine, to: &events) }
+        case .ndjson: if !lineBytes.isEmpty { endLine(&events) }
+        }
+        try body(events)
+    }
+
+    /// How the file is written, as far as it is known.
+    func reading(_ decimals: DecimalEvidence) -> FileDialect {
+        FileDialect(
+            encoding: encoding.encoding,
+            separator: layout?.separator,
+            decimalMark: decimals.mark,
+            headerLine: layout?.headerLine
+        )
+    }
+
+    /// A warning about an encoding that was guessed; nil if it is certain.
+    var encodingWarning: String? {
+        guard encoding.isGuess else { return nil }
+        let names = ([encoding.encoding] + encoding.alternatives).map(\.rawValue).joined(separator: " or ")
+        return "the file is not UTF-8; by its letters it is \(names). If texts are wrong, set the encoding (--encoding)"
+    }
+
+    /// Why a text cannot be read.
+    var textFault: String {
+        let others = encoding.alternatives.map(\.rawValue)
+        guard !others.isEmpty else {
+            return encoding.encoding == .utf8
+                ? "is not valid UTF-8, or has more than 30 combining marks in a row; set the file's encoding (--encoding)"
+                : "is not valid \(encoding.encoding.rawValue), or has more than 30 combining marks in a row"
+        }
+        return """
+            has a character that differs between \(([encoding.encoding.rawValue] + others).joined(separator: " and ")); \
+            set the file's encoding (--encoding)
+            """
+    }
+
+    // MARK: - The sample
+
+    private mutating func begin(isWhole: Bool) throws -> [Event] {
+        let sample = sample.take()!
+        guard let found = EncodingDetector.find(sample, isWhole: isWhole, given: dialect.encoding) else {
+            let names = TextEncoding.allCases.filter { $0.upperHalf != nil }.map(\.rawValue)
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: """
+                    the file is not UTF-8, and its text does not show which other encoding it has. Set the encoding \
+                    (--encoding), such as \(names.joined(separator: ", "))
+                    """
+            )
+        }
+        encoding = found
+        decoder = TextDecoder(found.encoding, agreeingWith: found.alternatives)
+        var text: [UInt8] = []
+        sample[found.markLength...].withUnsafeBytes { decoder.decode($0, into: &text) }
+        var start = 0
+        if format == .csv {
+            let layout = CSVLayout.find(text, dialect, isHeader: isHeader)
+            self.layout = layout
+            start = layout.preambleLength
+            csv = CSVReader(layout.separator, line: start == 0 ? 1 : 2)
+        }
+        var events: [Event] = []
+        text[start...].withUnsafeBytes { split($0, &events) }
+        return events
+    }
+
+    // MARK: - Records
+
+    private mutating func consume(_ piece: UnsafeRawBufferPointer) -> [Event] {
+        var events: [Event] = []
+        if decoder.isIdentity {
+            split(piece, &events)
+        } else {
+            var text: [UInt8] = []
+            decoder.decode(piece, into: &text)
+            text.withUnsafeBytes { split($0, &events) }
+        }
+        return events
+    }
+
+    private mutating func split(_ text: UnsafeRawBufferPointer, _ events: inout [Event]) {
+        switch format {
+        case .csv:
+            let headerLine = layout?.headerLine ?? 1
+            csv.read(text) { Self.append($0, from: headerLine, to: &events) }
         case .ndjson:
-            for byte in piece {
+            for byte in text {
                 if byte == 0x0A {
                     endLine(&events)
                 } else if lineBytes.count <= CSVReader.recordLimit {
@@ -31,23 +155,23 @@ struct RecordReader {
                 }
             }
         }
-        return events
     }
 
-    /// Ends the file; a last line without a line break is a record, too.
-    mutating func end() -> [Event] {
-        var events: [Event] = []
-        switch format {
-        case .csv: csv.end { events.append(Event($0)) }
-        case .ndjson: if !lineBytes.isEmpty { endLine(&events) }
+    /// Adds a record, unless it is above the header or an empty row of a spreadsheet.
+    private static func append(_ event: CSVReader.Event, from headerLine: Int, to events: inout [Event]) {
+        switch event {
+        case .record(let record):
+            guard record.line >= headerLine, !record.isBlank() else { return }
+            events.append(.csv(record))
+        case .malformed(let line, let reason):
+            guard line >= headerLine else { return }
+            events.append(.malformed(line: line, reason: reason))
         }
-        return events
     }
 
     private mutating func endLine(_ events: inout [Event]) {
         line += 1
         defer { lineBytes.removeAll(keepingCapacity: true) }
-        if line == 1, lineBytes.starts(with: [0xEF, 0xBB, 0xBF]) { lineBytes.removeFirst(3) }
         if lineBytes.allSatisfy({ $0 == 0x20 || $0 == 0x0D || $0 == 0x09 }) { return }
         events.append(.line(line, lineBytes))
     }
@@ -63,11 +187,16 @@ struct RecordReader {
     }
 }
 
-extension RecordReader.Event {
-    fileprivate init(_ event: CSVReader.Event) {
-        switch event {
-        case .record(let record): self = .csv(record)
-        case .malformed(let line, let reason): self = .malformed(line: line, reason: reason)
-        }
+extension CSVReader.Record {
+    /// Checks that the record has the columns of a header, and returns the reason if it does not.
+    ///
+    /// Separators at the end of only the header or only the rows are accepted, because their fields are empty.
+    ///
+    /// - Parameters:
+    ///   - width: the number of the header's columns.
+    ///   - titled: the number of its columns without the untitled ones at its end.
+    func fault(width: Int, titled: Int) -> String? {
+        if count == width || count >= titled && isBlank(from: titled) { return nil }
+        return "the row has \(count) columns, the header \(width); quote values that contain the separator"
     }
 }

@@ -11,79 +11,154 @@ package struct RowReader {
     private let columns: [String]
     private let required: [String]
     private let hasHeader: Bool
+    private let keepsRejectedRows: Bool
     private var records: RecordReader
-    private var header: [String]?
+    private var header: Header?
+    private var decimals: DecimalEvidence
+
+    private struct Header {
+        /// The column of each field; nil for one that is not read.
+        let names: [String?]
+        let titled: Int
+        let csv: String
+    }
 
     /// - Parameters:
     ///   - columns: the known columns; a file with others is rejected.
     ///   - required: the columns that a CSV file must have.
-    package init(_ format: ImportOptions.Format, columns: [String], required: [String]) {
+    ///   - keepsRejectedRows: whether rejections have the raw rows.
+    package init(
+        _ format: ImportOptions.Format,
+        _ dialect: FileDialect = FileDialect(),
+        columns: [String],
+        required: [String],
+        keepsRejectedRows: Bool = false
+    ) {
         self.columns = columns
         self.required = required
+        self.keepsRejectedRows = keepsRejectedRows
         hasHeader = format == .csv
-        records = RecordReader(format)
+        decimals = DecimalEvidence(dialect.decimalMark)
+        records = RecordReader(format, dialect) { titles in required.allSatisfy(titles.contains) }
     }
+
+    /// How the file is written.
+    package var reading: FileDialect { records.reading(decimals) }
+
+    /// Warnings about the file as a whole.
+    package var warnings: [String] { [records.encodingWarning].compactMap(\.self) }
 
     /// - Throws: `CatalogError.unprocessable` if the whole file is unusable.
     package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for event in records.read(chunk) { try handle(event, emit) }
+        var batches: [[RecordReader.Event]] = []
+        try records.read(chunk) { batches.append($0) }
+        for batch in batches { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        for event in records.end() { try handle(event, emit) }
+        var batches: [[RecordReader.Event]] = []
+        try records.end { batches.append($0) }
+        for batch in batches { try handle(batch, emit) }
         if hasHeader, header == nil {
             throw CatalogError.unprocessable(field: "file", detail: "the file is empty")
         }
     }
 
-    private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
-        switch event {
-        case .line(let line, let bytes):
-            let event: Event
-            do throws(ImportRejection) {
-                event = .row(try FieldRow(line: line, try RecordReader.value(of: bytes, line: line), columns: columns))
-            } catch {
-                event = .rejected(error)
-            }
-            try emit(event)
-        case .malformed(let line, let reason):
-            guard header != nil else {
-                throw CatalogError.unprocessable(field: "file", detail: "invalid line \(line): \(reason)")
-            }
-            try emit(.rejected(ImportRejection(line: line, reason: reason)))
-        case .csv(let record):
-            guard let header else { return try readHeader(record) }
-            guard record.count == header.count else {
-                let reason = "the row has \(record.count) columns, the header \(header.count)"
-                return try emit(.rejected(ImportRejection(line: record.line, reason: reason)))
-            }
-            var fields: [String: String] = [:]
-            for (index, name) in header.enumerated() {
-                guard let text = record.text(index) else {
-                    let rejection = ImportRejection(line: record.line, column: name, reason: "is not valid UTF-8")
-                    return try emit(.rejected(rejection))
+    private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
+        for (index, event) in events.enumerated() {
+            if header == nil, case .csv(let record) = event {
+                let header = try readHeader(record)
+                self.header = header
+                if let price = header.names.firstIndex(of: "price") {
+                    for case .csv(let record) in events[(index + 1)...] where price < record.count {
+                        if let text = record.text(price) { decimals.add(text.trimmed) }
+                    }
                 }
-                fields[name] = text
+                continue
             }
-            try emit(.row(FieldRow(line: record.line, fields)))
+            try emit(try self.event(of: event))
         }
     }
 
-    private mutating func readHeader(_ record: CSVReader.Record) throws {
-        let names = (0..<record.count).map { (record.text($0) ?? "").trimmed.lowercased() }
+    private func event(of event: RecordReader.Event) throws -> Event {
+        do throws(ImportRejection) {
+            switch event {
+            case .line(let line, let bytes):
+                do throws(ImportRejection) {
+                    let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
+                    var row = try FieldRow(line: line, value, columns: columns, decimals: decimals)
+                    if keepsRejectedRows {
+                        row.raw = FieldRow.RawRow(row: String(decoding: bytes, as: UTF8.self))
+                    }
+                    return .row(row)
+                } catch {
+                    var rejection = error
+                    if keepsRejectedRows { rejection.row = String(decoding: bytes, as: UTF8.self) }
+                    throw rejection
+                }
+            case .malformed(let line, let reason):
+                var rejection = ImportRejection(line: line, reason: reason)
+                rejection.keep(row: nil, header: header?.csv, separator: records.layout?.separator)
+                throw rejection
+            case .csv(let record):
+                do throws(ImportRejection) { return .row(try row(record)) } catch { throw raw(error, record) }
+            }
+        } catch {
+            if case .malformed = event, hasHeader, header == nil {
+                throw CatalogError.unprocessable(field: "file", detail: "invalid line \(error.line): \(error.reason)")
+            }
+            return .rejected(error)
+        }
+    }
+
+    /// Returns a rejection with the raw row.
+    private func raw(_ rejection: ImportRejection, _ record: CSVReader.Record) -> ImportRejection {
+        var rejection = rejection
+        if keepsRejectedRows { rejection.keep(row: record.csv, header: header?.csv, separator: record.separator) }
+        return rejection
+    }
+
+    private func row(_ record: CSVReader.Record) throws(ImportRejection) -> FieldRow {
+        let header = header!
+        if let fault = record.fault(width: header.names.count, titled: header.titled) {
+            throw ImportRejection(line: record.line, reason: fault)
+        }
+        var fields: [String: String] = [:]
+        for (index, name) in header.names.enumerated() where index < record.count {
+            guard let name else { continue }
+            guard let text = record.text(index) else {
+                throw ImportRejection(line: record.line, column: name, reason: records.textFault)
+            }
+            fields[name] = text
+        }
+        var row = FieldRow(line: record.line, fields, decimals: decimals)
+        if keepsRejectedRows {
+            row.raw = FieldRow.RawRow(row: record.csv, header: header.csv, separator: record.separator)
+        }
+        return row
+    }
+
+    private func readHeader(_ record: CSVReader.Record) throws -> Header {
+        var names = CSVLayout.titles(record)
         let wanted = "the columns are \(columns.joined(separator: ", "))"
-        if let unknown = names.first(where: { !columns.contains($0) }) {
+        while names.last?.isEmpty == true { names.removeLast() }
+        let known = names.map { RejectedRow.columns.contains($0) ? nil : $0 }
+        if let unknown = known.compactMap(\.self).first(where: { !columns.contains($0) }) {
             throw CatalogError.unprocessable(
                 field: String(unknown.prefix(64)),
                 detail: "unknown column “\(unknown.prefix(64))”; \(wanted)"
             )
         }
-        for name in names where names.filter({ $0 == name }).count > 1 {
+        for name in known.compactMap(\.self) where names.filter({ $0 == name }).count > 1 {
             throw CatalogError.unprocessable(field: name, detail: "the file has the column “\(name)” more than once")
         }
         if let missing = required.first(where: { !names.contains($0) }) {
             throw CatalogError.unprocessable(field: missing, detail: "the file has no column “\(missing)”; \(wanted)")
         }
-        header = names
+        return Header(
+            names: known + [String?](repeating: nil, count: record.count - known.count),
+            titled: known.count,
+            csv: record.csv
+        )
     }
 }

@@ -91,14 +91,21 @@ enum ProductField: CaseIterable {
         case .priceMinor:
             let price = try row.price(.price, try text(.price, 64))
             let promotionText = try text(.promoPrice, 64)
-            let promotional = try row.price(.promoPrice, promotionText)
-            record.set(
-                price: price,
-                promotional: record.readOptional(nil) { () throws(ImportRejection) in
-                    guard let price, let promotional, promotional.minor > price.minor else { return promotional }
+            let (start, end) = (try text(.promoFrom, 64), try text(.promoTo, 64))
+            var promotion = ImportRecord.Promotion.current
+            let promotional = record.readOptional(nil) { () throws(ImportRejection) -> ImportRecord.Price? in
+                guard let promotional = try row.price(.promoPrice, promotionText) else { return nil }
+                guard promotional.minor > 0 || price?.minor == 0 else {
+                    throw row.reject(.promoPrice, promotionText, "must be more than 0; leave it empty for no promotion")
+                }
+                guard promotional.minor <= price?.minor ?? .max else {
                     throw row.reject(.promoPrice, promotionText, "must not exceed the price")
                 }
-            )
+                promotion = try row.promotion(from: start, to: end)
+                return promotion == .current ? promotional : nil
+            }
+            record.promotion = promotion
+            record.set(price: price, promotional: promotional)
         case .size:
             let (sizeText, unitText) = (try text(.size, 200), try text(.unit, 64))
             let columns = SizeColumns(
@@ -113,13 +120,15 @@ enum ProductField: CaseIterable {
             }
         case .barcode: record.product.barcode = try text(.barcode, Product.barcodeLimit)
         case .imageURL:
-            record.product.imageURL = record.readOptional(nil) { () throws(ImportRejection) in
-                try row.imageURL(try text(.imageURL, Product.imageURLLimit))
+            let found = record.readOptional((first: nil, ignored: 0)) {
+                () throws(ImportRejection) -> (first: String?, ignored: Int) in
+                try row.imageURL(try text(.imageURL, 16 * Product.imageURLLimit))
             }
+            (record.product.imageURL, record.ignoredImages) = found
         case .popularity: record.popularity = try row.popularity(try text(.popularity, 64))
         case .inStock:
-            record.product.inStock = record.readOptional(true) { () throws(ImportRejection) in
-                try row.flag(.inStock, try text(.inStock, 16))
+            do throws(ImportRejection) { record.product.inStock = try row.stock(try text(.inStock, 200)) } catch {
+                record.unreadableStock = error
             }
         case .tags: record.product.tags = try row.tags(try text(.tags, 4096))
         case .sku, .currency, .regularPriceMinor, .unitPrice, .attributes, .asOf, .shelves, .createdAt, .modifiedAt:

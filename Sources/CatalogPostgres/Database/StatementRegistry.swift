@@ -88,6 +88,8 @@ enum StatementRegistry {
         ("ImportStatements.stagedRuns", [ImportStatements.stagedRuns]),
         ("ImportStatements.stage", [ImportStatements.stage]),
         ("ImportStatements.findRepeats", [ImportStatements.findRepeats]),
+        ("ImportStatements.keepStock", [ImportStatements.keepStock]),
+        ("ImportStatements.dropUnreadableStock", [ImportStatements.dropUnreadableStock]),
         ("ImportStatements.applyLastRows", [ImportStatements.applyLastRows]),
         ("ImportStatements.dropRepeated", [ImportStatements.dropRepeated]),
         ("ImportStatements.countChanged", [ImportStatements.countChanged]),

@@ -25,7 +25,7 @@ package struct CatalogExport: Sendable {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
-            write(Array((ImportColumn.allCases.map(\.rawValue).joined(separator: ",") + "\n").utf8))
+            write(Array((ImportColumn.exported.map(\.rawValue).joined(separator: ",") + "\n").utf8))
             try await database.longReads.withConnection { connection in
                 // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
                 // Force hash joins: all rows are joined, and there are no statistics right after an import.
@@ -72,7 +72,7 @@ package struct CatalogExport: Sendable {
         let exponent = store.store.currency.exponent
         return """
             COPY (
-                SELECT \(ImportColumn.allCases.map { value(of: $0, exponent) }.joined())
+                SELECT \(ImportColumn.exported.map { value(of: $0, exponent) }.joined())
                 FROM product r JOIN store s ON s.store_id = r.store_id
                 LEFT JOIN (
                     SELECT o.sku, u.position, u.key, row_number() OVER (PARTITION BY o.shelf_id ORDER BY o.key) - 1 AS place,
@@ -101,7 +101,9 @@ package struct CatalogExport: Sendable {
         case .packCount: "r.size_packs"
         case .drained: "r.size_drained"
         case .popularity: "r.popularity_seed::text::numeric"
-        case .tags: "array_to_string(r.tags, '|')"
+        // A bar after a single tag with a comma, so that imports do not take the comma for a separator.
+        case .tags:
+            "array_to_string(r.tags, '|') || CASE WHEN array_length(r.tags, 1) = 1 AND r.tags[1] LIKE '%,%' THEN '|' ELSE '' END"
         case .position: "h.place"
         // The others are columns of a product.
         default: "r.\(Self.productColumn(column).name)"

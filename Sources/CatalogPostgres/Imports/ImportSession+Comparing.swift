@@ -3,15 +3,23 @@ internal import LibPQ
 
 extension ImportSession {
     /// Compares the staged rows with the catalog and keeps only those that differ.
-    func resolve() async throws {
+    ///
+    /// - Parameter onReject: called for every row that is rejected only now.
+    func resolve(_ onReject: (ImportRejection) throws -> Void) async throws {
+        try await resolveStock(onReject)
+        try checkRejected()
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
         // The staged rows are compared with each other, or with all rows of their stores: lookups would not help.
-        (hasRepeats, summary.repeated) = try await compareTransaction(hashing: true) { connection in
+        let conflicts: Conflicts
+        (hasRepeats, summary.repeated, conflicts) = try await compareTransaction(hashing: true) { connection in
             let hasRepeats = try connection.query(ImportStatements.findRepeats, [id.parameter]) { $0.count > 0 }
-            guard hasRepeats else { return (false, 0) }
+            guard hasRepeats else { return (false, 0, Conflicts()) }
+            let conflicts = try Self.conflicts(columns, id, connection)
             try connection.execute(ImportStatements.applyLastRows, [id.parameter])
-            return (true, try connection.execute(ImportStatements.dropRepeated, [id.parameter]))
+            return (true, try connection.execute(ImportStatements.dropRepeated, [id.parameter]), conflicts)
         }
+        summary.conflicts = conflicts.count
+        summary.warnings += conflicts.warnings
         if options.prunes {
             guard summary.rejected == 0 else {
                 throw CatalogError.unprocessable(
@@ -39,6 +47,33 @@ extension ImportSession {
         summary.inserted = inserted
         summary.storesCreated = stores.values.count { !$0.exists }
         summary.shelvesCreated = newShelves
+    }
+
+    /// The rows of products that have other values in a later row.
+    private struct Conflicts: Sendable {
+        var count = 0
+        /// A text for each of the first ones.
+        var warnings: [String] = []
+    }
+
+    private static func conflicts(
+        _ columns: ImportColumns,
+        _ id: ImportID,
+        _ connection: isolated PostgresConnection
+    ) throws -> Conflicts {
+        let count = try connection.query(ImportStatements.countConflicts(columns), [id.parameter]) {
+            try $0.first { try $0.int(0) } ?? 0
+        }
+        guard count > 0 else { return Conflicts() }
+        let warnings = try connection.query(ImportStatements.conflicts(columns), [id.parameter]) {
+            try $0.map { row in
+                """
+                lines \(try row.int8(3)) and \(try row.int8(4)): product “\(try row.text(1))” (\(try row.text(2))) of \
+                “\(try row.text(0))” has different values: \(try row.text(5)); the last row counts
+                """
+            }
+        }
+        return Conflicts(count: count, warnings: warnings)
     }
 
     /// Runs a comparison, with hash joins or with index lookups.

@@ -22,6 +22,10 @@ final class ImportSession {
     private var emptied = EmptiedFields()
     private var sizes = SizeContexts()
     private var firstDifference: ImportRejection?
+    private var firstLines: (zeroPrice: Int?, suspiciousSKU: Int?)
+    /// The rows whose availability was not understood, by line; the first ones.
+    private var unreadableStock: [Int: ImportRejection] = [:]
+    private static let unreadableStockLimit = 10_000
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelf: CatalogKey?)] = []
 
@@ -121,24 +125,9 @@ final class ImportSession {
             )
         }
         summary.fieldsEmptied = emptied.count
+        summary.dialect = reader.reading
         columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
-        guard summary.read == 0 || summary.rejected < summary.read else {
-            throw CatalogError.unprocessable(
-                field: "file",
-                detail: "all \(summary.read) rows were rejected; correct them, or check the names of the columns"
-            )
-        }
-        let allowed = options.rejectedPercentLimit.multiplied(by: ExactDecimal(Int128(summary.read)))
-        guard let allowed, ExactDecimal(Int128(summary.rejected) * 100) <= allowed else {
-            throw CatalogError.unprocessable(
-                field: "file",
-                detail: """
-                    \(summary.rejected) of \(summary.read) rows were rejected, more than \
-                    \(options.rejectedPercentLimit) %; nothing was imported. Correct the rows, or raise \
-                    max_rejects (--max-rejects)
-                    """
-            )
-        }
+        warnAboutValues()
     }
 
     /// Use a separate task, because the import's task may be cancelled.
@@ -149,6 +138,25 @@ final class ImportSession {
                 connection.rollback()
             }
         }.value
+    }
+
+    /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all.
+    func checkRejected() throws {
+        try ImportOptions.checkRejected(summary.rejected, of: summary.read, limit: options.rejectedPercentLimit)
+    }
+
+    /// Adds warnings about implausible values, with the first line of each kind.
+    private func warnAboutValues() {
+        func warn(_ count: Int, _ line: Int?, _ text: String) {
+            guard count > 0, let line else { return }
+            summary.warnings.append("\(text) in \(count) row\(count == 1 ? "" : "s"), first on line \(line)")
+        }
+        warn(summary.pricesZero, firstLines.zeroPrice, "price 0")
+        warn(
+            summary.skusSuspicious,
+            firstLines.suspiciousSKU,
+            "sku that ends in zeros, as if a spreadsheet had rounded it,"
+        )
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
@@ -165,15 +173,7 @@ final class ImportSession {
     ) throws {
         summary.read += 1
         switch event {
-        case .rejected(let rejection):
-            summary.rejected += 1
-            try onReject(rejection)
-            if options.onError == .abort {
-                throw CatalogError.unprocessable(
-                    field: "file",
-                    detail: "\(rejection.description); nothing was imported. Correct the row, or skip invalid rows"
-                )
-            }
+        case .rejected(let rejection): try reject(rejection, onReject)
         case .record(let record):
             if record.product.size == nil {
                 summary.sizesUnknown += 1
@@ -187,12 +187,79 @@ final class ImportSession {
             summary.decimalsRounded += record.roundedDecimals
             if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
+            count(record)
             let shelf = try shelfKey(record)
             if stores[record.store]?.id == nil {
                 waiting.append((record, shelf))
             } else {
                 write(record, shelf: shelf, to: &rows)
             }
+        }
+    }
+
+    private func reject(_ rejection: ImportRejection, _ onReject: (ImportRejection) throws -> Void) throws {
+        summary.rejected += 1
+        try onReject(rejection)
+        if options.onError == .abort {
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: "\(rejection.description); nothing was imported. Correct the row, or skip invalid rows"
+            )
+        }
+    }
+
+    /// Counts what a record has that is implausible or was not applied.
+    private func count(_ record: ImportRecord) {
+        if record.product.priceMinor == 0 {
+            summary.pricesZero += 1
+            firstLines.zeroPrice = firstLines.zeroPrice ?? record.line
+        }
+        if SKUText.isSuspicious(record.product.sku.text) {
+            summary.skusSuspicious += 1
+            firstLines.suspiciousSKU = firstLines.suspiciousSKU ?? record.line
+        }
+        switch record.promotion {
+        case .current: break
+        case .future: summary.promotionsFuture += 1
+        case .expired: summary.promotionsExpired += 1
+        }
+        summary.imagesIgnored += record.ignoredImages
+        if let unreadable = record.unreadableStock {
+            summary.stockKept += 1
+            if unreadableStock.count < Self.unreadableStockLimit { unreadableStock[record.line] = unreadable }
+        }
+    }
+
+    /// Gives rows whose availability was not understood that of the stored product, and rejects the rows of new products.
+    func resolveStock(_ onReject: (ImportRejection) throws -> Void) async throws {
+        guard summary.stockKept > 0 else { return }
+        let lines = try await transaction { [id] connection in
+            try connection.execute(ImportStatements.keepStock, [id.parameter])
+            return try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
+                try $0.map { Int(try $0.int8(0)) }
+            }
+        }
+        summary.stockKept -= lines.count
+        for line in lines.sorted() {
+            let reason = "is not understood, and the product is new"
+            var rejection = ImportRejection(line: line, column: options.title(of: .inStock), reason: reason)
+            if let known = unreadableStock[line] {
+                rejection = ImportRejection(
+                    line: line,
+                    column: known.column,
+                    value: known.value,
+                    reason: "\(known.reason); the product is new, so there is no stored value to keep"
+                )
+                rejection.keep(row: known.row, header: known.header, separator: known.separator)
+            }
+            try reject(rejection, onReject)
+        }
+        let rejected = Set(lines)
+        let kept = unreadableStock.filter { line, _ in !rejected.contains(line) }.min { $0.key < $1.key }
+        if let (_, first) = kept {
+            summary.warnings.append(
+                "kept the stored availability in \(summary.stockKept) row\(summary.stockKept == 1 ? "" : "s"): \(first.description)"
+            )
         }
     }
 
@@ -250,7 +317,13 @@ final class ImportSession {
         rows.raw(record.store.text)
         rows.field(shelf?.text)
         rows.field(record.product.sku.text)
-        for column in ProductColumn.staged { rows.field(column.value(of: record.product)) }
+        for column in ProductColumn.staged {
+            if column == .inStock, record.unreadableStock != nil {
+                rows.null()
+            } else {
+                rows.field(column.value(of: record.product))
+            }
+        }
         rows.field(record.popularity)
         rows.field(record.position?.0)
         rows.field(record.position?.1)

@@ -27,6 +27,44 @@ enum ImportStatements {
         SELECT 1 FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_id, sku HAVING count(*) > 1 LIMIT 1
         """
 
+    /// Copies the availability of stored products to rows whose own was not understood.
+    static let keepStock: PostgresStatement = """
+        UPDATE import_row i SET in_stock = r.in_stock FROM product r
+        WHERE i.import_id = $1::text::uuid AND i.in_stock IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
+        """
+    /// Deletes the rows of new products whose availability was not understood.
+    static let dropUnreadableStock: PostgresStatement = """
+        DELETE FROM import_row WHERE import_id = $1::text::uuid AND in_stock IS NULL RETURNING line
+        """
+
+    /// Counts the rows whose product has other values in its last row.
+    static func countConflicts(_ columns: ImportColumns) -> PostgresStatement {
+        ("SELECT count(*) FROM \(conflicting(columns))" as PostgresStatement).named("ImportStatements.countConflicts")
+    }
+
+    /// Returns up to 20 of these rows: store, sku, name, both lines and the differences.
+    static func conflicts(_ columns: ImportColumns) -> PostgresStatement {
+        let differences = columns.compared.map { column -> SQL in
+            """
+            CASE WHEN i.\(column) IS DISTINCT FROM l.\(column)
+                THEN '\(column) ' || coalesce(i.\(column)::text, 'none') || ' and ' || coalesce(l.\(column)::text, 'none') END
+            """
+        }
+        return
+            ("""
+        SELECT l.store_key, l.sku, l.name, i.line, l.line, left(concat_ws(', ', \(differences.joined())), 300)
+        FROM \(conflicting(columns)) ORDER BY i.line LIMIT 20
+        """ as PostgresStatement).named("ImportStatements.conflicts")
+    }
+
+    private static func conflicting(_ columns: ImportColumns) -> SQL {
+        """
+        import_row i JOIN (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
+            ORDER BY store_id, sku, line DESC) l ON l.store_id = i.store_id AND l.sku = i.sku AND i.line < l.line
+        WHERE i.import_id = $1::text::uuid AND \(columns.row("i")) IS DISTINCT FROM \(columns.row("l"))
+        """
+    }
+
     /// Copies the values of a product's last row to its earlier rows.
     static let applyLastRows: PostgresStatement = """
         UPDATE import_row i

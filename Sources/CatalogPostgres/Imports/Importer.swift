@@ -22,7 +22,7 @@ package struct Importer: Sendable {
 
     /// - Parameters:
     ///   - pieces: the file, in chunks of any size.
-    ///   - onReject: called for every rejected row, in file order.
+    ///   - onReject: called for every rejected row, in file order; those that need the catalog come last.
     ///   - onProgress: called periodically with the number of rows read.
     /// - Throws: `CatalogError`; `unprocessable` if the whole file is unusable, or if a row is invalid and the
     ///   options say to abort. Nothing was changed then.
@@ -63,7 +63,7 @@ package struct Importer: Sendable {
         do {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)
-            try await session.resolve()
+            try await session.resolve(onReject)
             // Some stores may have been changed when one fails.
             defer { changes.announce(.all) }
             if !options.isDryRun {

@@ -86,7 +86,8 @@ struct PostgresPriceStore: PriceStore {
         UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
             modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$6"))
         FROM (
-            SELECT p.sku, p.price_minor AS old_price, p.regular_price_minor AS old_regular, g.price, CASE WHEN g.sets_regular THEN g.regular ELSE p.regular_price_minor END AS regular
+            SELECT p.sku, p.price_minor AS old_price, p.regular_price_minor AS old_regular, g.price, CASE WHEN g.sets_regular THEN g.regular
+                WHEN p.regular_price_minor > g.price THEN p.regular_price_minor END AS regular
             FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
         WHERE r.store_id = $1 AND r.sku = n.sku
             AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import Platform
 
 /// A file that a command reads, or standard input.
 final class InputFile: Sendable {
@@ -63,6 +64,33 @@ final class InputFile: Sendable {
 
     /// Reads the whole content of a file.
     static func contents(_ path: String) throws -> [UInt8] { try InputFile(path).readToEnd() }
+
+    /// Copies standard input to a file without a name, so that it can be read twice; returns the file's path.
+    static func spool() throws -> String {
+        let folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var name = Array("\(folder)/aisle-XXXXXX".utf8CString)
+        let copy = mkstemp(&name)
+        guard copy >= 0 else {
+            throw CommandFailure(
+                "cannot create a file in \(folder): \(String(cString: strerror(errno)))",
+                CommandFailure.cannotCreate
+            )
+        }
+        unlink(name)
+        _ = fcntl(copy, F_SETFD, FD_CLOEXEC)
+        let input = try InputFile("-")
+        while true {
+            let piece = try input.read(upTo: 1 << 18)
+            if piece.isEmpty { break }
+            guard copy.writeAll(piece) else {
+                throw CommandFailure(
+                    "cannot copy standard input to \(folder): \(String(cString: strerror(errno)))",
+                    CommandFailure.cannotCreate
+                )
+            }
+        }
+        return "/proc/self/fd/\(copy)"
+    }
 
     private static func failure(_ path: String) -> CommandFailure {
         CommandFailure("cannot read \(path): \(String(cString: strerror(errno)))", CommandFailure.noInput)

@@ -16,7 +16,7 @@ struct Table {
         case .table: printTable()
         case .tsv: printLines(separator: "\t") { $0.map { $0.isWhitespace ? " " : String($0) }.joined() }
         case .csv:
-            printLines(separator: ",", CSVReader.field)
+            printLines(separator: ",") { CSVReader.field($0) }
         case .json:
             var json = JSONWriter()
             json.array(rows) { write($1, to: &$0) }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogJSON
 internal import CatalogPostgres
 internal import LibPQ
 
@@ -9,42 +10,46 @@ struct ImportCommand: AisleCommand {
         abstract: "Import products from a CSV or NDJSON file.",
         discussion: """
             Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). Map other column names with \
-            --map, such as --map name=Product price=Price. Importing the same file again changes nothing.
+            --map, such as --map name=Product price=Price. Importing the same file again changes nothing. gzip files, and zip \
+            archives of one file, are read as well.
             """
     )
 
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: StoreName?
-    @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
+    @OptionGroup(title: "File Options") var fileArguments: FileArguments
     @Option(
         name: .customLong("map"),
         parsing: .upToNextOption,
         help: "Column mappings such as price=Price: a column above, then its name in the file. Put them after the file."
     )
     var mapping: [String] = []
+    @Option(
+        name: .customLong("set"),
+        parsing: .upToNextOption,
+        help: "Constants for columns that the file lacks, such as shelf=Dairy. Put them after the file."
+    )
+    var constants: [String] = []
     @Option(help: "The currency of new stores if the file has no currency column.") var currency = "EUR"
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
     @Option(help: "skip: import the valid rows; abort: import nothing if a row is invalid.")
     var onError = ImportOptions.ErrorPolicy.skip
-    @Option(help: "Write the rejected rows to a CSV file.") var rejects: String?
     @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
     @Option(parsing: .unconditional, help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
-    @Option(parsing: .unconditional, help: "The maximum percentage of rejected rows; with more, nothing is imported.")
-    var maxRejects = "5"
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
         let options = try options()
         let pieces = try FileChunks(path: file)
         try await database.withCatalog { catalog in
-            let rejections = try Rejections(file: rejects, input: file, hasRows: true)
+            let rejections = try Rejections(file: fileArguments.rejects, input: file, options.format, options.dialect)
             let start = ContinuousClock.now
             let summary: ImportSummary
             do {
                 summary = try await Importer(catalog).run(
-                    pieces,
+                    FileContent(pieces),
                     options,
                     onReject: rejections.add,
                     onProgress: { rows in
@@ -58,6 +63,8 @@ struct ImportCommand: AisleCommand {
                 // The rejected rows are what must be corrected, above all if nothing was imported.
                 Console.endProgress()
                 try rejections.end()
+                let message = CommandFailure(error).message
+                try fileArguments.write(report: ImportReport.failure(message, rejections.first), input: file)
                 throw error
             }
             Console.endProgress()
@@ -69,6 +76,8 @@ struct ImportCommand: AisleCommand {
                 $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
             }
             Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
+            let report = ImportReport(summary, isDryRun: dryRun, rejections: rejections.first)
+            try fileArguments.write(report: report.json, input: file)
             Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
         }
     }
@@ -81,19 +90,7 @@ struct ImportCommand: AisleCommand {
     }
 
     private func options() throws -> ImportOptions {
-        let chosen = try ImportOptions.Format.of(file, format)
-        var columns: [ImportColumn: String] = [:]
-        for pair in mapping {
-            let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
-            guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
-                let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure(
-                    "--map must be COLUMN=NAME, such as price=Price (got “\(pair)”); columns: \(names)",
-                    CommandFailure.usage
-                )
-            }
-            columns[column] = halves[1]
-        }
+        let chosen = try ImportOptions.Format.of(file, fileArguments.format)
         guard let currency = Currency(currency) else {
             throw CommandFailure(
                 "--currency must be an ISO 4217 code, such as EUR (got “\(currency)”)",
@@ -104,14 +101,16 @@ struct ImportCommand: AisleCommand {
         var options = ImportOptions(
             format: chosen,
             store: key,
-            mapping: columns,
+            mapping: try Self.columns(mapping, option: "--map", "COLUMN=NAME, such as price=Price"),
             currency: currency,
             readsSizeFromName: sizeFromName,
             onError: onError,
             prunes: prune,
             isDryRun: dryRun
         )
-        options.keepsRejectedRows = rejects != nil
+        options.dialect = try fileArguments.dialect()
+        options.constants = try Self.columns(constants, option: "--set", "COLUMN=VALUE, such as shelf=Dairy")
+        options.keepsRejectedRows = fileArguments.rejects != nil
         guard (0...ImportOptions.maximumNewShelfLimit).contains(maxNewShelves) else {
             throw CommandFailure(
                 "--max-new-shelves must be between 0 and \(ImportOptions.maximumNewShelfLimit) (got \(maxNewShelves))",
@@ -119,13 +118,24 @@ struct ImportCommand: AisleCommand {
             )
         }
         options.newShelfLimit = maxNewShelves
-        guard let percent = ImportOptions.percent(maxRejects) else {
-            throw CommandFailure(
-                "--max-rejects must be a percentage between 0 and 100 (got “\(maxRejects)”)",
-                CommandFailure.usage
-            )
-        }
-        options.rejectedPercentLimit = percent
+        options.rejectedPercentLimit = try fileArguments.rejectedPercentLimit()
         return options
+    }
+
+    /// Parses pairs of a column and a text.
+    private static func columns(_ pairs: [String], option: String, _ form: String) throws -> [ImportColumn: String] {
+        var columns: [ImportColumn: String] = [:]
+        for pair in pairs {
+            let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
+                let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
+                throw CommandFailure(
+                    "\(option) must be \(form) (got “\(pair)”); columns: \(names)",
+                    CommandFailure.usage
+                )
+            }
+            columns[column] = halves[1]
+        }
+        return columns
     }
 }

@@ -4,32 +4,50 @@ internal import CatalogJSON
 /// Rejected rows: the first ones are printed, all are counted and, if requested, written to a file.
 final class Rejections {
     private(set) var count = 0
+    /// The first ones, for the report.
+    private(set) var first: [ImportRejection] = []
     private let file: OutputFile?
-    private let hasRows: Bool
+    private let format: ImportOptions.Format
+    private let dialect: FileDialect
+    private var hasHeader = false
+    private var hasEnded = false
 
     /// The number of printed rejections.
     private static let printLimit = 20
 
     /// - Parameters:
-    ///   - path: the CSV file for rejections; nil for none.
+    ///   - path: the file for rejected rows; nil for none.
     ///   - input: the input file.
-    ///   - hasRows: whether rejections include the raw rows.
-    init(file path: String?, input: String, hasRows: Bool = false) throws {
-        self.hasRows = hasRows
+    ///   - dialect: what the options say of the input file, which the file of rejected rows follows.
+    init(file path: String?, input: String, _ format: ImportOptions.Format, _ dialect: FileDialect) throws {
         file = try path.map { try OutputFile($0, option: "--rejects", input: input) }
-        try file?.write("line,column,value,reason\(hasRows ? ",row" : "")\n")
+        self.format = format
+        self.dialect = dialect
     }
 
+    /// Adds a row; after the end, rows that are read a second time have no effect.
     func add(_ rejection: ImportRejection) throws {
+        guard !hasEnded else { return }
         count += 1
+        if first.count < ImportReport.rejectionLimit { first.append(rejection) }
         if count <= Self.printLimit { Console.note("rejected: \(rejection.description)") }
-        var fields = [String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason]
-        if hasRows { fields.append(rejection.row ?? "") }
-        try file?.write(fields.map(CSVReader.field).joined(separator: ",") + "\n")
+        guard let file else { return }
+        let separator = rejection.separator ?? dialect.separator ?? .comma
+        if !hasHeader {
+            hasHeader = true
+            // The file is UTF-8 although the options may say otherwise; its mark takes precedence.
+            if dialect.encoding ?? .utf8 != .utf8 { try file.write("\u{FEFF}") }
+            if format == .csv {
+                try file.write(RejectedRow.header(rejection.header ?? "", separator, line: dialect.headerLine))
+            }
+        }
+        try file.write(RejectedRow.line(rejection, format, separator))
     }
 
     /// Prints the number of unprinted rejections and closes the file.
     func end() throws {
+        guard !hasEnded else { return }
+        hasEnded = true
         if count > Self.printLimit {
             let rest = "rejected: and \(count - Self.printLimit) more"
             Console.note(

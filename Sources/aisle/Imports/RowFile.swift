@@ -2,30 +2,80 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogJSON
 
-/// An input file with rows of named columns.
+/// An input file with rows of named columns. It is read twice: to check all rows, and then to use them.
 struct RowFile {
     let path: String
     let format: ImportOptions.Format
     let columns: [String]
     let required: [String]
     let rejections: Rejections
+    private let arguments: FileArguments
+    private let dialect: FileDialect
+    private let limit: ExactDecimal
+    private let keepsRows: Bool
 
-    /// - Parameter rejects: the file for rejected rows.
-    init(_ path: String, format: ImportOptions.Format?, columns: [String], required: [String], rejects: String?) throws
-    {
-        self.path = path
+    /// The results of the first pass.
+    private(set) var read = 0
+    private(set) var warnings: [String] = []
+    private(set) var reading = FileDialect()
+
+    init(_ path: String, _ arguments: FileArguments, columns: [String], required: [String]) throws {
+        dialect = try arguments.dialect()
+        limit = try arguments.rejectedPercentLimit()
+        format = try .of(path, arguments.format)
         // Report an unreadable file first.
-        if path != "-" { _ = try FileChunks(path: path) }
-        self.format = try .of(path, format)
+        let source = path == "-" ? try InputFile.spool() : path
+        _ = try FileChunks(path: source)
+        self.path = source
         self.columns = columns
         self.required = required
-        rejections = try Rejections(file: rejects, input: path)
+        self.arguments = arguments
+        keepsRows = arguments.rejects != nil
+        rejections = try Rejections(file: arguments.rejects, input: path, format, dialect)
+    }
+
+    /// Checks all rows, before any of them is used.
+    ///
+    /// - Parameter onRows: rejects rows that are invalid.
+    /// - Throws: `CatalogError.unprocessable` if more rows are rejected than the options allow.
+    mutating func check(_ onRows: ([FieldRow]) async throws -> Void, atEnd: () async throws -> Void) async throws {
+        do {
+            let reader = try await pass { rows, all in
+                read += all
+                try await onRows(rows)
+            }
+            try await atEnd()
+            (warnings, reading) = (reader.warnings, reader.reading)
+            try rejections.end()
+            for warning in warnings { Console.note("warning: \(warning)") }
+            try ImportOptions.checkRejected(rejections.count, of: read, limit: limit)
+        } catch {
+            Console.endProgress()
+            try rejections.end()
+            try arguments.write(
+                report: ImportReport.failure(CommandFailure(error).message, rejections.first),
+                input: path
+            )
+            throw error
+        }
     }
 
     /// Reads the file in chunks and passes on the rows after each chunk.
     func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
-        let pieces = try FileChunks(path: path)
-        var reader = RowReader(format, columns: columns, required: required)
+        _ = try await pass { rows, _ in try await onRows(rows) }
+    }
+
+    /// Writes the report, if requested.
+    func report(_ counts: [(name: String, count: Int)]) throws {
+        var report = ImportReport(counts: counts, dialect: reading)
+        report.warnings = warnings
+        report.rejections = rejections.first
+        try arguments.write(report: report.json, input: path)
+    }
+
+    private func pass(_ onRows: (_ rows: [FieldRow], _ count: Int) async throws -> Void) async throws -> RowReader {
+        let pieces = FileContent(try FileChunks(path: path))
+        var reader = RowReader(format, dialect, columns: columns, required: required, keepsRejectedRows: keepsRows)
         var rows: [FieldRow] = []
         var rejected: [ImportRejection] = []
         func handle(_ event: RowReader.Event) {
@@ -38,13 +88,13 @@ struct RowFile {
             try Task.checkCancellation()
             try piece.withUnsafeBytes { try reader.read($0, handle) }
             try rejected.forEach(rejections.add)
-            rejected = []
-            try await onRows(rows)
-            rows = []
+            try await onRows(rows, rows.count + rejected.count)
+            (rows, rejected) = ([], [])
         }
         try reader.end(handle)
         try rejected.forEach(rejections.add)
-        try await onRows(rows)
+        try await onRows(rows, rows.count + rejected.count)
+        return reader
     }
 }
 
@@ -52,11 +102,15 @@ extension ImportOptions.Format {
     /// Returns the given format, or the one of the file extension.
     static func of(_ path: String, _ format: Self?) throws -> Self {
         if let format { return format }
-        let name = path.split(separator: "/").last ?? ""
+        var name = (path.split(separator: "/").last ?? "")[...]
+        // Archives are recognized by their content.
+        for ending in [".gz", ".zip"] where name.lowercased().hasSuffix(ending) && name.count > ending.count {
+            name = name.dropLast(ending.count)
+        }
         let fileExtension =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
-        // The separator of a CSV file is found in its first line.
+        // The separator of a CSV file is found in its header.
         let known = ["tsv": "csv", "txt": "csv", "jsonl": "ndjson"][fileExtension] ?? fileExtension
         guard let chosen = Self(rawValue: known) else {
             throw CommandFailure(

@@ -57,38 +57,39 @@ struct PricesCommand: AsyncParsableCommand {
             abstract: "Apply one day's price changes, in one transaction per store, or several days with --replay.",
             discussion: """
                 Columns: date, store, sku, price. A file with several days requires --replay, which applies them in sequence; its days \
-                must be in ascending order. If a product occurs twice on one day, its last price counts; \
+                must be in ascending order. Prices of days in the future are counted, not applied. If a product occurs twice on one day, its last price counts; \
                 “none” removes a price.
                 """
         )
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows if the file has no store column.") var store: StoreName?
-        @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
-        @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
+        @OptionGroup(title: "File Options") var fileArguments: FileArguments
         @Flag(help: "Apply several days in sequence, and report the moves on each shelf.") var replay = false
         @Option(help: "With --replay: the sorts whose moves are reported, separated by semicolons.") var sorts = "price"
 
         func execute() async throws {
             let fallback = try store?.key
             let sorts = replay ? try sorts.split(separator: ";").map { try parseSort(String($0)) } : []
-            let file = try RowFile(
+            var file = try RowFile(
                 file,
-                format: format,
+                fileArguments,
                 columns: PricesCommand.columns,
-                required: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : []),
-                rejects: rejects
+                required: ["sku", "price"] + (replay ? ["date"] : []) + (fallback == nil ? ["store"] : [])
             )
             try await database.withCatalog { catalog in
                 _ = try await store?.resolve(catalog)
-                if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
-                var storm = PriceStorm(catalog, sorts, fallback, file.rejections)
                 let start = ContinuousClock.now
-                try await file.read { rows in
+                let (rejections, today) = (file.rejections, Timestamp.now().day)
+                func play(_ rows: [FieldRow], _ storm: inout PriceStorm) async throws {
                     for row in rows {
                         let date = row.text("date")
-                        guard Self.isDay(date, isRequired: replay) else {
-                            try file.rejections.add(row.reject("date", "is not a date such as 2026-03-01"))
+                        guard let day = Self.day(date), date != nil || !replay else {
+                            try rejections.add(row.reject("date", "is not a date such as 2026-03-01"))
+                            continue
+                        }
+                        guard day <= today else {
+                            storm.future += 1
                             continue
                         }
                         if storm.isAnotherDay(date) {
@@ -103,22 +104,28 @@ struct PricesCommand: AsyncParsableCommand {
                         try await storm.add(row, date)
                     }
                 }
+                var check = PriceStorm(catalog, sorts, fallback, rejections, isCheck: true)
+                try await file.check({ try await play($0, &check) }, atEnd: { try await check.apply() })
+                if replay { Console.data("date\tshelf\tsort\tproducts\tmoved\n") }
+                var storm = PriceStorm(catalog, sorts, fallback, rejections, isCheck: false)
+                try await file.read { try await play($0, &storm) }
                 try await storm.apply()
                 Console.endProgress()
-                try file.rejections.end()
                 let counts = [
                     ("days", storm.days), ("changed", storm.changed), ("unchanged", storm.unchanged),
-                    ("rounded", storm.rounded), ("rejected", file.rejections.count),
+                    ("rounded", storm.rounded), ("prices_future", storm.future), ("rejected", rejections.count),
                 ]
+                try file.report([("read", file.read)] + counts.map { ($0.0, $0.1) })
                 let summary = counts.map { "\($0.0) \($0.1)" }.joined(separator: ", ")
                 Console.note("\(summary) in \(Console.seconds(since: start)) s")
                 if replay { Console.note(storm.distribution) }
             }
         }
 
-        private static func isDay(_ date: String?, isRequired: Bool) -> Bool {
-            guard let date else { return !isRequired }
-            return date.utf8.count == 10 && Timestamp(rfc3339: date + "T00:00:00Z") != nil
+        /// Returns the UTC day of a date; nil for an invalid one, and the first day for none.
+        private static func day(_ date: String?) -> Int? {
+            guard let date else { return .min }
+            return date.utf8.count == 10 ? Timestamp(rfc3339: date + "T00:00:00Z")?.day : nil
         }
     }
 }
@@ -130,7 +137,7 @@ private struct PriceStorm {
     private let fallback: CatalogKey?
     private var currencies: [CatalogKey: Currency] = [:]
     private var replays: [CatalogKey: PriceReplay] = [:]
-    private var pending: [CatalogKey: [SKU: (line: Int, change: PriceChange)]] = [:]
+    private var pending: [CatalogKey: [SKU: (row: FieldRow, change: PriceChange)]] = [:]
     private var date: String?
     private var isEmpty = true
     private var moved: [Int] = []
@@ -139,8 +146,19 @@ private struct PriceStorm {
     private(set) var changed = 0
     private(set) var unchanged = 0
     private(set) var rounded = 0
+    /// The number of prices of days in the future.
+    var future = 0
+    /// Whether days are only checked, not applied.
+    private let isCheck: Bool
 
-    init(_ catalog: PostgresCatalog, _ sorts: [Sort], _ fallback: CatalogKey?, _ rejections: Rejections) {
+    init(
+        _ catalog: PostgresCatalog,
+        _ sorts: [Sort],
+        _ fallback: CatalogKey?,
+        _ rejections: Rejections,
+        isCheck: Bool
+    ) {
+        self.isCheck = isCheck
         self.rejections = rejections
         self.catalog = catalog
         self.sorts = sorts
@@ -166,14 +184,19 @@ private struct PriceStorm {
             let sku = try row.sku()
             var minor: Int64?
             if try row.required("price") != "none" {
-                guard let amount = ExactDecimal(try row.required("price")), let price = currency.minorUnits(amount)
-                else {
+                guard let price = currency.minorUnits(try row.price("price", in: currency).withoutBinaryNoise) else {
                     throw row.reject("price", "must be a price such as 1.99, 0 or more, or “none”")
                 }
                 minor = price.minor
                 rounded += price.wasRounded ? 1 : 0
             }
-            pending[store, default: [:]][sku] = (row.line, PriceChange(sku: sku, priceMinor: minor))
+            let change = PriceChange(sku: sku, priceMinor: minor)
+            if isCheck, let known = pending[store]?[sku], known.change != change {
+                Console.note(
+                    "warning: lines \(known.row.line) and \(row.line): two prices for “\(sku)” of \(store); the last one counts"
+                )
+            }
+            pending[store, default: [:]][sku] = (row, change)
             self.date = date
             isEmpty = false
         } catch let rejection as ImportRejection {
@@ -197,15 +220,9 @@ private struct PriceStorm {
             let rows = pending[store]!
             let known = try await catalog.known(Array(rows.keys), in: store)
             for (sku, row) in rows where !known.contains(sku) {
-                try rejections.add(
-                    ImportRejection(
-                        line: row.line,
-                        column: "sku",
-                        value: sku.text,
-                        reason: "is not a product of \(store)"
-                    )
-                )
+                try rejections.add(row.row.reject("sku", "is not a product of \(store)"))
             }
+            if isCheck { continue }
             let changes = rows.filter { known.contains($0.key) }.map(\.value.change).sorted {
                 $0.sku.text < $1.sku.text
             }
@@ -222,7 +239,7 @@ private struct PriceStorm {
             }
         }
         days += 1
-        Console.progress("\(date ?? "") \(changed) prices")
+        Console.progress(isCheck ? "\(date ?? "") checked" : "\(date ?? "") \(changed) prices")
         pending = [:]
         isEmpty = true
     }

@@ -21,20 +21,18 @@ struct PurchasesCommand: AsyncParsableCommand {
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The store of all rows if the file has no store column.") var store: StoreName?
-        @Option(help: "The format; defaults to the file extension.") var format: ImportOptions.Format?
-        @Option(help: "Write the line and reason of each rejected row to a CSV file.") var rejects: String?
+        @OptionGroup(title: "File Options") var fileArguments: FileArguments
 
         /// The number of events per batch.
         private static let batchSize = 50_000
 
         func execute() async throws {
             let fallback = try store?.key
-            let file = try RowFile(
+            var file = try RowFile(
                 file,
-                format: format,
+                fileArguments,
                 columns: ["store"] + Purchase.columns,
-                required: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : []),
-                rejects: rejects
+                required: ["event_id", "sku", "quantity", "at"] + (fallback == nil ? ["store"] : [])
             )
             try await database.withCatalog { catalog in
                 _ = try await store?.resolve(catalog)
@@ -49,27 +47,38 @@ struct PurchasesCommand: AsyncParsableCommand {
                     waiting = [:]
                     Console.progress("\(read) events")
                 }
-                try await file.read { rows in
-                    let now = Timestamp.now()
+                let (now, rejections) = (Timestamp.now(), file.rejections)
+                func add(_ rows: [FieldRow]) throws {
                     for row in rows {
                         read += 1
                         do throws(ImportRejection) {
                             let store = try Self.store(row, fallback, stores)
                             waiting[store, default: []].append(try Purchase(row, now: now))
                         } catch {
-                            try file.rejections.add(error)
+                            try rejections.add(error)
                         }
                     }
+                }
+                try await file.check(
+                    { rows in
+                        try add(rows)
+                        waiting = [:]
+                    },
+                    atEnd: {}
+                )
+                read = 0
+                try await file.read { rows in
+                    try add(rows)
                     if waiting.values.reduce(0, { $0 + $1.count }) >= Self.batchSize { try await sendAll() }
                 }
                 try await sendAll()
                 Console.endProgress()
-                try file.rejections.end()
                 let counts = [
-                    ("read", read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
+                    ("read", file.read), ("accepted", outcome.accepted), ("repeated", outcome.repeated),
                     ("too_old", outcome.tooOld), ("unknown", outcome.unknown), ("rejected", file.rejections.count),
                 ]
                 Console.data(counts.map { "\($0.0)\t\($0.1)\n" }.joined())
+                try file.report(counts.map { ($0.0, $0.1) })
                 if !outcome.unknownSKUs.isEmpty {
                     let some = outcome.unknownSKUs.sorted().prefix(10).joined(separator: " ")
                     Console.note(

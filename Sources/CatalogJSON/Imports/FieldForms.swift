@@ -1,0 +1,59 @@
+package import Catalog
+
+/// The forms of the fields of a file: the decimal marks of prices, and the separator of tags.
+package struct FieldForms: Sendable {
+    private let given: DecimalMark?
+    private var decimals: [ImportColumn: DecimalEvidence] = [:]
+    /// Whether commas separate tags.
+    private(set) var hasTagsWithCommas = false
+
+    package init(_ options: ImportOptions) { given = options.dialect.decimalMark }
+
+    /// The decimal mark of a column.
+    subscript(column: ImportColumn) -> DecimalEvidence { decimals[column] ?? DecimalEvidence(given) }
+
+    /// Notes that a field is a number of JSON, which has a decimal point.
+    mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
+
+    /// Takes the first records of a file into account.
+    ///
+    /// - Parameter order: the index of each column.
+    mutating func add(_ events: ArraySlice<RecordReader.Event>, _ order: [ImportColumn: Int]) {
+        for column in [ImportColumn.price, .promoPrice] {
+            guard let index = order[column] else { continue }
+            var evidence = DecimalEvidence(given)
+            for case .csv(let record) in events where index < record.count {
+                if let text = record.text(index) { evidence.add(text.trimmed) }
+            }
+            decimals[column] = evidence
+        }
+        if let index = order[.tags] { findTagSeparator(events, index) }
+    }
+
+    /// Commas separate tags if a text of several ones has a tag that occurs in another text, and no text has another
+    /// separator.
+    private mutating func findTagSeparator(_ events: ArraySlice<RecordReader.Event>, _ index: Int) {
+        var texts: Set<String> = []
+        for case .csv(let record) in events where index < record.count {
+            if let text = record.text(index) { texts.insert(text) }
+        }
+        guard !texts.contains(where: { $0.contains { "|;".contains($0) } }) else { return }
+        var seen: Set<String> = []
+        for text in texts {
+            let tags = Set(text.split(separator: ",").map { String($0).trimmed })
+            guard seen.isDisjoint(with: tags) else {
+                hasTagsWithCommas = texts.contains { $0.contains(",") }
+                return
+            }
+            seen.formUnion(tags)
+        }
+    }
+}
+
+extension ImportOptions {
+    /// The columns without which a CSV file cannot be imported.
+    var requiredColumns: [ImportColumn] {
+        let needed: [ImportColumn] = store == nil ? [.store, .sku, .name] : [.sku, .name]
+        return needed.filter { constants[$0] == nil }
+    }
+}

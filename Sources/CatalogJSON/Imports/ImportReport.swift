@@ -1,0 +1,60 @@
+package import Catalog
+
+/// The report of an import: the response of the API, and the file of `--report`.
+package struct ImportReport {
+    /// The counts and their names, in reporting order.
+    package let counts: [(name: String, count: Int)]
+    /// How the file was read.
+    package let dialect: FileDialect
+    package var isDryRun = false
+    package var warnings: [String] = []
+    package var unknownSizes: [UnknownSizes.Text] = []
+    /// The first rejected rows.
+    package var rejections: [ImportRejection] = []
+
+    /// The maximum number of rejected rows in a report.
+    package static let rejectionLimit = 1000
+
+    package init(counts: [(name: String, count: Int)], dialect: FileDialect) {
+        self.counts = counts
+        self.dialect = dialect
+    }
+
+    package init(_ summary: ImportSummary, isDryRun: Bool, rejections: [ImportRejection]) {
+        counts = summary.counts
+        dialect = summary.dialect
+        self.isDryRun = isDryRun
+        warnings = summary.warnings
+        unknownSizes = summary.unknownSizes.mostFrequent
+        self.rejections = rejections
+    }
+
+    package var json: [UInt8] {
+        JSONWriter.object { json in
+            for (name, count) in counts { json.field(name: name, count) }
+            json.field("dry_run", isDryRun)
+            json.object("file") { json in
+                json.field("encoding", dialect.encoding?.rawValue)
+                json.field("separator", dialect.separator?.rawValue)
+                json.field("decimal_mark", dialect.decimalMark?.rawValue)
+                json.field("header_line", dialect.headerLine)
+            }
+            json.array("warnings", warnings) { $0.string($1) }
+            json.array("unknown_sizes", unknownSizes) { json, size in
+                json.object { json in
+                    json.field("text", size.text)
+                    json.field("count", size.count)
+                }
+            }
+            rejections.write(to: &json)
+        }
+    }
+
+    /// The report of an import that failed, so that nothing was imported.
+    package static func failure(_ detail: String, _ rejections: [ImportRejection]) -> [UInt8] {
+        JSONWriter.object { json in
+            json.field("error", detail)
+            rejections.write(to: &json)
+        }
+    }
+}
