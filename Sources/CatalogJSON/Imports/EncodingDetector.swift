@@ -92,7 +92,12 @@ struct EncodingDetector {
     private static func score(_ sample: [UInt8], _ encoding: TextEncoding) -> (total: Double, letters: Int) {
         let upper = encoding.upperHalf!.map { $0.map(Character.init) }
         var counts: [Letter: Int] = [:]
+        // A word that occurs often proves no more than one that occurs once.
+        var seen: Set<[UInt8]> = []
         for index in sample.indices.lazy.filter({ sample[$0] >= 0x80 }).prefix(letterLimit) {
+            guard seen.insert(Array(sample[max(0, index - 1)..<min(sample.count, index + 2)])).inserted else {
+                continue
+            }
             let previous = index > 0 ? character(sample[index - 1], upper) : "\n"
             let next = index + 1 < sample.count ? character(sample[index + 1], upper) : "\n"
             counts[Letter(upper[Int(sample[index]) - 0x80], between: previous, next), default: 0] += 1
@@ -123,8 +128,9 @@ struct EncodingDetector {
                 return
             }
             guard character.isLetter else {
-                let isBesideLetter = previous.isLetter || next.isLetter
-                self = Self.symbols.contains(character) ? .commonSymbol : isBesideLetter ? .implausible : .rareSymbol
+                let neighbours = [previous, next].count(where: \.isLetter)
+                let isCommon = (neighbours == 2 ? Self.joiners : Self.symbols).contains(character)
+                self = isCommon ? .commonSymbol : neighbours > 0 ? .implausible : .rareSymbol
                 return
             }
             let isCyrillic = Self.isCyrillic(character)
@@ -133,6 +139,8 @@ struct EncodingDetector {
             self = isMixed || isCapitalInside ? .implausible : .letter(Character(character.lowercased()))
         }
 
+        /// Symbols that occur between the letters of a word.
+        private static let joiners = Set("’´·–…\u{A0}\u{AD}")
         private static let symbols = Set("’‘‚“”„«»‹›´·•–—…®™©°²³½¼¾×€£§%\u{A0}\u{AD}")
 
         private static func isCyrillic(_ character: Character) -> Bool {
