@@ -124,6 +124,53 @@ import TestSupport
         }
     }
 
+    /// The chain rounds sizes to 0.01 kg or l and computes unit prices from exact ones, so sizes of names must agree better.
+    @Test("Sizes agree with the unit prices that a chain states, and better if names are read")
+    func sizesAgreeWithUnitPrices() throws {
+        let bytes = try File("konzum-0204-2025-07-03.csv").bytes
+        let columns = try agreement(bytes, readingNames: false)
+        #expect(columns["agree", default: 0] >= 9_600)
+        #expect(columns["disagree", default: 0] <= 1_170)
+        let names = try agreement(bytes, readingNames: true)
+        #expect(names["agree", default: 0] >= 10_500)
+        #expect(names["disagree", default: 0] <= 235)
+        #expect(names["unknown", default: 0] <= 200)
+    }
+
+    /// Counts the rows whose size gives the stated unit price, to the cent or within 2 %.
+    private func agreement(_ bytes: [UInt8], readingNames: Bool) throws -> [String: Int] {
+        let store = CatalogKey("konzum")!
+        var options = ImportOptions(format: .csv, store: store)
+        // The unit price is read as the popularity, which is any number.
+        options.mapping = [
+            .sku: "ProductId", .name: "Product", .size: "Quantity", .price: "Price", .promoPrice: "SpecialPrice",
+            .popularity: "UnitPrice",
+        ]
+        options.readsSizeFromName = readingNames
+        var sizes = SizeContexts()
+        sizes.add(store, pricing: .eu, locale: "hr-HR")
+        var reader = ImportReader(options, currencies: [:], sizes: sizes)
+        var counts: [String: Int] = [:]
+        func take(_ event: ImportReader.Event) {
+            guard case .record(let record) = event, record.popularity > 0,
+                let minor = record.product.regularPriceMinor
+                    ?? record.product.priceMinor
+            else { return }
+            guard let size = record.product.size else {
+                counts["unknown", default: 0] += 1
+                return
+            }
+            let quantity =
+                Double(size.baseQuantity.description)! / ([.mass, .volume].contains(size.unit.dimension) ? 1000 : 1)
+            let difference = abs(Double(minor) / 100 / quantity - record.popularity)
+            let isEqual = difference <= 0.0051 + record.popularity * 0.021
+            counts[isEqual ? "agree" : "disagree", default: 0] += 1
+        }
+        try bytes.withUnsafeBytes { try reader.read($0) { take($0) } }
+        try reader.end { take($0) }
+        return counts
+    }
+
     /// Two years of a chain's prices, day by day: each day's diffs applied to the day before give the day after.
     @Test("A chain's price history is replayed day by day")
     func replaysPriceHistory() async throws {
