@@ -231,7 +231,9 @@ import Testing
     }
 
     private func file(_ name: String) throws -> [UInt8] {
-        let url = try #require(Bundle.module.url(forResource: name, withExtension: "csv", subdirectory: "Cases/imports"))
+        let url = try #require(
+            Bundle.module.url(forResource: name, withExtension: "csv", subdirectory: "Cases/imports")
+        )
         return Array(try Data(contentsOf: url))
     }
 

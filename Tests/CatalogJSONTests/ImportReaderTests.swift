@@ -110,7 +110,7 @@ import Testing
         #expect(record.product.imageURL == nil && record.product.inStock)
         #expect(record.product.priceMinor == 200 && record.product.regularPriceMinor == nil)
         #expect(record.emptied.map(\.column) == [column])
-        #expect(record.emptied[0].reason.hasSuffix(reason))
+        #expect(record.emptied.first?.reason.hasSuffix(reason) == true)
     }
 
     @Test(

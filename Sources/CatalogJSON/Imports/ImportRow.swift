@@ -93,7 +93,13 @@ struct ImportRow {
     /// Returns the first of the addresses in a text, and the number of the others.
     func imageURL(_ text: String?) throws(ImportRejection) -> (first: String?, ignored: Int) {
         guard let text else { return (nil, 0) }
-        if Product.isImageURL(text) { return (text, 0) }
+        func checked(_ address: String, ignored: Int) throws(ImportRejection) -> (first: String?, ignored: Int) {
+            guard address.utf8.count <= Product.imageURLLimit else {
+                throw reject(.imageURL, address, "exceeds \(Product.imageURLLimit) bytes; shorten it")
+            }
+            return (address, ignored)
+        }
+        if Product.isImageURL(text) { return try checked(text, ignored: 0) }
         // A comma may be part of an address, so it separates only before another one.
         let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
         let addresses = marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in
@@ -102,7 +108,7 @@ struct ImportRow {
         guard let first = addresses.first, addresses.allSatisfy(Product.isImageURL) else {
             throw reject(.imageURL, text, "must be \(Product.imageURLRule)")
         }
-        return (first, addresses.count - 1)
+        return try checked(first, ignored: addresses.count - 1)
     }
 
     func popularity(_ text: String?) throws(ImportRejection) -> Double {

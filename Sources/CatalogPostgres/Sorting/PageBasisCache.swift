@@ -27,7 +27,7 @@ final class PageBasisCache: Sendable {
 
     /// The bases of pages for everyone.
     private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: limit, largest: largest) { $0.size + $1.size }
-    /// What users remember for a shelf. The head of the shelf is that of `shelves`.
+    /// The remembered views of users by shelf. The head of the shelf is that of `shelves`.
     private let views = SharedCache<View, UserViews>(limit: limit, largest: largest) { $0.size + $1.size }
     /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
     private let known = SharedCache<RememberedViews, RememberedViews>(limit: limit, largest: largest) { views, _ in
