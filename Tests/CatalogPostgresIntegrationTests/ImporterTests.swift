@@ -38,7 +38,7 @@ import TestSupport
     private let file = #"""
         store,shelf,sku,name,brand,price,promo_price,currency,size,unit,pack_count,popularity,in_stock,tags,position
         corner,Dairy & Eggs,a,"Milk, ""whole""",Ärla,1.19,,EUR,1,l,1,5,true,organic|local,2
-        corner,Dairy & Eggs,b,Butter,,2.499,1.999,EUR,250,g,1,,false,,1/3
+        corner,Dairy & Eggs,b,Butter,,2.4990,1.9990,EUR,250,g,1,,false,,1/3
         corner,Čokolade,c,"Two
         lines",X,,0.99,EUR,6 x 100 g,,,,,,
         kiosk,Dairy & Eggs,a,Mjölk,,14.90,,SEK,1,l,,,,,
