@@ -17,6 +17,8 @@ TEST_PACKAGES := python3 python3-jsonpatch
 SERVICES :=
 # The time limit of a test run; beyond it, the run is stopped with an exit code of its own.
 TEST_LIMIT := timeout --kill-after=30 45m
+# All tests at once would exceed the deadlines of those that wait for a server.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
 FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.
