@@ -146,6 +146,8 @@ import TestSupport
         configuration.statements = statements
         var options = PostgresPipeline.Options()
         options.connections = connections
+        // All tests share two cores, so slowness is not an error.
+        options.timeout = .seconds(60)
         let pipeline = try PostgresPipeline(configuration, options: options)
         let outcomes = await withTaskGroup(of: (Int, Int?).self) { group in
             for number in 0..<2000 {
