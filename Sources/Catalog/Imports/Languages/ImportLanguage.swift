@@ -36,7 +36,7 @@ package struct ImportLanguage: Sendable {
     /// Words for products that customers cannot buy now.
     package var unavailable = ""
 
-    /// A unit whose size depends on the country or on what is measured.
+    /// A unit whose size depends on the country, or on the kind of product.
     package enum CustomaryUnit: Sendable, Hashable {
         case ounce, fluidOunce, pint, quart, gallon
     }

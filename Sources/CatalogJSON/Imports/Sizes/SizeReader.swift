@@ -277,7 +277,7 @@ struct SizeReader {
         return factor
     }
 
-    /// Reads `1/2 l`, `10/1`, and numbers that are alternatives; nil if there is no fraction.
+    /// Reads `1/2 l`, `10/1`, and alternative numbers; nil without a fraction.
     private mutating func readFraction(_ top: SizeNumber, _ factors: [Factor]) -> SizeStatement?? {
         guard isMark("/", 1), let bottom = number(2) else { return nil }
         position += 3
