@@ -9,7 +9,7 @@ $(shell find sql -name '*.sql' -newer Package.swift -exec touch Package.swift \;
 RELEASE := swift build -c release --static-swift-stdlib --product aisle
 AISLE := .build/release/aisle
 # The Debian packages for building and running.
-PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libicu-dev zlib1g-dev pkg-config
+PACKAGES := postgresql libpq-dev libcurl4-openssl-dev libexpat1-dev libicu-dev zlib1g-dev pkg-config
 # Further packages for tests: an independent implementation of JSON Patch.
 TEST_PACKAGES := python3 python3-jsonpatch
 # Services that Debian starts with a package, as package:service; a test that needs the package sets it. They are disabled when the package is

@@ -35,8 +35,9 @@ let package = Package(
         .systemLibrary(name: "CLibPQ", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CPlatform"),
+        .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "Platform", dependencies: ["CPlatform", "CZlib"], swiftSettings: strict),
+        .target(name: "Platform", dependencies: ["CExpat", "CPlatform", "CZlib"], swiftSettings: strict),
         .target(name: "WebClient", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
         .target(
             name: "Telemetry",

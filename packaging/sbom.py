@@ -33,6 +33,7 @@ CONTAINED = {
 DEBIAN = {
     "libc6": "LGPL-2.1-or-later",
     "libcurl4": "curl",
+    "libexpat1": "MIT",
     "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libpq5": "PostgreSQL",
     "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",

@@ -293,4 +293,26 @@ extension PostgresCatalog: CatalogStore {
     package var hasReplicas: Bool { database.replicas != nil }
 
     package func position() async throws(CatalogError) -> LogPosition { try await database.position() }
+
+    // MARK: - Profiles of imports
+
+    package func importProfiles() async throws(CatalogError) -> [SavedImportProfile] {
+        try await importProfileStore.importProfiles()
+    }
+
+    package func importProfile(_ name: CatalogKey) async throws(CatalogError) -> SavedImportProfile {
+        try await importProfileStore.importProfile(name)
+    }
+
+    package func put(importProfile document: String, _ name: CatalogKey) async throws(CatalogError) -> Bool {
+        try await importProfileStore.put(importProfile: document, name)
+    }
+
+    package func remove(importProfile name: CatalogKey) async throws(CatalogError) {
+        try await importProfileStore.remove(importProfile: name)
+    }
+
+    package func localTime(in timeZone: String) async throws(CatalogError) -> Timestamp? {
+        try await importProfileStore.localTime(in: timeZone)
+    }
 }

@@ -18,6 +18,7 @@ package struct PostgresCatalog: Sendable {
     let changeStore: PostgresChangeStore
     let responses: PostgresResponseStore
     let auditStore: PostgresAuditStore
+    let importProfileStore: PostgresImportProfileStore
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
 
@@ -38,6 +39,7 @@ package struct PostgresCatalog: Sendable {
         users = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchases)
         changeStore = PostgresChangeStore(database: database, settings: settingsStore)
         responses = PostgresResponseStore(database: database)
+        importProfileStore = PostgresImportProfileStore(database: database)
         auditStore = PostgresAuditStore(database: database, customers: customers)
     }
 

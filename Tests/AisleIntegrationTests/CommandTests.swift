@@ -245,7 +245,7 @@ import TestSupport
         let cases: [([String], [String: String], String, Int32)] = [
             (["sort"], url, "", 64), (["frobnicate"], url, "", 64), (["sort", "x", "--by", "prize"], url, "", 64),
             (["sort", "a/b/c"], url, "", 64),
-            (["import", "-", "--format", "xml"], url, "", 64), (["sort", "none/x"], url, "", 66),
+            (["import", "-", "--format", "yaml"], url, "", 64), (["sort", "none/x"], url, "", 66),
             (["import", "/none.csv"], url, "", 66),
             (["import", "-", "--format", "csv"], url, "sku,name\n", 65),
             (["import", "-", "--format", "csv"], url, "", 65),

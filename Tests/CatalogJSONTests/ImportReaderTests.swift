@@ -25,6 +25,7 @@ import Testing
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection):
                 outcome.rejections.append("\(rejection.line) \(rejection.column ?? "") \(rejection.reason)")
+            case .skipped: break
             }
         }
         try Array(text.utf8).withUnsafeBytes { try reader.read($0) { take($0) } }
@@ -46,7 +47,7 @@ import Testing
         let record = try #require(outcome.records.first)
         #expect(record.line == 2)
         #expect(record.store.text == "s")
-        #expect(record.shelf == "Dairy")
+        #expect(record.shelves == [["Dairy"]])
         #expect(record.product.sku.text == "a")
         #expect(record.product.priceMinor == 99)
         #expect(record.product.regularPriceMinor == 129)
@@ -134,7 +135,7 @@ import Testing
         let sizes = try read("sku,name,size\na,Milk,3 blobs\nb,Tea,\nc,Jam,500 g\n")
         #expect(sizes.records.map(\.unknownSize) == ["3 blobs", nil, nil])
         let names = try read("sku,name\na,Vitamin C 500 60 Globuli\nb,Tea\nc,Jam 500 g\n") {
-            $0.readsSizeFromName = true
+            $0.profile.readsSizeFromName = true
         }
         #expect(names.records.map(\.unknownSize) == ["60 Globuli", nil, nil])
     }

@@ -26,18 +26,18 @@ import Testing
 
     @Test("An existing key or title identifies its shelf")
     func existingShelves() {
-        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Dairy")])
-        #expect(maker.key(for: "milk") == (CatalogKey("milk")!, false))
-        #expect(maker.key(for: "Dairy") == (CatalogKey("milk")!, false))
+        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Dairy", nil)])
+        #expect(maker.key(for: "milk") == CatalogKey("milk")!)
+        #expect(maker.key(for: "Dairy") == CatalogKey("milk")!)
         #expect(maker.created.isEmpty)
     }
 
     @Test("Titles with the same slug get numbered, permanent keys")
     func collisions() {
-        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Other")])
-        #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, true))
-        #expect(maker.key(for: "Milk?") == (CatalogKey("milk-3")!, true))
-        #expect(maker.key(for: "Milk!") == (CatalogKey("milk-2")!, false))
+        var maker = ShelfKeyGenerator(existing: [(CatalogKey("milk")!, "Other", nil)])
+        #expect(maker.key(for: "Milk!") == CatalogKey("milk-2")!)
+        #expect(maker.key(for: "Milk?") == CatalogKey("milk-3")!)
+        #expect(maker.key(for: "Milk!") == CatalogKey("milk-2")!)
         #expect(maker.created.map(\.title) == ["Milk!", "Milk?"])
     }
 
@@ -45,7 +45,7 @@ import Testing
     func longCollisions() {
         var maker = ShelfKeyGenerator(existing: [])
         let keys = (0..<30).map {
-            maker.key(for: String(repeating: "a", count: 70) + String(repeating: "!", count: $0)).key
+            maker.key(for: String(repeating: "a", count: 70) + String(repeating: "!", count: $0))
         }
         #expect(Set(keys).count == 30)
         #expect(keys.allSatisfy { $0.text.utf8.count <= 64 })
@@ -56,5 +56,25 @@ import Testing
         #expect(ShelfKeyGenerator.derives("dairy-eggs", from: "Dairy & Eggs"))
         #expect(!ShelfKeyGenerator.derives("dairy", from: "Dairy & Eggs"))
         #expect(!ShelfKeyGenerator.derives("dairy", from: " Dairy"))
+    }
+
+    @Test(
+        "A path finds or creates each of its shelves, so that equal titles under different shelves are different shelves"
+    )
+    func paths() throws {
+        let (dairy, other) = (CatalogKey("dairy")!, CatalogKey("other")!)
+        var maker = ShelfKeyGenerator(existing: [(other, "Other", dairy), (dairy, "Dairy", nil)])
+        #expect(maker.key(for: ["Dairy", "Other"]) == other)
+        #expect(maker.key(for: ["Bakery", "Other"]) == CatalogKey("other-2")!)
+        #expect(maker.key(for: ["Bakery", "Other", "Rolls"]) == CatalogKey("rolls")!)
+        #expect(maker.key(for: ["Bakery"]) == CatalogKey("bakery")!)
+        #expect(maker.created.map(\.title) == ["Bakery", "Other", "Rolls"])
+        #expect(maker.created.map(\.parent?.text) == [nil, "bakery", "other-2"])
+
+        let stored = maker.created.map { (key: $0.key, title: $0.title, parent: $0.parent) }
+        var again = ShelfKeyGenerator(existing: stored + [(other, "Other", dairy), (dairy, "Dairy", nil)])
+        #expect(again.key(for: ["Bakery", "Other", "Rolls"]) == CatalogKey("rolls")!)
+        #expect(again.key(for: ["Dairy", "Other"]) == other)
+        #expect(again.created.isEmpty, "the second import of a file finds the shelves of the first")
     }
 }

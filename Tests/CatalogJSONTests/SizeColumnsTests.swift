@@ -17,6 +17,7 @@ import Testing
             switch event {
             case .record(let record): records.append(record)
             case .rejected(let rejection): Issue.record("\(rejection.description)")
+            case .skipped: break
             }
         }
         try Array(text.utf8).withUnsafeBytes { try reader.read($0) { take($0) } }
@@ -34,7 +35,7 @@ import Testing
         let quoted = (["a", name] + values.map(\.1)).map { "\"\($0)\"" }.joined(separator: ",")
         let header = (["sku", "name"] + values.map(\.0)).joined(separator: ",")
         return try #require(
-            try read("\(header)\n\(quoted)\n", sizes: sizes) { $0.readsSizeFromName = readsNames }.first
+            try read("\(header)\n\(quoted)\n", sizes: sizes) { $0.profile.readsSizeFromName = readsNames }.first
         )
     }
 

@@ -55,6 +55,8 @@ import Testing
         "ImportStatements.sweepRows": "import into any store",
         "ImportStatements.findRepeats": "import into any store",
         "ImportStatements.applyLastRows": "import into any store",
+        "ImportStatements.mergeAttributes": "import into any store",
+        "ImportStatements.dropLongAttributes": "import into any store",
         "ImportStatements.dropRepeated": "import into any store",
         "ImportStatements.countChanged": "import into any store",
         "ImportStatements.stalePlacements": "import into any store",

@@ -134,7 +134,7 @@ import Testing
         // The address of a placement, what belongs to other columns, and the seed of the popularity.
         let others: Set<ImportColumn> = [
             .store, .shelf, .sku, .promoPrice, .promoFrom, .promoTo, .currency, .unit, .packCount, .drained,
-            .popularity, .position,
+            .popularity, .position, .regularPrice, .deposit, .unitPrice,
         ]
         let feeding = Set(ProductColumn.allCases.compactMap(\.imported))
         #expect(feeding.union(others) == Set(ImportColumn.allCases))

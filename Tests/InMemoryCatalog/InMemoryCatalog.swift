@@ -38,6 +38,7 @@ package final class InMemoryCatalog: CatalogStore {
     let responses = Mutex(RecordedResponses())
     let users = Mutex<[UserID: UserContent]>([:])
     let userLogs = Mutex(UserLogs())
+    let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
     let collate: Collator
     let clock: @Sendable () -> Timestamp
 

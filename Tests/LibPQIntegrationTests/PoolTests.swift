@@ -224,6 +224,7 @@ import TestSupport
     func sharesQueries() async throws {
         var options = PostgresPipeline.Options()
         options.connections = 1
+        options.timeout = .seconds(60)
         let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
         let outcomes = await withTaskGroup(of: (Int, [String]?).self) { group in
             for number in 0..<2000 {

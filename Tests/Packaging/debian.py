@@ -15,7 +15,7 @@ def base(folder):
         subprocess.run(["debootstrap", "--variant=minbase", SUITE, folder], check=True, stdout=subprocess.DEVNULL, timeout=1800)
         root = Root(folder)
         root.run("apt-get", "update", "-qq")
-        root.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "adduser", "libcurl4", "libpq5", "libstdc++6", "zlib1g",
+        root.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "adduser", "libcurl4", "libexpat1", "libpq5", "libstdc++6", "zlib1g",
                  "ca-certificates")
         root.run("apt-get", "install", "-y", "-qq", "--download-only", "--no-install-recommends", "systemd-standalone-sysusers")
         open(f"{folder}/.complete", "w").close()

@@ -18,6 +18,7 @@ import TestSupport
                 records += 1
                 products["\(record.store) \(record.product.sku)", default: []].append(record.product)
             case .rejected: rejections += 1
+            case .skipped: break
             }
         }
         try bytes.withUnsafeBytes { try reader.read($0, take) }

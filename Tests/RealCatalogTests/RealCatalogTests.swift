@@ -107,7 +107,7 @@ import TestSupport
     @Test("A chain's own file is imported by column mapping")
     func importsByColumnMapping() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let mapping: [ImportColumn: String] = [
+            let mapping: ImportMapping = [
                 .name: "Product", .sku: "ProductId", .brand: "Brand", .size: "Quantity", .barcode: "Barcode",
                 .shelf: "Category", .price: "Price",
                 .promoPrice: "SpecialPrice",
@@ -142,11 +142,11 @@ import TestSupport
         let store = CatalogKey("konzum")!
         var options = ImportOptions(format: .csv, store: store)
         // The unit price is read as the popularity, which is any number.
-        options.mapping = [
+        options.profile.mapping = [
             .sku: "ProductId", .name: "Product", .size: "Quantity", .price: "Price", .promoPrice: "SpecialPrice",
             .popularity: "UnitPrice",
         ]
-        options.readsSizeFromName = readingNames
+        options.profile.readsSizeFromName = readingNames
         var sizes = SizeContexts()
         sizes.add(store, pricing: .eu, locale: "hr-HR")
         var reader = ImportReader(options, currencies: [:], sizes: sizes)

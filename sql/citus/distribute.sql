@@ -13,7 +13,8 @@ DECLARE
     of_users constant text[] := ARRAY['user_account', 'user_setting', 'user_ticket', 'user_idempotency_record', 'user_list',
         'user_list_item', 'user_list_share', 'user_list_place', 'user_list_member', 'user_event', 'user_audit'];
     -- The rows of these are on every node.
-    references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell'];
+    references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell',
+        'import_profile'];
     -- Citus distributes functions automatically only if they are created after the extension.
     functions constant text[] := ARRAY['popularity_sum(double precision, double precision, double precision)',
         'popularity_on(double precision, date, integer)', 'audit_create_partitions(date)', 'audit_drop_partitions(integer)',
@@ -70,7 +71,10 @@ BEGIN
         -- Shards move by logical replication, which copies no unlogged table, and finds rows by a key.
         IF 'import_row' = ANY (pending) THEN
             ALTER TABLE import_row SET LOGGED;
-            ALTER TABLE import_row ADD CONSTRAINT import_row_pkey PRIMARY KEY (store_id, import_id, line);
+            -- Before version 23, a row of a file is one row here.
+            EXECUTE format('ALTER TABLE import_row ADD CONSTRAINT import_row_pkey PRIMARY KEY (store_id, import_id, line%s)',
+                (SELECT ', part' FROM pg_attribute
+                    WHERE attrelid = 'import_row'::regclass AND attname = 'part' AND NOT attisdropped));
         END IF;
 
         FOREACH name IN ARRAY pending LOOP

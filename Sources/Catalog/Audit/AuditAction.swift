@@ -38,6 +38,10 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     case userErase = "user.erase"
     case purchasesAnonymize = "purchases.anonymize"
 
+    /// A profile of imports, in the log of who changed it.
+    case importProfilePut = "import-profile.put"
+    case importProfileDelete = "import-profile.delete"
+
     /// Whether the action concerns a user's own data, not a store.
     package var concernsUser: Bool {
         switch self {
@@ -46,7 +50,8 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
             .orderSnapshot, .orderUndo, .purchasesAdd, .importApply, .resortRun:
             false
         case .settingsChange, .listCreate, .listChange, .listDelete, .listShare, .listRevoke, .listJoin, .listLeave,
-            .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize:
+            .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize,
+            .importProfilePut, .importProfileDelete:
             true
         }
     }

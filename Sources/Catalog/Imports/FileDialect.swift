@@ -8,6 +8,8 @@ package struct FileDialect: Sendable, Hashable {
     package var decimalMark: DecimalMark?
     /// The line of the header of a CSV file, from 1.
     package var headerLine: Int?
+    /// Whether quotes around a field of a CSV file are not part of it.
+    package var isQuoted = true
 
     package init(
         encoding: TextEncoding? = nil,

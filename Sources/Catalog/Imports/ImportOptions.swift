@@ -1,6 +1,6 @@
 /// The options of an import.
 package struct ImportOptions: Sendable {
-    package enum Format: String, CaseIterable, Sendable { case csv, ndjson }
+    package enum Format: String, CaseIterable, Sendable { case csv, ndjson, xml }
 
     /// The effect of an invalid row on the rest of the import.
     package enum ErrorPolicy: String, CaseIterable, Sendable {
@@ -11,12 +11,16 @@ package struct ImportOptions: Sendable {
     }
 
     package var format: Format
-    /// How the file is written.
-    package var dialect = FileDialect()
-    /// The texts of columns in rows that have none, such as a shelf for all rows.
-    package var constants: [ImportColumn: String] = [:]
+    /// How the file is written, and what its columns mean.
+    package var profile = ImportProfile()
+    /// The names of columns in the file, as far as they are known.
+    package var titles: [ImportColumn: String] = [:]
+    /// The name of the profile; nil for none.
+    package var profileName: String?
     /// The time at which promotions are checked.
     package var now = Timestamp.now()
+    /// The same in the time zone of the file, as if that were UTC: dates without a zone are compared with it.
+    package var localNow: Timestamp?
     /// The store of all rows if the file has no `store` column.
     package var store: CatalogKey?
     /// Whether rows for other stores than `store` are rejected; otherwise the first one stops the import.
@@ -24,12 +28,9 @@ package struct ImportOptions: Sendable {
     /// The maximum percentage of rejected rows, from 0 to 100; with more, the import changes nothing.
     package var rejectedPercentLimit = ExactDecimal(100)
     package static let defaultRejectedPercentLimit = ExactDecimal(5)
-    /// The file's column names.
-    package var mapping: [ImportColumn: String]
-    /// The currency of stores that the import creates if the file has no `currency` column.
-    package var currency: Currency
-    /// Whether a missing size is parsed from the end of the product's name.
-    package var readsSizeFromName: Bool
+    /// The currency of stores that the import creates if the file has no `currency` column; nil for the one that the first
+    /// price of a store names, or else the euro.
+    package var currency: Currency?
     /// The handling of invalid rows.
     package var onError: ErrorPolicy
     /// Whether products and placements missing from the file are removed from the stores in it.
@@ -46,8 +47,8 @@ package struct ImportOptions: Sendable {
     package init(
         format: Format,
         store: CatalogKey? = nil,
-        mapping: [ImportColumn: String] = [:],
-        currency: Currency = Currency("EUR")!,
+        mapping: ImportMapping = [:],
+        currency: Currency? = nil,
         readsSizeFromName: Bool = false,
         onError: ErrorPolicy = .skip,
         prunes: Bool = false,
@@ -55,9 +56,9 @@ package struct ImportOptions: Sendable {
     ) {
         self.format = format
         self.store = store
-        self.mapping = mapping
+        profile.mapping = mapping
+        profile.readsSizeFromName = readsSizeFromName
         self.currency = currency
-        self.readsSizeFromName = readsSizeFromName
         self.onError = onError
         self.prunes = prunes
         self.isDryRun = isDryRun
@@ -95,6 +96,17 @@ package struct ImportOptions: Sendable {
         }
     }
 
+    /// The form of the file.
+    package var dialect: FileDialect {
+        get { profile.dialect }
+        set { profile.dialect = newValue }
+    }
+
     /// Returns the file's name for a column.
-    package func title(of column: ImportColumn) -> String { mapping[column] ?? column.rawValue }
+    package func title(of column: ImportColumn) -> String {
+        titles[column] ?? profile.mapping.source(of: column).alternatives.first.map {
+            $0.map(\.text).joined(separator: " ")
+        }
+            ?? column.rawValue
+    }
 }

@@ -5,6 +5,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var updated = 0
     package var unchanged = 0
     package var rejected = 0
+    /// Rows that are no products, by the conditions of the profile.
+    package var skipped = 0
     /// Rows superseded by a later row for the same product and shelf.
     package var repeated = 0
     /// Placements and products deleted by pruning.
@@ -14,6 +16,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var sizesApproximate = 0
     /// The number of products whose size was not understood.
     package var sizesUnknown = 0
+    /// The number of approximate sizes that were computed from unit prices.
+    package var sizesComputed = 0
     /// The number of rows whose size differs from the size of the name.
     package var sizesDifferent = 0
     /// The number of prices that were rounded to minor units.
@@ -24,6 +28,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var fieldsEmptied = 0
     /// The number of availabilities that were not understood, so that products kept theirs.
     package var stockKept = 0
+    /// The number of rows without a price.
+    package var pricesUnknown = 0
     /// The number of prices of 0.
     package var pricesZero = 0
     /// The number of promotions that begin later, and of those that have ended; they are not applied.
@@ -43,6 +49,9 @@ package struct ImportSummary: Sendable, Hashable {
     package var warnings: [String] = []
     /// How the file was read.
     package var dialect = FileDialect()
+    /// The first products as they were read, in a dry run.
+    package var preview: [ImportPreview] = []
+    package static let previewLimit = 5
 
     package init() {}
 
@@ -50,11 +59,13 @@ package struct ImportSummary: Sendable, Hashable {
     package var counts: [(name: String, count: Int)] {
         [
             ("read", read), ("inserted", inserted), ("updated", updated), ("unchanged", unchanged),
-            ("rejected", rejected), ("repeated", repeated), ("removed_placements", removedPlacements),
+            ("rejected", rejected), ("skipped", skipped), ("repeated", repeated),
+            ("removed_placements", removedPlacements),
             ("removed_products", removedProducts), ("sizes_approximate", sizesApproximate),
-            ("sizes_unknown", sizesUnknown), ("sizes_different", sizesDifferent),
+            ("sizes_unknown", sizesUnknown), ("sizes_computed", sizesComputed), ("sizes_different", sizesDifferent),
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
-            ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_zero", pricesZero),
+            ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_unknown", pricesUnknown),
+            ("prices_zero", pricesZero),
             ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
             ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
             ("stores_created", storesCreated), ("shelves_created", shelvesCreated),

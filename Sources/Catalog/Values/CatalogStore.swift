@@ -2,6 +2,6 @@
 ///
 /// `InMemoryCatalog` is its specification, `PostgresCatalog` its implementation; both pass one conformance suite.
 package protocol CatalogStore: ShelfStore, ProductStore, PageStore, DiffStore, OrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore,
+    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore,
     AuditStore, ReadinessSource, PositionSource
 {}

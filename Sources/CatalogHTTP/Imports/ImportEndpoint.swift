@@ -6,6 +6,7 @@ internal import Hummingbird
 /// The endpoint that imports a file of products.
 struct ImportEndpoint: EndpointGroup {
     let importer: any CatalogImporting
+    let profiles: any ImportProfileStore
     let responses: any ResponseStore
     /// The total time limit of an import.
     let timeLimit: Duration
@@ -30,7 +31,8 @@ struct ImportEndpoint: EndpointGroup {
     }
 
     private static let importTypes: [String: ImportOptions.Format] = [
-        "text/csv": .csv, "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
+        "text/csv": .csv, "text/tab-separated-values": .csv, "application/xml": .xml, "text/xml": .xml,
+        "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
     ]
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
@@ -45,34 +47,39 @@ struct ImportEndpoint: EndpointGroup {
             "encoding",
             "separator",
             "decimal_mark",
-            "header_line"
+            "header_line",
+            "profile"
         )
         guard let format = Self.importTypes[request.mediaType ?? ""] else {
             throw Problem(
                 .unsupportedMediaType,
-                "the body must be CSV or NDJSON",
+                "the body must be CSV, NDJSON or XML",
                 allowed: Self.importTypes.keys.sorted()
             )
         }
         let isGzip = try BodyLoader.checkCoding(request, allowsGzip: true)
-        let currency = try target.value("currency") ?? "EUR"
-        guard let currency = Currency(currency) else {
-            throw CatalogError.malformed(
-                parameter: "currency",
-                detail: "currency must be an ISO 4217 code, such as EUR (got “\(currency.prefix(16))”)"
-            )
-        }
         var options = ImportOptions(
             format: format,
             store: store,
-            currency: currency,
-            readsSizeFromName: try target.flag("size_from_name"),
+            currency: try Self.currency(target),
             onError: try target.choice("on_error") ?? .skip,
             prunes: try target.flag("prune"),
             isDryRun: try target.flag("dry_run")
         )
+        if let name = try target.value("profile") {
+            options.profile = try await profiles.profile(named: name)
+            options.profileName = name
+            guard options.profile.format ?? format == format else {
+                throw CatalogError.unprocessable(
+                    field: "profile",
+                    detail:
+                        "profile “\(name)” is for \(options.profile.format!.rawValue), but the body is \(format.rawValue)"
+                )
+            }
+        }
+        if try target.flag("size_from_name") { options.profile.readsSizeFromName = true }
         options.rejectsOtherStores = true
-        options.dialect = try Self.dialect(target)
+        try Self.readDialect(target, &options.dialect)
         options.rejectedPercentLimit = ImportOptions.defaultRejectedPercentLimit
         if let text = try target.value("max_new_shelves") {
             guard let limit = Int(text), (0...ImportOptions.maximumNewShelfLimit).contains(limit) else {
@@ -108,12 +115,22 @@ struct ImportEndpoint: EndpointGroup {
         }
     }
 
-    private static func dialect(_ target: RequestTarget) throws -> FileDialect {
-        var dialect = FileDialect(
-            encoding: try target.choice("encoding"),
-            separator: try target.choice("separator"),
-            decimalMark: try target.choice("decimal_mark")
-        )
+    private static func currency(_ target: RequestTarget) throws -> Currency? {
+        guard let text = try target.value("currency") else { return nil }
+        guard let currency = Currency(text) else {
+            throw CatalogError.malformed(
+                parameter: "currency",
+                detail: "currency must be an ISO 4217 code, such as EUR (got “\(text.prefix(16))”)"
+            )
+        }
+        return currency
+    }
+
+    /// Reads the parameters about the form of the file, which take precedence over the profile.
+    private static func readDialect(_ target: RequestTarget, _ dialect: inout FileDialect) throws {
+        dialect.encoding = try target.choice("encoding") ?? dialect.encoding
+        dialect.separator = try target.choice("separator") ?? dialect.separator
+        dialect.decimalMark = try target.choice("decimal_mark") ?? dialect.decimalMark
         if let text = try target.value("header_line") {
             let range = FileDialect.headerLineRange
             guard let line = Int(text), range.contains(line) else {
@@ -124,7 +141,6 @@ struct ImportEndpoint: EndpointGroup {
             }
             dialect.headerLine = line
         }
-        return dialect
     }
 
     private func importBody(

@@ -68,8 +68,10 @@ package struct CatalogAPI: HTTPResponder {
             ListShareEndpoints(lists: catalog, key: key),
             UserEndpoints(users: catalog, responses: catalog, authenticator: authenticator, key: key),
             EventEndpoints(live: live, users: catalog, settings: catalog, streams: streams, observer: observer),
+            ImportProfileEndpoints(profiles: catalog),
             ImportEndpoint(
                 importer: importer,
+                profiles: catalog,
                 responses: catalog,
                 timeLimit: options.importTimeout,
                 pace: options.importPace,

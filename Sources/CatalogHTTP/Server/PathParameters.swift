@@ -2,7 +2,7 @@ internal import Catalog
 
 /// The parameters of a path, validated when the path is matched.
 struct PathParameters: Sendable {
-    private var keys: (store: CatalogKey?, shelf: CatalogKey?) = (nil, nil)
+    private var keys: (store: CatalogKey?, shelf: CatalogKey?, name: CatalogKey?) = (nil, nil, nil)
     private var product: SKU?
     private var ids: (list: UniqueID?, item: UniqueID?, share: UniqueID?) = (nil, nil, nil)
     private var parsedProblem: ProblemKind?
@@ -17,6 +17,7 @@ struct PathParameters: Sendable {
         switch name {
         case .store: keys.store = CatalogKey(segment); return keys.store != nil
         case .shelf: keys.shelf = CatalogKey(segment); return keys.shelf != nil
+        case .name: keys.name = CatalogKey(segment); return keys.name != nil
         case .sku: product = SKU(segment); return product != nil
         case .list: ids.list = UniqueID(segment); return ids.list != nil
         case .item: ids.item = UniqueID(segment); return ids.item != nil
@@ -31,7 +32,7 @@ struct PathParameters: Sendable {
 
     /// The parameter names allowed in path templates.
     enum Name: String, CaseIterable, Sendable {
-        case store, shelf, sku, list, item, share, slug, guide, picture, diagram
+        case store, shelf, name, sku, list, item, share, slug, guide, picture, diagram
         /// The rest of the path, including slashes.
         case key
     }
@@ -40,6 +41,8 @@ struct PathParameters: Sendable {
     /// The store; nil if the path names none.
     var storeIfNamed: CatalogKey? { keys.store }
     var shelf: CatalogKey { get throws(CatalogError) { try require(keys.shelf, .shelf) } }
+    /// The name of a profile of imports.
+    var name: CatalogKey { get throws(CatalogError) { try require(keys.name, .name) } }
     var sku: SKU { get throws(CatalogError) { try require(product, .sku) } }
     var list: UniqueID { get throws(CatalogError) { try require(ids.list, .list) } }
     var item: UniqueID { get throws(CatalogError) { try require(ids.item, .item) } }

@@ -25,7 +25,7 @@ package struct CSVLayout: Sendable, Equatable {
         let length = preamble?.length ?? 0
         var best: (line: Int, isHeader: Bool, separator: FieldSeparator, columns: Int)?
         for separator in separators {
-            let records = firstRecords(text[length...], separator, line: length == 0 ? 1 : 2, from: dialect.headerLine)
+            let records = firstRecords(text[length...], separator, line: length == 0 ? 1 : 2, dialect)
             let candidates = dialect.headerLine == nil ? records[...] : records.prefix(1)
             guard let header = candidates.first(where: { isHeader(titles($0)) }) ?? records.first else { continue }
             let found = (header.line, isHeader(titles(header)), separator, header.count)
@@ -58,18 +58,18 @@ package struct CSVLayout: Sendable, Equatable {
 
     /// Returns the first records that are not blank.
     ///
-    /// - Parameter headerLine: the line from which on they are wanted.
+    /// Those above the header line of the dialect, if it has one, do not count.
     private static func firstRecords(
         _ text: ArraySlice<UInt8>,
         _ separator: FieldSeparator,
         line: Int,
-        from headerLine: Int?
+        _ dialect: FileDialect
     ) -> [CSVReader.Record] {
-        var reader = CSVReader(separator, line: line)
+        var reader = CSVReader(separator, line: line, isQuoted: dialect.isQuoted)
         var records: [CSVReader.Record] = []
         func take(_ event: CSVReader.Event) {
             guard case .record(let record) = event, records.count < rowLimit, !record.isBlank() else { return }
-            if let headerLine, record.line < headerLine { return }
+            if let headerLine = dialect.headerLine, record.line < headerLine { return }
             records.append(record)
         }
         var rest = text

@@ -11,6 +11,7 @@ package struct CSVReader {
         fileprivate let bytes: [UInt8]
         fileprivate let ends: [Int]
         package let separator: FieldSeparator
+        fileprivate let isQuoted: Bool
 
         package var count: Int { ends.count }
 
@@ -21,8 +22,11 @@ package struct CSVReader {
 
         /// The record as CSV, with the separator of the file; invalid UTF-8 is replaced.
         package var csv: String {
-            (0..<count).map { CSVReader.field(String(decoding: bytes($0), as: UTF8.self), separator) }
-                .joined(separator: String(Unicode.Scalar(separator.byte)))
+            (0..<count).map {
+                let text = String(decoding: bytes($0), as: UTF8.self)
+                return isQuoted ? CSVReader.field(text, separator) : text
+            }
+            .joined(separator: String(Unicode.Scalar(separator.byte)))
         }
 
         /// Whether all fields from an index on are empty, as those of empty rows of a spreadsheet are.
@@ -59,6 +63,7 @@ package struct CSVReader {
     }
 
     private let separator: FieldSeparator
+    private let isQuoted: Bool
     private var state = State.fieldStart
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -66,9 +71,12 @@ package struct CSVReader {
     private var recordLine: Int
     private var isTooLong = false
 
-    /// - Parameter line: the number of the first line.
-    package init(_ separator: FieldSeparator = .comma, line: Int = 1) {
+    /// - Parameters:
+    ///   - line: the number of the first line.
+    ///   - isQuoted: whether quotes around a field are not part of it.
+    package init(_ separator: FieldSeparator = .comma, line: Int = 1, isQuoted: Bool = true) {
         self.separator = separator
+        self.isQuoted = isQuoted
         self.line = line
         recordLine = line
     }
@@ -77,6 +85,11 @@ package struct CSVReader {
     package static func field(_ value: String, _ separator: FieldSeparator = .comma) -> String {
         value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) }
             ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
+    }
+
+    /// Returns a field of a file without quotes: separators and line breaks become spaces.
+    package static func unquotedField(_ value: String, _ separator: FieldSeparator) -> String {
+        String(decoding: value.utf8.map { [separator.byte, 0x0D, 0x0A].contains($0) ? 0x20 : $0 }, as: UTF8.self)
     }
 
     /// Reads the next chunk of the file.
@@ -100,7 +113,7 @@ package struct CSVReader {
                 } else if byte == 0x0A || byte == 0x0D {
                     try endRecord(emit)
                     state = byte == 0x0D ? .afterCR : .fieldStart
-                } else if byte == UInt8(ascii: "\""), state == .fieldStart {
+                } else if byte == UInt8(ascii: "\""), state == .fieldStart, isQuoted {
                     state = .quoted
                 } else {
                     append(byte)
@@ -163,6 +176,6 @@ package struct CSVReader {
                 )
             )
         }
-        try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends, separator: separator)))
+        try emit(.record(Record(line: recordLine, bytes: bytes, ends: ends, separator: separator, isQuoted: isQuoted)))
     }
 }

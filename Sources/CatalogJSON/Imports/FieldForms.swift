@@ -2,12 +2,21 @@ package import Catalog
 
 /// The forms of the fields of a file: the decimal marks of prices, and the separator of tags.
 package struct FieldForms: Sendable {
+    /// The columns with amounts of money.
+    static let amounts: [ImportColumn] = [.price, .promoPrice, .regularPrice, .deposit, .unitPrice]
+
     private let given: DecimalMark?
     private var decimals: [ImportColumn: DecimalEvidence] = [:]
     /// Whether commas separate tags.
     private(set) var hasTagsWithCommas = false
 
-    package init(_ options: ImportOptions) { given = options.dialect.decimalMark }
+    /// What separates several values of a cell, as the profile says.
+    let separators: [ImportColumn: String]
+
+    package init(_ options: ImportOptions) {
+        given = options.dialect.decimalMark
+        separators = options.profile.separators
+    }
 
     /// The decimal mark of a column.
     subscript(column: ImportColumn) -> DecimalEvidence { decimals[column] ?? DecimalEvidence(given) }
@@ -16,18 +25,19 @@ package struct FieldForms: Sendable {
     mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
 
     /// Takes the first records of a file into account.
-    ///
-    /// - Parameter order: the index of each column.
-    mutating func add(_ events: ArraySlice<RecordReader.Event>, _ order: [ImportColumn: Int]) {
-        for column in [ImportColumn.price, .promoPrice] {
-            guard let index = order[column] else { continue }
+    mutating func add(_ events: ArraySlice<RecordReader.Event>, _ columns: FileColumns) {
+        for column in Self.amounts {
+            let indexes = columns.indexes(of: column)
+            guard !indexes.isEmpty else { continue }
             var evidence = DecimalEvidence(given)
-            for case .csv(let record) in events where index < record.count {
-                if let text = record.text(index) { evidence.add(text.trimmed) }
+            for case .csv(let record) in events {
+                for index in indexes where index < record.count {
+                    if let text = record.text(index) { evidence.add(text.trimmed) }
+                }
             }
             decimals[column] = evidence
         }
-        if let index = order[.tags] { findTagSeparator(events, index) }
+        if separators[.tags] == nil, let index = columns.index(of: .tags) { findTagSeparator(events, index) }
     }
 
     /// Commas separate tags if a text of several ones has a tag that occurs in another text, and no text has another
@@ -54,6 +64,6 @@ extension ImportOptions {
     /// The columns without which a CSV file cannot be imported.
     var requiredColumns: [ImportColumn] {
         let needed: [ImportColumn] = store == nil ? [.store, .sku, .name] : [.sku, .name]
-        return needed.filter { constants[$0] == nil }
+        return needed.filter { profile.mapping.constant($0) == nil }
     }
 }

@@ -2,19 +2,19 @@ package import Catalog
 
 /// Reads an import file in chunks and emits validated records and rejections.
 package struct ImportReader {
-    /// A valid record, or a rejected row.
+    /// A valid record, a rejected row, or a row that is no product.
     package enum Event {
         case record(ImportRecord)
         case rejected(ImportRejection)
+        case skipped
     }
 
-    private let options: ImportOptions
+    private var options: ImportOptions
     private var currencies: [CatalogKey: Currency]
     private let sizes: SizeContexts
     private var records: RecordReader
     private var rows: ImportRowReader?
-    /// The index of each canonical column in the file.
-    private var order: [ImportColumn: Int] = [:]
+    private var fileColumns: FileColumns
     private var width = 0
     /// The number of columns without the untitled ones at the end.
     private var titled = 0
@@ -35,16 +35,25 @@ package struct ImportReader {
         self.currencies = currencies
         self.sizes = sizes
         forms = FieldForms(options)
-        records = RecordReader(options.format, options.dialect) { titles in
-            options.requiredColumns.allSatisfy { titles.contains(options.title(of: $0).lowercased()) }
+        fileColumns = FileColumns(options.profile)
+        let sources = options.requiredColumns.map(options.profile.mapping.source)
+        records = RecordReader(options.format, options.dialect, recordNames: options.profile.recordNames) { titles in
+            let keys = titles.map(ColumnTitle.key)
+            return sources.allSatisfy { source in
+                source.alternatives.contains { $0.contains { title in keys.contains(where: title.matches) } }
+            }
         }
-        if options.format == .ndjson {
-            rows = ImportRowReader(options, columns: Set(ImportColumn.allCases), sizes: sizes)
+        if options.format != .csv {
+            fileColumns.setNoHeader(readsAll: options.profileName == nil)
+            rows = ImportRowReader(options, sizes: sizes)
         }
     }
 
-    /// The columns of the file; all of them for NDJSON, where missing members are empty.
-    package var columns: Set<ImportColumn> { rows?.columns ?? [] }
+    /// The columns of the file; those of the mapping for a file without a header, where missing members are empty.
+    package var columns: Set<ImportColumn> { rows == nil ? [] : fileColumns.found }
+
+    /// The attributes of products that the file has; nil if it has all of them in one column.
+    package var attributeNames: [String]? { fileColumns.attributeNames }
 
     /// How the file is written.
     package var reading: FileDialect { records.reading(forms[.price]) }
@@ -65,13 +74,11 @@ package struct ImportReader {
         if forms.hasTagsWithCommas { warnings.append("tags are separated by commas") }
     }
 
-    // MARK: - CSV
-
     private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
         for (index, event) in events.enumerated() {
             if rows == nil, case .csv(let record) = event {
                 try readHeader(record)
-                forms.add(events[(index + 1)...], order)
+                forms.add(events[(index + 1)...], fileColumns)
             } else {
                 try handle(event, emit)
             }
@@ -90,20 +97,50 @@ package struct ImportReader {
             var rejection = ImportRejection(line: line, reason: reason)
             rejection.keep(row: nil, header: header, separator: records.layout?.separator)
             try emit(.rejected(rejection))
-        case .line(let line, let bytes): try endLine(line, bytes, emit)
         case .csv(let record):
-            if let reason = record.fault(width: width, titled: titled) {
-                return try reject(ImportRejection(line: record.line, reason: reason), record, emit)
+            try finish(record.line, try check(record), emit) {
+                RawRow(row: record.csv, header: header, separator: record.separator)
             }
-            switch check(record, rows!) {
-            case .rejected(let rejection): try reject(rejection, record, emit)
-            case .record(var checked):
-                try checkStore(of: checked)
-                if options.keepsRejectedRows {
-                    checked.unreadableStock?.keep(row: record.csv, header: header, separator: record.separator)
-                }
-                try emit(.record(checked))
+        case .line(let line, let bytes):
+            try finish(line, try check(line, bytes), emit) {
+                RawRow(row: bytes.count <= CSVReader.recordLimit ? String(decoding: bytes, as: UTF8.self) : nil)
             }
+        case .fields(let record):
+            try finish(record.line, try check(record), emit) {
+                RawRow(row: record.xml(named: options.profile.recordNames[0]))
+            }
+        }
+    }
+
+    /// A row as the file writes it.
+    private struct RawRow {
+        var row: String?
+        var header: String?
+        var separator: FieldSeparator?
+    }
+
+    /// Emits the outcome of a row, with the raw row if that is wanted.
+    private func finish(
+        _ line: Int,
+        _ outcome: Event,
+        _ emit: (Event) throws -> Void,
+        _ raw: () -> RawRow
+    ) throws {
+        switch outcome {
+        case .skipped: try emit(.skipped)
+        case .rejected(var rejection):
+            if options.keepsRejectedRows {
+                let raw = raw()
+                rejection.keep(row: raw.row, header: raw.header, separator: raw.separator)
+            }
+            try emit(.rejected(rejection))
+        case .record(var record):
+            try checkStore(of: record)
+            if options.keepsRejectedRows, record.unreadableStock != nil {
+                let raw = raw()
+                record.unreadableStock?.keep(row: raw.row, header: raw.header, separator: raw.separator)
+            }
+            try emit(.record(record))
         }
     }
 
@@ -119,163 +156,158 @@ package struct ImportReader {
         )
     }
 
-    private func reject(
-        _ rejection: ImportRejection,
-        _ record: CSVReader.Record,
-        _ emit: (Event) throws -> Void
-    ) rethrows {
-        var rejection = rejection
-        if options.keepsRejectedRows {
-            rejection.keep(row: record.csv, header: header, separator: record.separator)
-        }
-        try emit(.rejected(rejection))
-    }
-
-    private mutating func check(_ record: CSVReader.Record, _ rows: ImportRowReader) -> Event {
-        var isInvalid = false
-        var event: Event
+    /// Returns the outcome of a row.
+    ///
+    /// - Parameter cell: the text of a column of the file; nil if the row has none.
+    private mutating func check(_ line: Int, _ forms: FieldForms, _ cell: (Int) -> String?) -> Event {
         do throws(ImportRejection) {
-            event = .record(
-                try rows.read(line: record.line, forms: forms, currencies: &currencies) { [order] column in
-                    guard let index = order[column], index < record.count else { return nil }
-                    let text = record.text(index)
-                    if text == nil { isInvalid = true }
+            guard fileColumns.hasConditions else {
+                return .record(
+                    try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns, cell)
+                )
+            }
+            let product = try fileColumns.product(of: line, cell)
+            guard fileColumns.isProduct(cell, product) else { return .skipped }
+            return .record(
+                try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns) { index in
+                    guard let text = cell(index), !text.trimmed.isEmpty else { return product?[index] }
                     return text
                 }
             )
         } catch {
-            event = .rejected(error)
+            return .rejected(error)
         }
-        if isInvalid {
-            event = .rejected(
-                ImportRejection(
-                    line: record.line,
-                    reason: "the row \(records.textFault)"
-                )
-            )
+    }
+
+    // MARK: - CSV
+
+    private mutating func check(_ record: CSVReader.Record) throws -> Event {
+        if let reason = record.fault(width: width, titled: titled) {
+            return .rejected(ImportRejection(line: record.line, reason: reason))
         }
-        return event
+        var isInvalid = false
+        let outcome = check(record.line, forms) { index in
+            guard index < record.count else { return nil }
+            let text = record.text(index)
+            if text == nil { isInvalid = true }
+            return text
+        }
+        guard isInvalid else { return outcome }
+        return .rejected(ImportRejection(line: record.line, reason: "the row \(records.textFault)"))
     }
 
     private mutating func readHeader(_ record: CSVReader.Record) throws {
         let titles = (0..<record.count).map { (record.text($0) ?? "").trimmed }
-        var order: [ImportColumn: Int] = [:]
-        for column in ImportColumn.allCases {
-            let title = options.title(of: column)
-            let places = titles.indices.filter { titles[$0].lowercased() == title.lowercased() }
-            guard places.count <= 1 else {
-                throw CatalogError.unprocessable(
-                    field: title,
-                    detail: "the file has the column “\(title)” \(places.count) times; keep only one"
-                )
-            }
-            guard let index = places.first else {
-                if options.mapping[column] != nil {
-                    throw missing(
-                        title,
-                        "the file has no column “\(title)”, which is mapped to \(column.rawValue)",
-                        titles
-                    )
-                }
-                continue
-            }
-            order[column] = index
-        }
-        for needed in [ImportColumn.sku, .name] where order[needed] == nil && options.constants[needed] == nil {
-            throw missing(
-                needed.rawValue,
-                "the file has no column “\(needed.rawValue)”; rename the column, or map it (command line: --map \(needed.rawValue)=NAME)",
-                titles
+        try fileColumns.setHeader(titles)
+        let found = fileColumns.found
+        for needed in [ImportColumn.sku, .name] where !found.contains(needed) {
+            let name = options.title(of: needed)
+            throw fileColumns.missing(
+                name,
+                "the file has no column “\(name)”; rename the column, or map it (command line: --map \(needed.rawValue)=NAME)"
             )
         }
-        if order[.store] == nil, options.store == nil, options.constants[.store] == nil {
-            throw missing(
+        if !found.contains(.store), options.store == nil {
+            throw fileColumns.missing(
                 "store",
-                "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows",
-                titles
+                "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows"
             )
         }
-        self.order = order
         width = record.count
         titled = (titles.lastIndex { !$0.isEmpty } ?? -1) + 1
         header = record.csv
-        let unused = titles.indices.filter { !order.values.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
-            .filter { !RejectedRow.columns.contains($0) }
-        if !unused.isEmpty {
-            warnings.append(
-                "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
-            )
-        }
-        let columns = Set(order.keys).union(options.constants.keys)
-        rows = ImportRowReader(options, columns: columns, sizes: sizes)
+        options.titles = Dictionary(
+            uniqueKeysWithValues: found.compactMap { column in fileColumns.title(of: column).map { (column, $0) } }
+        )
+        warnAboutColumns()
+        rows = ImportRowReader(options, sizes: sizes)
     }
 
-    private func missing(_ field: String, _ detail: String, _ titles: [String]) -> CatalogError {
-        .unprocessable(
-            field: field,
-            detail: "\(detail). Columns of the file: \(titles.joined(separator: ", ").prefix(400))"
+    private mutating func warnAboutColumns() {
+        guard options.profileName == nil else {
+            let missing = fileColumns.missing
+            guard !missing.isEmpty else { return }
+            return warnings.append("the file lacks columns of the profile: \(missing.joined(separator: ", "))")
+        }
+        let unused = fileColumns.unused.filter { !RejectedRow.columns.contains($0) }
+        guard !unused.isEmpty else { return }
+        warnings.append(
+            "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
         )
     }
 
-    // MARK: - NDJSON
+    // MARK: - Rows that name their columns
 
-    private mutating func endLine(_ line: Int, _ bytes: [UInt8], _ emit: (Event) throws -> Void) throws {
-        let event: Event
-        let isKept = options.keepsRejectedRows && bytes.count <= CSVReader.recordLimit
-        do throws(ImportRejection) {
-            var record = try readLine(line, bytes)
-            if isKept { record.unreadableStock?.row = String(decoding: bytes, as: UTF8.self) }
-            event = .record(record)
-        } catch {
-            var rejection = error
-            if isKept { rejection.row = String(decoding: bytes, as: UTF8.self) }
-            event = .rejected(rejection)
-        }
-        if case .record(let record) = event { try checkStore(of: record) }
-        try emit(event)
+    private mutating func check(_ line: Int, _ bytes: [UInt8]) throws -> Event {
+        do throws(ImportRejection) { return try readLine(line, bytes) } catch { return .rejected(error) }
     }
 
-    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> ImportRecord {
+    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> Event {
         let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
         }
-        var fields: [ImportColumn: String] = [:]
+        var fields: [Int: String] = [:]
         var forms = forms
-        let byTitle = Dictionary(
-            ImportColumn.allCases.map { (options.title(of: $0), $0) },
-            uniquingKeysWith: { a, _ in a }
-        )
         for member in members {
-            guard let column = byTitle[member.name] else {
-                if member.value == .null { continue }
+            guard let index = fileColumns.index(of: member.name), fileColumns.isRead(index) else {
+                if member.value == .null || options.profileName != nil { continue }
                 throw ImportRejection(line: line, column: member.name, reason: "is not an import column")
             }
             switch member.value {
             case .null: continue
-            case .string(let text): fields[column] = text
+            case .string(let text): fields[index] = text
             case .number(let digits):
-                fields[column] = ExactDecimal.plain(jsonNumber: digits)
-                forms.setNumber(column)
-            case .bool(let flag): fields[column] = flag ? "true" : "false"
-            case .array(let values) where column == .tags:
-                var tags: [String] = []
-                for value in values {
-                    guard case .string(let tag) = value, Product.isTag(tag) else {
-                        throw ImportRejection(
-                            line: line,
-                            column: member.name,
-                            value: value.text,
-                            reason: "must be \(Product.tagRule)"
-                        )
-                    }
-                    tags.append(tag)
+                fields[index] = ExactDecimal.plain(jsonNumber: digits)
+                for column in FieldForms.amounts where fileColumns.indexes(of: column).contains(index) {
+                    forms.setNumber(column)
                 }
-                fields[column] = tags.joined(separator: "|")
+            case .bool(let flag): fields[index] = flag ? "true" : "false"
+            case .array(let values) where fileColumns.indexes(of: .tags).contains(index):
+                fields[index] = try tags(values, member.name, line)
+            case .object where fileColumns.indexes(of: .attributes).contains(index):
+                fields[index] = member.value.text
             case .array, .object:
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
-        return try rows!.read(line: line, forms: forms, currencies: &currencies) { fields[$0] }
+        return check(line, forms) { fields[$0] }
+    }
+
+    private func tags(_ values: [JSONValue], _ name: String, _ line: Int) throws(ImportRejection) -> String {
+        var tags: [String] = []
+        for value in values {
+            guard case .string(let tag) = value, Product.isTag(tag) else {
+                throw ImportRejection(line: line, column: name, value: value.text, reason: "must be \(Product.tagRule)")
+            }
+            tags.append(tag)
+        }
+        return tags.joined(separator: options.profile.separators[.tags] ?? "|")
+    }
+
+    private mutating func check(_ record: FieldRecord) throws -> Event {
+        var fields: [Int: String] = [:]
+        let separators = options.profile.separators.map { (column: $0.key, text: $0.value) }
+        for (name, text) in record.fields where !RejectedRow.columns.contains(name) {
+            guard let index = fileColumns.index(of: name), fileColumns.isRead(index) else { continue }
+            guard text.isStreamSafe else {
+                return .rejected(
+                    ImportRejection(
+                        line: record.line,
+                        column: name,
+                        reason: "has more than 30 combining marks in a row"
+                    )
+                )
+            }
+            fields[index] = text
+        }
+        // Of several elements with one name, the first counts, unless the column can have several values.
+        for (name, text) in record.others {
+            guard let index = fileColumns.index(of: name), let first = fields[index],
+                let separator = separators.first(where: { fileColumns.indexes(of: $0.column).contains(index) })
+            else { continue }
+            fields[index] = first + separator.text + text
+        }
+        return check(record.line, forms) { fields[$0] }
     }
 }

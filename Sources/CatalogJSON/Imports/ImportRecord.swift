@@ -4,8 +4,8 @@ package import Catalog
 package struct ImportRecord: Sendable {
     package let line: Int
     package let store: CatalogKey
-    /// The shelf's key or title in the file.
-    package let shelf: String?
+    /// The shelves by their keys or titles in the file, each after those above it.
+    package let shelves: [[String]]
     package let currency: Currency
     /// The product as the row states it.
     package var product: Product
@@ -22,6 +22,10 @@ package struct ImportRecord: Sendable {
     package var promotion = Promotion.current
     /// The number of addresses of images after the first one.
     package var ignoredImages = 0
+    /// Whether the file has attributes of products.
+    package var hasAttributes = false
+    /// Whether the size was computed from the unit price.
+    package var hasComputedSize = false
     /// The text of a size that was not understood; nil if there is none, or if the size is known.
     package var unknownSize: String?
     /// The difference between the size column and the size of the name; nil if they agree.
@@ -55,11 +59,24 @@ package struct ImportRecord: Sendable {
     }
 
     /// Sets the prices: the promotional price is the current one, and makes the price the regular one.
-    mutating func set(price: Price?, promotional: Price?) {
-        product.priceMinor = (promotional ?? price)?.minor
-        product.regularPriceMinor = promotional == nil ? nil : price?.minor
-        wasRounded = price?.wasRounded ?? false || promotional?.wasRounded ?? false
-        roundedDecimals += [price, promotional].count { $0?.hadNoise == true }
+    ///
+    /// - Parameter regular: the crossed-out price; it does not count unless it is above the current one.
+    mutating func set(price: Price?, promotional: Price?, regular: Price? = nil) {
+        let current = promotional ?? price
+        let crossedOut = regular ?? (promotional == nil ? nil : price)
+        product.priceMinor = current?.minor
+        product.regularPriceMinor = nil
+        if let current, let crossedOut, crossedOut.minor > current.minor {
+            product.regularPriceMinor = crossedOut.minor
+        }
+        let prices = [price, promotional, regular]
+        wasRounded = prices.contains { $0?.wasRounded == true }
+        roundedDecimals += prices.count { $0?.hadNoise == true }
+    }
+
+    /// The record as a dry run shows it.
+    package var preview: ImportPreview {
+        ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: product)
     }
 
     /// Sets the size; contradictory columns leave it empty.
@@ -67,6 +84,7 @@ package struct ImportRecord: Sendable {
         product.size = reading.size
         roundedDecimals += reading.roundedDecimals
         sizeDifference = reading.difference
+        hasComputedSize = reading.isComputed
         if let contradiction = reading.contradiction { emptied.append(contradiction) }
     }
 }

@@ -9,6 +9,8 @@ package struct ImportReport {
     package var isDryRun = false
     package var warnings: [String] = []
     package var unknownSizes: [UnknownSizes.Text] = []
+    /// The first rows as they were read, in a dry run.
+    package var preview: [ImportPreview] = []
     /// The first rejected rows.
     package var rejections: [ImportRejection] = []
 
@@ -26,6 +28,7 @@ package struct ImportReport {
         self.isDryRun = isDryRun
         warnings = summary.warnings
         unknownSizes = summary.unknownSizes.mostFrequent
+        preview = summary.preview
         self.rejections = rejections
     }
 
@@ -46,7 +49,21 @@ package struct ImportReport {
                     json.field("count", size.count)
                 }
             }
+            if isDryRun { json.array("preview", preview) { json, row in Self.write(row, to: &json) } }
             rejections.write(to: &json)
+        }
+    }
+
+    private static func write(_ row: ImportPreview, to json: inout JSONWriter) {
+        json.object { json in
+            json.field("line", row.line)
+            json.field("store", row.store.text)
+            json.array("shelves", row.shelves) { json, path in json.array(path) { $0.string($1) } }
+            let store = Store(key: row.store, title: row.store.text, currency: row.currency)
+            let presentation = ProductPresentation(store: store)
+            for field in ProductField.allCases where field.isAudited || field == .sku || field == .currency {
+                field.write(row.product, presentation, shelves: nil, to: &json)
+            }
         }
     }
 

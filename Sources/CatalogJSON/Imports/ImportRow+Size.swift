@@ -6,8 +6,8 @@ struct SizeColumns {
     var unit: String?
     var packs: String?
     var drained: String?
-    /// The content in the base unit that the row's prices imply; nil if it does not state a unit price.
-    var expected: ClosedRange<ExactDecimal>?
+    /// The unit price that the row states; nil for none.
+    var unitPrice: StatedUnitPrice?
 }
 
 /// The size that a row states.
@@ -19,24 +19,25 @@ struct SizeReading {
     var contradiction: ImportRejection?
     /// The difference from the size in the name, which the column overrules.
     var difference: ImportRejection?
+    /// Whether the size was computed from the unit price.
+    var isComputed = false
 }
 
 extension ImportRow {
     /// Returns the size that the columns state, or that the name states.
     ///
     /// The columns combine, or contradict each other. A size that is not understood is unknown. If names are read, too,
-    /// the column wins over the name, unless it is the rounded size of the name.
+    /// the column wins over the name, unless it is the rounded size of the name. The unit price of the row decides between
+    /// them, and a size that contradicts it is unknown. Without any size, the unit price leads to an approximate one.
     func size(_ columns: SizeColumns, name: String) throws(ImportRejection) -> SizeReading {
         var reading = SizeReading()
         do throws(SizeContradiction) {
             reading.size = try combined(columns, &reading)
             let mayUseName = columns.size.map { !$0.contains(where: \.isASCIIDigit) || ImportRow.isNumber($0) } ?? true
-            if options.readsSizeFromName, reading.size != nil || mayUseName {
+            if options.profile.readsSizeFromName, reading.size != nil || mayUseName {
                 try compare(with: name, columns, &reading)
             }
-            if let expected = columns.expected, let size = reading.size, !expected.contains(size.baseQuantity) {
-                throw SizeContradiction(.size, columns.size ?? name, "does not match the unit price of the row")
-            }
+            if let unitPrice = columns.unitPrice { try compare(with: unitPrice, columns, name: name, &reading) }
         } catch {
             if let rejection = error.rejection { throw rejection }
             reading.size = nil
@@ -173,6 +174,43 @@ extension ImportRow {
                 "differs from the \(named.packs) × \(named.amount) \(named.unit.rawValue) of the name; the column is used"
             reading.difference = reject(.size, columns.size, reason)
         }
+    }
+
+    // MARK: - Unit prices
+
+    /// Returns the unit price that a text states; nil if it states none.
+    func unitPrice(_ text: String, of prices: [Int64?]) -> StatedUnitPrice? {
+        StatedUnitPrice(text, of: prices.compactMap(\.self), in: currency, sizeContext) { text in
+            try? forms[.unitPrice].amount(text, in: currency)
+        }
+    }
+
+    private func compare(
+        with unitPrice: StatedUnitPrice,
+        _ columns: SizeColumns,
+        name: String,
+        _ reading: inout SizeReading
+    ) throws(SizeContradiction) {
+        guard let size = reading.size else {
+            // A text that was not understood may say something else.
+            guard columns.size == nil || ImportRow.isNumber(columns.size!) && columns.unit == nil else { return }
+            reading.size = unitPrice.size
+            reading.isComputed = reading.size != nil
+            return
+        }
+        guard unitPrice.agrees(with: size) == false else { return }
+        if options.profile.readsSizeFromName, let named = SizeText.parse(name, from: .name, in: sizeContext),
+            unitPrice.agrees(with: named) == true
+        {
+            reading.size = named
+            reading.difference = nil
+            return
+        }
+        throw SizeContradiction(
+            .size,
+            columns.size ?? name,
+            "does not match the unit price “\(unitPrice.text)” of the row"
+        )
     }
 
     /// Checks that a number without a unit, and the number of packs, agree with the size of the name.

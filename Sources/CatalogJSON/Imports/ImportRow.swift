@@ -7,6 +7,7 @@ struct ImportRow {
     let options: ImportOptions
     let sizeContext: SizeText.Context
     let forms: FieldForms
+    let words: FileWords
 
     func price(
         _ column: ImportColumn,
@@ -29,7 +30,7 @@ struct ImportRow {
     /// - Parameter name: the product's name; the end of it from the last number on counts if sizes are read from names.
     func unknownSize(name: String, _ text: String?, unit: String?) -> String? {
         if let text { return [text, unit].compactMap { $0 }.joined(separator: " ") }
-        guard options.readsSizeFromName else { return nil }
+        guard options.profile.readsSizeFromName else { return nil }
         let words = name.split(separator: " ")
         return words.lastIndex { $0.contains(where: \.isASCIIDigit) }.map { words[$0...].joined(separator: " ") }
     }
@@ -37,7 +38,7 @@ struct ImportRow {
     /// Returns whether a product is in stock, from a word or a number of pieces; no text means that it is.
     func stock(_ text: String?) throws(ImportRejection) -> Bool {
         guard let text else { return true }
-        if let isAvailable = Availability.parse(text) { return isAvailable }
+        if let isAvailable = words.isAvailable(text) { return isAvailable }
         // Only the sign matters, so any decimal mark is understood.
         guard let pieces = ExactDecimal(text.replacing(",", with: ".")) else {
             throw reject(.inStock, text, "must be true or false, a known word, or a number of pieces")
@@ -47,37 +48,72 @@ struct ImportRow {
 
     /// Returns whether a promotion applies now.
     ///
+    /// Each text may also be the interval of both times (ISO 8601), such as `2026-03-01T08:00Z/2026-03-14T20:00Z`.
+    ///
     /// - Parameters:
     ///   - start: its first day or time; nil for none.
     ///   - end: its last day, or its end; nil for none.
     func promotion(from start: String?, to end: String?) throws(ImportRejection) -> ImportRecord.Promotion {
-        if let end, try time(.promoTo, end, isEnd: true) <= options.now { return .expired }
-        if let start, try time(.promoFrom, start, isEnd: false) > options.now { return .future }
+        if let end = end.map({ Self.half($0, isEnd: true) }), !end.isEmpty {
+            guard try isLater(.promoTo, end, isEnd: true) else { return .expired }
+        }
+        if let start = start.map({ Self.half($0, isEnd: false) }), !start.isEmpty {
+            if try isLater(.promoFrom, start, isEnd: false) { return .future }
+        }
         return .current
     }
 
-    /// Returns the time of a text; a day begins and ends at midnight UTC.
-    private func time(_ column: ImportColumn, _ text: String, isEnd: Bool) throws(ImportRejection) -> Timestamp {
-        let parts = text.split(separator: ".")
-        var day = text
-        if parts.count == 3, parts[2].utf8.count == 4, parts.allSatisfy({ $0.allSatisfy(\.isASCIIDigit) }) {
-            let padded = parts[..<2].map { String(repeating: "0", count: max(0, 2 - $0.utf8.count)) + $0 }
-            day = "\(parts[2])-\(padded[1])-\(padded[0])"
-        }
-        if day.utf8.count == 10, let midnight = Timestamp(rfc3339: day + "T00:00:00Z") {
-            return isEnd ? Timestamp(microseconds: midnight.microseconds + 86_400_000_000) : midnight
-        }
-        guard let time = Timestamp(rfc3339: text) ?? Timestamp(rfc3339: text.replacing(" ", with: "T") + "Z") else {
+    private static func half(_ text: String, isEnd: Bool) -> String {
+        let halves = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard halves.count == 2 else { return text }
+        return String(isEnd ? halves[1] : halves[0]).trimmed
+    }
+
+    /// Whether a time is after now. A day begins and ends at midnight in the time zone of the file, or UTC.
+    private func isLater(_ column: ImportColumn, _ text: String, isEnd: Bool) throws(ImportRejection) -> Bool {
+        guard let time = FileTime(text) else {
             throw reject(column, text, "is not a date such as 2026-03-01, so the promotion is not applied")
         }
-        return time
+        let now = time.isLocal ? options.localNow ?? options.now : options.now
+        let end = time.isDay && isEnd ? time.time.microseconds + 86_400_000_000 : time.time.microseconds
+        return end > now.microseconds
+    }
+
+    /// Returns a price without the deposit that it includes.
+    func withoutDeposit(
+        _ price: ImportRecord.Price?,
+        _ deposit: ImportRecord.Price?
+    ) throws(ImportRejection) -> ImportRecord.Price? {
+        guard var price, let deposit, options.profile.pricesIncludeDeposit else { return price }
+        guard deposit.minor <= price.minor else {
+            throw reject(.deposit, nil, "exceeds the price that includes it")
+        }
+        price.minor -= deposit.minor
+        return price
+    }
+
+    /// Returns an object of JSON with the attributes of a product.
+    func attributes(_ text: String?) throws(ImportRejection) -> String {
+        guard let text, !text.trimmed.isEmpty else { return "{}" }
+        guard let value = try? JSONReader.parse(Array(text.utf8)), case .object = value, value.isWithinNumberLimits,
+            value.text.utf8.count <= Product.attributesLimit
+        else {
+            throw reject(.attributes, text, "must be an object of JSON of at most \(Product.attributesLimit) bytes")
+        }
+        return value.text
     }
 
     func tags(_ text: String?) throws(ImportRejection) -> [String] {
         var tags: [String] = []
         let separators: Set<Character> = forms.hasTagsWithCommas ? [","] : ["|", ";"]
-        for part in (text ?? "").split(whereSeparator: { separators.contains($0) }) {
-            let tag = String(part).trimmed.composed
+        let parts =
+            if let separator = forms.separators[.tags] {
+                ImportRowReader.parts(text ?? "", separator)
+            } else {
+                (text ?? "").split(whereSeparator: { separators.contains($0) }).map { String($0).trimmed }
+            }
+        for part in parts {
+            let tag = part.composed
             if tag.isEmpty || tags.contains(tag) { continue }
             guard Product.isTag(tag) else {
                 throw reject(.tags, tag, "a tag must be \(Product.tagRule)")
@@ -100,6 +136,13 @@ struct ImportRow {
             return (address, ignored)
         }
         if Product.isImageURL(text) { return try checked(text, ignored: 0) }
+        if let separator = forms.separators[.imageURL] {
+            let addresses = ImportRowReader.parts(text, separator)
+            guard let first = addresses.first, addresses.allSatisfy(Product.isImageURL) else {
+                throw reject(.imageURL, text, "must be \(Product.imageURLRule)")
+            }
+            return try checked(first, ignored: addresses.count - 1)
+        }
         // A comma may be part of an address, so it separates only before another one.
         let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
         let addresses = marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in

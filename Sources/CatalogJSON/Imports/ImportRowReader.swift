@@ -3,31 +3,32 @@ package import Catalog
 /// Converts the fields of a row into a validated record.
 package struct ImportRowReader: Sendable {
     private let options: ImportOptions
-    /// The columns of the file.
-    package let columns: Set<ImportColumn>
     private let contexts: SizeContexts
+    private let words: FileWords
 
-    package init(_ options: ImportOptions, columns: Set<ImportColumn>, sizes contexts: SizeContexts = SizeContexts()) {
+    package init(_ options: ImportOptions, sizes contexts: SizeContexts = SizeContexts()) {
         self.options = options
-        self.columns = columns
         self.contexts = contexts
+        words = FileWords(options.profile)
     }
 
     /// - Parameters:
     ///   - forms: what the file shows of the forms of its fields.
     ///   - currencies: the currencies of known stores; a new store's first row sets its currency.
-    ///   - field: returns the text of a column; nil if the row has none.
+    ///   - columns: the columns of the file.
+    ///   - cell: returns the text of a column of the file; nil if the row has none.
     /// - Throws: `ImportRejection`.
-    package func read(
+    func read(
         line: Int,
         forms: FieldForms,
         currencies: inout [CatalogKey: Currency],
-        field: (ImportColumn) -> String?
+        columns: FileColumns,
+        _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, _ limit: Int) throws(ImportRejection) -> String? {
             // Line breaks and tabs inside a text become spaces; other control characters are rejected.
-            var value = field(column).map { $0.isPrintable ? $0.trimmed : $0.spaced.trimmed } ?? ""
-            if value.isEmpty, let constant = options.constants[column] { value = constant.trimmed }
+            var value = columns.text(column, cell).map { $0.isPrintable ? $0.trimmed : $0.spaced.trimmed } ?? ""
+            value = Self.unescaped(value, column)
             guard !value.isEmpty else { return nil }
             guard value.isPrintable else {
                 throw options.reject(line, column, nil, "contains a control character; remove it")
@@ -40,14 +41,17 @@ package struct ImportRowReader: Sendable {
             return composed
         }
         let store = try readStore(line, try text(.store, 256))
-        let currency = try readCurrency(line, store, try text(.currency, 16), &currencies)
-        let shelf = try text(.shelf, Shelf.titleLimit)
+        let currency = try readCurrency(line, store, try text(.currency, 16), &currencies) {
+            columns.text(.price, cell) ?? columns.text(.promoPrice, cell)
+        }
+        let shelves = try readShelves(line, text)
         let row = ImportRow(
             line: line,
             currency: currency,
             options: options,
-            sizeContext: contexts.context(of: store, shelf: shelf),
-            forms: forms
+            sizeContext: context(of: store, shelf: shelves.first),
+            forms: forms,
+            words: words
         )
         let skuText = try text(.sku, 1024)
         if let skuText, SKUText.isRounded(skuText) { throw row.reject(.sku, skuText, SKUText.roundedReason) }
@@ -55,13 +59,111 @@ package struct ImportRowReader: Sendable {
         var record = ImportRecord(
             line: line,
             store: store,
-            shelf: shelf,
+            shelves: shelves,
             currency: currency,
             product: Product(sku: sku, name: ""),
             position: try row.position(try text(.position, 64))
         )
         for field in ProductField.allCases { try field.read(row, into: &record, text) }
+        if let attributes = try readAttributes(row, &record, columns, cell) {
+            record.product.attributes = attributes
+            record.hasAttributes = true
+        }
         return record
+    }
+
+    /// Returns a text without the apostrophe that spreadsheets and shops put before what they might take for a formula or a
+    /// number.
+    private static func unescaped(_ text: String, _ column: ImportColumn) -> String {
+        guard text.utf8.first == UInt8(ascii: "'"), let next = text.dropFirst().first else { return text }
+        let isID = column == .sku || column == .barcode
+        return "=+-@".contains(next) || isID && next.isNumber ? String(text.dropFirst()).trimmed : text
+    }
+
+    private func context(of store: CatalogKey, shelf: [String]?) -> SizeText.Context {
+        var context = contexts.context(of: store, shelf: shelf?.last)
+        if let language = options.profile.language { context.language = language }
+        context.units = words.units
+        return context
+    }
+
+    /// Returns the shelves of a row, each with the shelves above it.
+    private func readShelves(
+        _ line: Int,
+        _ text: (ImportColumn, _ limit: Int) throws(ImportRejection) -> String?
+    ) throws(ImportRejection) -> [[String]] {
+        let (several, path) = (options.profile.separators[.shelf], options.profile.shelfPathSeparator)
+        guard several != nil || path != nil else {
+            return try text(.shelf, Shelf.titleLimit).map { [[$0]] } ?? []
+        }
+        var shelves: [[String]] = []
+        for part in Self.parts(try text(.shelf, 16 * Shelf.titleLimit) ?? "", several) {
+            let titles = Self.parts(part, path)
+            if titles.isEmpty || shelves.contains(titles) { continue }
+            guard titles.count <= Shelf.depthLimit, titles.allSatisfy({ $0.utf8.count <= Shelf.titleLimit }) else {
+                throw options.reject(
+                    line,
+                    .shelf,
+                    part,
+                    "must have at most \(Shelf.depthLimit) levels of at most \(Shelf.titleLimit) bytes"
+                )
+            }
+            shelves.append(titles)
+        }
+        guard shelves.count <= Self.shelfLimit else {
+            throw options.reject(line, .shelf, nil, "has more than \(Self.shelfLimit) shelves")
+        }
+        return shelves
+    }
+
+    /// The maximum number of shelves in a row.
+    private static let shelfLimit = 50
+
+    /// Splits a text at a separator that no backslash precedes; empty parts do not count.
+    static func parts(_ text: String, _ separator: String?) -> [String] {
+        guard let separator else { return [text.trimmed].filter { !$0.isEmpty } }
+        let escaped = text.replacing("\\" + separator, with: "\u{1}")
+        return escaped.split(separator: separator).map {
+            String($0).replacing("\u{1}", with: separator).trimmed
+        }.filter { !$0.isEmpty }
+    }
+
+    /// Returns the attributes of a row as an object of JSON; nil if the file has none.
+    ///
+    /// What exceeds the limit of a product's attributes is left out, and counted.
+    private func readAttributes(
+        _ row: ImportRow,
+        _ record: inout ImportRecord,
+        _ columns: FileColumns,
+        _ cell: (Int) -> String?
+    ) throws(ImportRejection) -> String? {
+        guard let names = columns.attributeNames else {
+            return record.readOptional("{}") { () throws(ImportRejection) -> String in
+                try row.attributes(columns.text(.attributes, cell))
+            }
+        }
+        guard !names.isEmpty else { return nil }
+        var members: [JSONValue.Member] = []
+        var size = 2
+        try columns.forEachAttribute(cell) { name, text throws(ImportRejection) in
+            let value = text.trimmed
+            let member = JSONValue.Member(name, .string(value))
+            size += JSONValue.object([member]).text.utf8.count - 1
+            if size <= Product.attributesLimit {
+                members.append(member)
+            } else {
+                size -= JSONValue.object([member]).text.utf8.count - 1
+                record.emptied.append(
+                    ImportRejection(
+                        line: row.line,
+                        column: name,
+                        value: value,
+                        reason: "attributes of a product have at most \(Product.attributesLimit) bytes"
+                    )
+                )
+            }
+        }
+        return JSONValue.object(members).text
     }
 
     private func readStore(_ line: Int, _ text: String?) throws(ImportRejection) -> CatalogKey {
@@ -84,10 +186,13 @@ package struct ImportRowReader: Sendable {
         _ line: Int,
         _ store: CatalogKey,
         _ text: String?,
-        _ currencies: inout [CatalogKey: Currency]
+        _ currencies: inout [CatalogKey: Currency],
+        price: () -> String?
     ) throws(ImportRejection) -> Currency {
         guard let text else {
-            let currency = currencies[store] ?? options.currency
+            if let known = currencies[store] { return known }
+            let stated = options.currency ?? options.profile.currency
+            let currency = stated ?? price().flatMap { PriceText($0)?.namedCurrency } ?? Currency("EUR")!
             currencies[store] = currency
             return currency
         }

@@ -61,6 +61,9 @@ struct PriceText: Equatable {
         return ExactDecimal(isNegative ? "-" + text : text)
     }
 
+    /// The currency whose code or only sign the text has; nil for none.
+    var namedCurrency: Currency? { Currency(currency.uppercased()) ?? Currency.only(named: currency) }
+
     // MARK: - Parts
 
     private static let dashes: Set<Unicode.Scalar> = ["-", "–", "—"]
@@ -244,6 +247,12 @@ extension Currency {
         let name = text.lowercased()
         return name == code.lowercased()
             || Self.signs[name.hasSuffix(".") ? String(name.dropLast()) : name]?.contains(code) == true
+    }
+
+    /// Returns the only currency with a sign or abbreviation; nil for none or several.
+    fileprivate static func only(named text: String) -> Currency? {
+        guard let codes = signs[text.lowercased()], codes.count == 1 else { return nil }
+        return Currency(codes.first!)
     }
 
     /// The currencies of signs and abbreviations, in lower case.

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// Splits a file into CSV records or NDJSON lines, chunk by chunk, in bounded memory.
+/// Splits a file into CSV records, NDJSON lines or records of XML, chunk by chunk, in bounded memory.
 ///
 /// The first megabyte is read at once: it shows how the file is written.
 struct RecordReader {
@@ -8,6 +8,8 @@ struct RecordReader {
         case csv(CSVReader.Record)
         /// A non-blank line without its line break; a line above the limit is truncated.
         case line(Int, [UInt8])
+        /// A record of XML.
+        case fields(FieldRecord)
         /// A malformed record; reading continues after it.
         case malformed(line: Int, reason: String)
     }
@@ -24,13 +26,23 @@ struct RecordReader {
     private var csv = CSVReader()
     private var lineBytes: [UInt8] = []
     private var line = 0
+    private var xml: XMLRecordReader?
     /// The encoding of the file.
     private(set) var encoding = EncodingDetector.Finding(encoding: .utf8)
     /// The layout of a CSV file; nil for NDJSON, and before it is known.
     private(set) var layout: CSVLayout?
 
     /// - Parameter isHeader: whether titles have all required columns of a CSV file.
-    init(_ format: ImportOptions.Format, _ dialect: FileDialect, isHeader: @escaping ([String]) -> Bool) {
+    init(
+        _ format: ImportOptions.Format,
+        _ dialect: FileDialect,
+        recordNames: [String] = ImportProfile.defaultRecordNames,
+        isHeader: @escaping ([String]) -> Bool
+    ) {
+        if format == .xml {
+            xml = XMLRecordReader(recordNames, dialect.encoding)
+            sample = nil
+        }
         self.format = format
         self.dialect = dialect
         self.isHeader = isHeader
@@ -40,13 +52,13 @@ struct RecordReader {
     ///
     /// - Throws: `CatalogError.unprocessable` if the encoding is not clear.
     mutating func read(_ piece: UnsafeRawBufferPointer, _ body: ([Event]) throws -> Void) throws {
-        guard sample != nil else { return try body(consume(piece)) }
+        guard sample != nil else { return try body(try consume(piece)) }
         let start = piece.prefix(Self.sampleLimit - sample!.count)
         sample!.append(contentsOf: start)
         guard sample!.count == Self.sampleLimit else { return }
         try body(begin(isWhole: false))
         let rest = piece[start.endIndex...]
-        if !rest.isEmpty { try body(consume(UnsafeRawBufferPointer(rebasing: rest))) }
+        if !rest.isEmpty { try body(try consume(UnsafeRawBufferPointer(rebasing: rest))) }
     }
 
     /// Ends the file; a last line without a line break is a record, too.
@@ -62,6 +74,7 @@ struct RecordReader {
             let headerLine = layout?.headerLine ?? 1
             csv.end { Self.append($0, from: headerLine, to: &events) }
         case .ndjson: if !lineBytes.isEmpty { endLine(&events) }
+        case .xml: try xml!.read(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, into: &events)
         }
         try body(events)
     }
@@ -69,7 +82,7 @@ struct RecordReader {
     /// How the file is written, as far as it is known.
     func reading(_ decimals: DecimalEvidence) -> FileDialect {
         FileDialect(
-            encoding: encoding.encoding,
+            encoding: format == .xml ? dialect.encoding : encoding.encoding,
             separator: layout?.separator,
             decimalMark: decimals.mark,
             headerLine: layout?.headerLine
@@ -120,7 +133,7 @@ struct RecordReader {
             let layout = CSVLayout.find(text, dialect, isHeader: isHeader)
             self.layout = layout
             start = layout.preambleLength
-            csv = CSVReader(layout.separator, line: start == 0 ? 1 : 2)
+            csv = CSVReader(layout.separator, line: start == 0 ? 1 : 2, isQuoted: dialect.isQuoted)
         }
         var events: [Event] = []
         text[start...].withUnsafeBytes { split($0, &events) }
@@ -129,9 +142,11 @@ struct RecordReader {
 
     // MARK: - Records
 
-    private mutating func consume(_ piece: UnsafeRawBufferPointer) -> [Event] {
+    private mutating func consume(_ piece: UnsafeRawBufferPointer) throws -> [Event] {
         var events: [Event] = []
-        if decoder.isIdentity {
+        if format == .xml {
+            try xml!.read(piece, isLast: false, into: &events)
+        } else if decoder.isIdentity {
             split(piece, &events)
         } else {
             var text: [UInt8] = []
@@ -146,6 +161,7 @@ struct RecordReader {
         case .csv:
             let headerLine = layout?.headerLine ?? 1
             csv.read(text) { Self.append($0, from: headerLine, to: &events) }
+        case .xml: break
         case .ndjson:
             for byte in text {
                 if byte == 0x0A {

@@ -8,21 +8,39 @@ package enum RejectedRow {
     package static let columns = ["rejected_line", "rejected_column", "rejected_value", "rejected_reason"]
 
     /// Returns the header of a CSV file of rejected rows, with blank lines above it if the options set its line.
+    ///
+    /// - Parameter line: the line of the header in the original file, if the options set it.
     package static func header(_ header: String, _ separator: FieldSeparator, line: Int?) -> String {
         let mark = String(Unicode.Scalar(separator.byte))
         return String(repeating: "\n", count: (line ?? 1) - 1) + (columns + [header]).joined(separator: mark) + "\n"
     }
 
     /// Returns the line of a rejected row.
-    package static func line(_ rejection: ImportRejection, _ format: ImportOptions.Format, _ separator: FieldSeparator)
-        -> String
-    {
+    ///
+    /// - Parameter isQuoted: whether the file has quotes around fields.
+    package static func line(
+        _ rejection: ImportRejection,
+        _ format: ImportOptions.Format,
+        _ separator: FieldSeparator,
+        isQuoted: Bool = true
+    ) -> String {
         switch format {
         case .csv:
             let reasons = [
                 String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
-            ].map { CSVReader.field($0, separator) }
+            ].map { isQuoted ? CSVReader.field($0, separator) : CSVReader.unquotedField($0, separator) }
             return (reasons + [rejection.row ?? ""]).joined(separator: String(Unicode.Scalar(separator.byte))) + "\n"
+        case .xml:
+            let row = rejection.row ?? ""
+            guard let start = row.firstIndex(of: ">") else { return "" }
+            let reasons = [
+                ("rejected_line", String(rejection.line)), ("rejected_column", rejection.column ?? ""),
+                ("rejected_value", rejection.value ?? ""), ("rejected_reason", rejection.reason),
+            ]
+            var record = FieldRecord(line: rejection.line)
+            for (name, text) in reasons where !text.isEmpty { record.add(name, text) }
+            let rest = row[row.index(after: start)...]
+            return row[...start] + record.content + rest + "\n"
         case .ndjson:
             let row = (rejection.row ?? "").replacing("\n", with: " ").trimmed
             guard row.hasPrefix("{") else { return row + "\n" }
@@ -37,6 +55,9 @@ package enum RejectedRow {
             return start + (rest.hasPrefix("}") ? "" : ",") + rest + "\n"
         }
     }
+
+    /// What is before and after the rows of a file of XML.
+    package static let xmlFrame = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rejected>\n", "</rejected>\n")
 
     /// Returns an object without the reasons.
     static func removingReasons(_ value: JSONValue) -> JSONValue {

@@ -96,6 +96,7 @@ package struct RowReader {
                     if keepsRejectedRows { rejection.row = String(decoding: bytes, as: UTF8.self) }
                     throw rejection
                 }
+            case .fields(let record): throw ImportRejection(line: record.line, reason: "XML has no rows of this kind")
             case .malformed(let line, let reason):
                 var rejection = ImportRejection(line: line, reason: reason)
                 rejection.keep(row: nil, header: header?.csv, separator: records.layout?.separator)

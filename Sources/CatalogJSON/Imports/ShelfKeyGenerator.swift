@@ -2,24 +2,64 @@ package import Catalog
 
 /// Generates shelf keys from titles: ASCII, unique per store.
 package struct ShelfKeyGenerator {
+    /// A shelf that a file names and the store lacks.
+    package struct NewShelf: Sendable {
+        package let key: CatalogKey
+        package let title: String
+        package let parent: CatalogKey?
+    }
+
+    private struct Child: Hashable {
+        let parent: CatalogKey
+        let title: String
+    }
+
     private var keysByTitle: [String: CatalogKey]
+    private var children: [Child: CatalogKey]
+    private var roots: [String: CatalogKey]
     private var usedKeys: Set<String>
     private var lastNumbers: [String: Int] = [:]
-    /// The new shelves, in order.
-    package private(set) var created: [(key: CatalogKey, title: String)] = []
+    /// The new shelves, in order; each comes after its parent.
+    package private(set) var created: [NewShelf] = []
 
     /// - Parameter existing: the store's shelves.
-    package init(existing: [(key: CatalogKey, title: String)]) {
-        keysByTitle = Dictionary(existing.map { ($0.title, $0.key) }, uniquingKeysWith: { a, _ in a })
+    package init(existing: [(key: CatalogKey, title: String, parent: CatalogKey?)]) {
+        let isRoot = existing.filter { $0.parent == nil } + existing.filter { $0.parent != nil }
+        keysByTitle = Dictionary(isRoot.map { ($0.title, $0.key) }, uniquingKeysWith: { a, _ in a })
+        roots = Dictionary(
+            existing.filter { $0.parent == nil }.flatMap { [($0.key.text, $0.key), ($0.title, $0.key)] },
+            uniquingKeysWith: { a, _ in a }
+        )
+        children = Dictionary(
+            existing.compactMap { shelf in shelf.parent.map { (Child(parent: $0, title: shelf.title), shelf.key) } },
+            uniquingKeysWith: { a, _ in a }
+        )
         usedKeys = Set(existing.map(\.key.text))
     }
 
     /// Returns the key of the shelf with a name in a file: an existing key or title, or a new shelf.
     ///
     /// - Complexity: O(length), amortized.
-    package mutating func key(for name: String) -> (key: CatalogKey, isNew: Bool) {
-        if let key = CatalogKey(name), usedKeys.contains(name) { return (key, false) }
-        if let key = keysByTitle[name] { return (key, false) }
+    package mutating func key(for name: String) -> CatalogKey {
+        if let key = CatalogKey(name), usedKeys.contains(name) { return key }
+        if let key = keysByTitle[name] { return key }
+        return create(name, parent: nil)
+    }
+
+    /// Returns the key of the shelf at the end of a path of titles. The shelves above it are found or created, too.
+    ///
+    /// - Precondition: the path is not empty.
+    /// - Complexity: O(length), amortized.
+    package mutating func key(for path: [String]) -> CatalogKey {
+        guard path.count > 1 else { return key(for: path[0]) }
+        var key = roots[path[0]] ?? create(path[0], parent: nil)
+        for title in path.dropFirst() {
+            key = children[Child(parent: key, title: title)] ?? create(title, parent: key)
+        }
+        return key
+    }
+
+    private mutating func create(_ name: String, parent: CatalogKey?) -> CatalogKey {
         let base = CatalogKey(name)?.text ?? Self.slug(name)
         var candidate = base
         // Continue from the last number, because many titles may have the same slug.
@@ -32,9 +72,10 @@ package struct ShelfKeyGenerator {
         lastNumbers[base] = number
         let key = CatalogKey(candidate)!
         usedKeys.insert(candidate)
-        keysByTitle[name] = key
-        created.append((key, name))
-        return (key, true)
+        if keysByTitle[name] == nil { keysByTitle[name] = key }
+        if let parent { children[Child(parent: parent, title: name)] = key } else { roots[name] = key }
+        created.append(NewShelf(key: key, title: name, parent: parent))
+        return key
     }
 
     /// Returns whether an import derives this key from a title, in a store without shelves.

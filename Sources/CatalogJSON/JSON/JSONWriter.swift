@@ -62,6 +62,12 @@ package struct JSONWriter: ~Copyable {
         object(body)
     }
 
+    /// Writes an object whose name is only known at run time.
+    package mutating func object(name: String, _ body: (inout JSONWriter) -> Void) {
+        key(name)
+        object(body)
+    }
+
     package mutating func array<S: Sequence>(
         _ name: StaticString,
         _ elements: S,
@@ -98,7 +104,7 @@ package struct JSONWriter: ~Copyable {
         string(value)
     }
 
-    private mutating func key(_ name: String) {
+    mutating func key(_ name: String) {
         string(name)
         append(UInt8(ascii: ":"))
         needsComma = false

@@ -75,7 +75,7 @@ enum ProductField: CaseIterable {
         }
     }
 
-    /// Reads the field from an import row. Imports set neither attributes nor fields that the server computes.
+    /// Reads the field from an import row. Attributes are read apart; imports do not set fields that the server computes.
     ///
     /// - Parameter text: returns the checked text of a column of at most that many bytes; nil if it is empty.
     func read(
@@ -89,12 +89,14 @@ enum ProductField: CaseIterable {
             record.product.name = name
         case .brand: record.product.brand = try text(.brand, Product.brandLimit)
         case .priceMinor:
-            let price = try row.price(.price, try text(.price, 64))
+            let deposit = try row.price(.deposit, try text(.deposit, 64))
+            let price = try row.withoutDeposit(try row.price(.price, try text(.price, 64)), deposit)
             let promotionText = try text(.promoPrice, 64)
             let (start, end) = (try text(.promoFrom, 64), try text(.promoTo, 64))
             var promotion = ImportRecord.Promotion.current
             let promotional = record.readOptional(nil) { () throws(ImportRejection) -> ImportRecord.Price? in
-                guard let promotional = try row.price(.promoPrice, promotionText) else { return nil }
+                let stated = try row.price(.promoPrice, promotionText)
+                guard let promotional = try row.withoutDeposit(stated, deposit) else { return nil }
                 guard promotional.minor > 0 || price?.minor == 0 else {
                     throw row.reject(.promoPrice, promotionText, "must be more than 0; leave it empty for no promotion")
                 }
@@ -105,15 +107,23 @@ enum ProductField: CaseIterable {
                 return promotion == .current ? promotional : nil
             }
             record.promotion = promotion
-            record.set(price: price, promotional: promotional)
+            let regularText = try text(.regularPrice, 64)
+            let regular = record.readOptional(nil) { () throws(ImportRejection) -> ImportRecord.Price? in
+                try row.withoutDeposit(try row.price(.regularPrice, regularText), deposit)
+            }
+            record.set(price: price, promotional: promotional, regular: regular)
         case .size:
             let (sizeText, unitText) = (try text(.size, 200), try text(.unit, 64))
-            let columns = SizeColumns(
+            var columns = SizeColumns(
                 size: sizeText,
                 unit: unitText,
                 packs: try text(.packCount, 32),
                 drained: try text(.drained, 64)
             )
+            if let unitPrice = try text(.unitPrice, 64) {
+                let product = record.product
+                columns.unitPrice = row.unitPrice(unitPrice, of: [product.priceMinor, product.regularPriceMinor])
+            }
             record.set(try row.size(columns, name: record.product.name))
             if record.product.size == nil {
                 record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText)

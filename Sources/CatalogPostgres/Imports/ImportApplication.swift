@@ -143,6 +143,13 @@ struct ImportApplication: Sendable {
                 ]
             )
         }
+        let children = created.filter { $0.parent != nil }
+        if !children.isEmpty {
+            try connection.execute(
+                ImportStatements.setParents,
+                [.int4(storeID), .textArray(children.map(\.key.text)), .textArray(children.map { $0.parent!.text })]
+            )
+        }
         // A shelf that was deleted loses its parent and default sort, which other shelves may inherit.
         try connection.execute(ShelfStatements.bumpStore, [.int4(storeID)])
     }

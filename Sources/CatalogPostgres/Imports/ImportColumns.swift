@@ -9,12 +9,14 @@ struct ImportColumns: Sendable {
     /// The written columns: the compared ones and columns derived from them.
     let written: [SQL]
     let hasPopularity: Bool
+    let hasAttributes: Bool
 
     init(_ columns: Set<ImportColumn>, readsSizeFromName: Bool) {
         var fileColumns = columns.union([.name])
         if columns.contains(.promoPrice) { fileColumns.insert(.price) }
         if readsSizeFromName { fileColumns.insert(.size) }
         let own = ProductColumn.staged.filter { $0.imported.map(fileColumns.contains) ?? false }
+        hasAttributes = columns.contains(.attributes)
         hasPopularity = columns.contains(.popularity)
         written = own.map(\.name)
         compared = own.filter { !$0.isDerived }.map(\.name) + (hasPopularity ? ["popularity_seed"] : [])
@@ -28,7 +30,7 @@ struct ImportColumns: Sendable {
 
     /// The same without the store's id.
     static let copied: SQL = """
-        import_id, line, store_key, shelf_key, sku, \(ProductColumn.staged.names), popularity_seed, position_numerator, \
+        import_id, line, part, store_key, shelf_key, sku, \(ProductColumn.staged.names), popularity_seed, position_numerator, \
         position_denominator
         """
 }

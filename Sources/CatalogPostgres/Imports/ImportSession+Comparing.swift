@@ -7,6 +7,7 @@ extension ImportSession {
     /// - Parameter onReject: called for every row that is rejected only now.
     func resolve(_ onReject: (ImportRejection) throws -> Void) async throws {
         try await resolveStock(onReject)
+        try await resolveAttributes(onReject)
         try checkRejected()
         let (id, columns, count) = (id, columns, summary.read - summary.rejected)
         // The staged rows are compared with each other, or with all rows of their stores: lookups would not help.

@@ -27,7 +27,11 @@ final class ImportSession {
     private var unreadableStock: [Int: ImportRejection] = [:]
     private static let unreadableStockLimit = 10_000
     /// Rows of stores that have no id yet.
-    private var waiting: [(record: ImportRecord, shelf: CatalogKey?)] = []
+    private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
+    /// The names of the attributes in the file; nil if it has all of a product's in one column.
+    private var attributeNames: [String]? = []
+    /// The first products as they were read, for a dry run.
+    private var preview: [ImportPreview] = []
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
@@ -126,7 +130,10 @@ final class ImportSession {
         }
         summary.fieldsEmptied = emptied.count
         summary.dialect = reader.reading
-        columns = ImportColumns(reader.columns, readsSizeFromName: options.readsSizeFromName)
+        columns = ImportColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
+        attributeNames = reader.attributeNames
+        summary.preview = preview
+        warnAboutStores(hasCurrency: reader.columns.contains(.currency))
         warnAboutValues()
     }
 
@@ -143,6 +150,19 @@ final class ImportSession {
     /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all.
     func checkRejected() throws {
         try ImportOptions.checkRejected(summary.rejected, of: summary.read, limit: options.rejectedPercentLimit)
+    }
+
+    /// Adds warnings about the currencies of new stores that neither the file nor the options state.
+    private func warnAboutStores(hasCurrency: Bool) {
+        guard !hasCurrency, options.currency == nil, options.profile.currency == nil else { return }
+        let guessed = stores.filter {
+            !$0.value.exists && ($0.value.currency.code != "EUR" || options.profileName != nil)
+        }
+        for (key, store) in guessed.sorted(by: { $0.key < $1.key }) {
+            summary.warnings.append(
+                "store “\(key)” is new; its currency is \(store.currency.code), set another with currency (--currency)"
+            )
+        }
     }
 
     /// Adds warnings about implausible values, with the first line of each kind.
@@ -174,7 +194,9 @@ final class ImportSession {
         summary.read += 1
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
+        case .skipped: summary.skipped += 1
         case .record(let record):
+            if options.isDryRun, preview.count < ImportSummary.previewLimit { preview.append(record.preview) }
             if record.product.size == nil {
                 summary.sizesUnknown += 1
                 summary.unknownSizes.add(record.unknownSize)
@@ -188,11 +210,11 @@ final class ImportSession {
             if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
             if record.wasRounded { summary.pricesRounded += 1 }
             count(record)
-            let shelf = try shelfKey(record)
+            let shelves = try shelfKeys(record)
             if stores[record.store]?.id == nil {
-                waiting.append((record, shelf))
+                waiting.append((record, shelves))
             } else {
-                write(record, shelf: shelf, to: &rows)
+                write(record, shelves: shelves, to: &rows)
             }
         }
     }
@@ -210,6 +232,7 @@ final class ImportSession {
 
     /// Counts what a record has that is implausible or was not applied.
     private func count(_ record: ImportRecord) {
+        if record.product.priceMinor == nil { summary.pricesUnknown += 1 }
         if record.product.priceMinor == 0 {
             summary.pricesZero += 1
             firstLines.zeroPrice = firstLines.zeroPrice ?? record.line
@@ -224,6 +247,7 @@ final class ImportSession {
         case .expired: summary.promotionsExpired += 1
         }
         summary.imagesIgnored += record.ignoredImages
+        if record.hasComputedSize { summary.sizesComputed += 1 }
         if let unreadable = record.unreadableStock {
             summary.stockKept += 1
             if unreadableStock.count < Self.unreadableStockLimit { unreadableStock[record.line] = unreadable }
@@ -233,12 +257,13 @@ final class ImportSession {
     /// Gives rows whose availability was not understood that of the stored product, and rejects the rows of new products.
     func resolveStock(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard summary.stockKept > 0 else { return }
-        let lines = try await transaction { [id] connection in
+        let dropped = try await transaction { [id] connection in
             try connection.execute(ImportStatements.keepStock, [id.parameter])
             return try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
                 try $0.map { Int(try $0.int8(0)) }
             }
         }
+        let lines = Set(dropped)
         summary.stockKept -= lines.count
         for line in lines.sorted() {
             let reason = "is not understood, and the product is new"
@@ -248,18 +273,37 @@ final class ImportSession {
                     line: line,
                     column: known.column,
                     value: known.value,
-                    reason: "\(known.reason); the product is new, so there is no stored value to keep"
+                    reason: "\(known.reason); the product is new and has no earlier value"
                 )
                 rejection.keep(row: known.row, header: known.header, separator: known.separator)
             }
             try reject(rejection, onReject)
         }
-        let rejected = Set(lines)
-        let kept = unreadableStock.filter { line, _ in !rejected.contains(line) }.min { $0.key < $1.key }
+        let kept = unreadableStock.filter { line, _ in !lines.contains(line) }.min { $0.key < $1.key }
         if let (_, first) = kept {
             summary.warnings.append(
                 "kept the stored availability in \(summary.stockKept) row\(summary.stockKept == 1 ? "" : "s"): \(first.description)"
             )
+        }
+    }
+
+    /// Adds to the attributes in the file those that stored products have besides, and rejects products with too many.
+    func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
+        guard let attributeNames, !attributeNames.isEmpty else { return }
+        let lines = try await transaction { [id] connection in
+            try connection.set("enable_nestloop", "off")
+            try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
+            return try connection.query(
+                ImportStatements.dropLongAttributes,
+                [id.parameter, .int4(Int32(Product.attributesLimit))]
+            ) { try $0.map { Int(try $0.int8(0)) } }
+        }
+        for line in Set(lines).sorted() {
+            let reason = """
+                the attributes of the file and those of the stored product have more than \(Product.attributesLimit) bytes; \
+                delete some of them
+                """
+            try reject(ImportRejection(line: line, column: "attributes", reason: reason), onReject)
         }
     }
 
@@ -277,14 +321,14 @@ final class ImportSession {
             return ids
         }
         for (key, id) in zip(new, ids) { stores[key]?.id = id }
-        for (record, shelf) in waiting { write(record, shelf: shelf, to: &rows) }
+        for (record, shelves) in waiting { write(record, shelves: shelves, to: &rows) }
         waiting = []
     }
 
-    /// Returns the key of a row's shelf.
+    /// Returns the keys of a row's shelves.
     ///
     /// - Throws: `unprocessable` for more new shelves than the options allow.
-    private func shelfKey(_ record: ImportRecord) throws -> CatalogKey? {
+    private func shelfKeys(_ record: ImportRecord) throws -> [CatalogKey] {
         if stores[record.store] == nil {
             stores[record.store] = StoreImport(
                 id: nil,
@@ -293,32 +337,42 @@ final class ImportSession {
                 shelves: ShelfKeyGenerator(existing: [])
             )
         }
-        guard let name = record.shelf, let (key, isNew) = stores[record.store]?.shelves.key(for: name) else {
-            return nil
+        var keys: [CatalogKey] = []
+        for path in record.shelves {
+            let known = stores[record.store]!.shelves.created.count
+            let key = stores[record.store]!.shelves.key(for: path)
+            if !keys.contains(key) { keys.append(key) }
+            newShelves += stores[record.store]!.shelves.created.count - known
+            guard newShelves <= options.newShelfLimit else {
+                throw CatalogError.unprocessable(
+                    field: options.title(of: .shelf),
+                    detail: """
+                        line \(record.line): the file would create more than \(options.newShelfLimit) new shelves, \
+                        the last one “\(path.last!.prefix(64))”. Check which column is the shelf, or raise max_new_shelves \
+                        (--max-new-shelves)
+                        """
+                )
+            }
         }
-        if isNew { newShelves += 1 }
-        guard newShelves <= options.newShelfLimit else {
-            throw CatalogError.unprocessable(
-                field: options.title(of: .shelf),
-                detail: """
-                    line \(record.line): the file would create more than \(options.newShelfLimit) new shelves, \
-                    the last one “\(name.prefix(64))”. Check which column is the shelf, or raise max_new_shelves \
-                    (--max-new-shelves)
-                    """
-            )
-        }
-        return key
+        return keys
     }
 
-    private func write(_ record: ImportRecord, shelf: CatalogKey?, to rows: inout CopyText) {
+    /// Writes a row for each shelf of a product, or one without a shelf.
+    private func write(_ record: ImportRecord, shelves: [CatalogKey], to rows: inout CopyText) {
+        guard !shelves.isEmpty else { return write(record, shelf: nil, part: 0, to: &rows) }
+        for (part, shelf) in shelves.enumerated() { write(record, shelf: shelf, part: part, to: &rows) }
+    }
+
+    private func write(_ record: ImportRecord, shelf: CatalogKey?, part: Int, to rows: inout CopyText) {
         rows.field(stores[record.store]!.id!)
         rows.raw(id.text)
         rows.field(record.line)
+        rows.field(part)
         rows.raw(record.store.text)
         rows.field(shelf?.text)
         rows.field(record.product.sku.text)
         for column in ProductColumn.staged {
-            if column == .inStock, record.unreadableStock != nil {
+            if column == .inStock && record.unreadableStock != nil || column == .attributes && !record.hasAttributes {
                 rows.null()
             } else {
                 rows.field(column.value(of: record.product))
@@ -338,16 +392,22 @@ final class ImportSession {
                 },
                 try connection.query(
                     ImportStatements.allShelfTitles
-                ) { try $0.map { (try $0.text(0), try $0.text(1), try $0.text(2), try $0.int2OrNil(3)) } }
+                ) {
+                    try $0.map {
+                        (try $0.text(0), try $0.text(1), try $0.text(2), try $0.int2OrNil(3), try $0.textOrNil(4))
+                    }
+                }
             )
         }
-        var shelvesByStore: [String: [(key: CatalogKey, title: String)]] = [:]
-        for (store, key, title, ordinal) in shelves {
+        var shelvesByStore: [String: [(key: CatalogKey, title: String, parent: CatalogKey?)]] = [:]
+        for (store, key, title, ordinal, parent) in shelves {
             if let ordinal, Dimension.allCases.indices.contains(Int(ordinal)) {
                 let dimension = Dimension.allCases[Int(ordinal)]
                 for name in [key, title] { sizes.add(dimension, of: name, in: try CatalogKey(stored: store)) }
             }
-            shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
+            shelvesByStore[store, default: []].append(
+                (try CatalogKey(stored: key), title, try parent.map { try CatalogKey(stored: $0) })
+            )
         }
         for (key, code, id, pricing, locale) in known {
             sizes.add(try CatalogKey(stored: key), pricing: UnitPricing(rawValue: pricing) ?? .eu, locale: locale)

@@ -37,6 +37,18 @@ enum ImportStatements {
         DELETE FROM import_row WHERE import_id = $1::text::uuid AND in_stock IS NULL RETURNING line
         """
 
+    /// Adds the stored attributes of products, apart from those that the file has, `$2`, to their rows.
+    static let mergeAttributes: PostgresStatement = """
+        UPDATE import_row i SET attributes = (r.attributes - $2) || i.attributes FROM product r
+        WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id AND r.sku = i.sku
+            AND i.attributes IS NOT NULL AND r.attributes - $2 <> '{}'
+        """
+    /// Deletes the rows whose attributes have more bytes than `$2`.
+    static let dropLongAttributes: PostgresStatement = """
+        DELETE FROM import_row WHERE import_id = $1::text::uuid
+            AND octet_length(replace(replace(attributes::text, '": ', '":'), ', "', ',"')) > $2 RETURNING line
+        """
+
     /// Counts the rows whose product has other values in its last row.
     static func countConflicts(_ columns: ImportColumns) -> PostgresStatement {
         ("SELECT count(*) FROM \(conflicting(columns))" as PostgresStatement).named("ImportStatements.countConflicts")
@@ -60,7 +72,7 @@ enum ImportStatements {
     private static func conflicting(_ columns: ImportColumns) -> SQL {
         """
         import_row i JOIN (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
-            ORDER BY store_id, sku, line DESC) l ON l.store_id = i.store_id AND l.sku = i.sku AND i.line < l.line
+            ORDER BY store_id, sku, line DESC, part) l ON l.store_id = i.store_id AND l.sku = i.sku AND i.line < l.line
         WHERE i.import_id = $1::text::uuid AND \(columns.row("i")) IS DISTINCT FROM \(columns.row("l"))
         """
     }
@@ -70,14 +82,14 @@ enum ImportStatements {
         UPDATE import_row i
         SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
         FROM (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
-            ORDER BY store_id, sku, line DESC) l
+            ORDER BY store_id, sku, line DESC, part) l
         WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.sku = l.sku AND i.line < l.line
         """
     static let dropRepeated: PostgresStatement = """
         DELETE FROM import_row i USING (
-            SELECT store_id, line, row_number() OVER (PARTITION BY store_id, sku, shelf_key ORDER BY line DESC) AS place
+            SELECT store_id, line, part, row_number() OVER (PARTITION BY store_id, sku, shelf_key ORDER BY line DESC) AS place
             FROM import_row WHERE import_id = $1::text::uuid) l
-        WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.line = l.line AND l.place > 1
+        WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.line = l.line AND i.part = l.part AND l.place > 1
         """
 
     /// The row count above which hash joins are forced; the staging table has no statistics.
@@ -168,6 +180,8 @@ enum ImportStatements {
             hasRepeats
             ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(ownRows) ORDER BY i.sku, i.line DESC)"
             : "(SELECT * FROM import_row i WHERE \(ownRows))"
+        // Rows of files without attributes have none.
+        let inserted = ProductColumn.staged.filter { $0 != .attributes || columns.hasAttributes }
         let (metric, halfLife, boost): (SQL, SQL, SQL) = ("$4::text", "$5::integer", "$6::double precision")
         // Citus evaluates the logarithm of a parameter even where a CASE avoids that of 0.
         let positiveBoost: SQL = "nullif(\(boost), 0)"
@@ -200,9 +214,9 @@ enum ImportStatements {
                 ln(i.popularity_seed + \(boost)) / ln(2::double precision)) ELSE '-Infinity' END
             """
         return """
-            INSERT INTO product (store_id, sku, \(ProductColumn.staged.names), popularity_seed,
+            INSERT INTO product (store_id, sku, \(inserted.names), popularity_seed,
                 popularity_seed_day, popularity_log2, created_at, modified_at)
-            SELECT i.store_id, i.sku, \(ProductColumn.staged.names(in: "i")), i.popularity_seed,
+            SELECT i.store_id, i.sku, \(inserted.names(in: "i")), i.popularity_seed,
                 \(today), \(score), now(), now()
             FROM \(source) i
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),
@@ -247,7 +261,7 @@ enum ImportStatements {
             \(ProductColumn.allCases.names(in: "r"))
         FROM import_row i, shelf h, product r
         WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
-        ORDER BY h.shelf_id, i.line
+        ORDER BY h.shelf_id, i.line, i.part
         """
     /// `$1` store, `$2` shelves: restores the position of products that are placed again.
     static let restorePositions: PostgresStatement = """
@@ -333,6 +347,12 @@ enum ImportStatements {
             modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
             version = greatest(shelf.version + 1, excluded.version) WHERE shelf.deleted_at IS NOT NULL
         """
+    /// Places new shelves of a store, `$1`, under others: the keys of both, `$2` and `$3`, in pairs.
+    static let setParents: PostgresStatement = """
+        UPDATE shelf h SET parent_id = p.shelf_id FROM unnest($2::text[], $3::text[]) AS made (key, parent), shelf p
+        WHERE h.store_id = $1 AND h.key = made.key AND h.parent_id IS NULL
+            AND p.store_id = $1 AND p.key = made.parent AND p.deleted_at IS NULL AND p.shelf_id <> h.shelf_id
+        """
     /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
     static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
@@ -357,7 +377,8 @@ enum ImportStatements {
     static let stores: PostgresStatement = "SELECT key, currency, store_id, unit_pricing, locale FROM store"
     /// The shelves of all stores. The dimension is null if it may be the initial one, mass.
     static let allShelfTitles: PostgresStatement = """
-        SELECT s.key, h.key, h.title, coalesce(h.dimension, nullif(h.settled_dimension, 0))
-        FROM shelf h JOIN store s USING (store_id) WHERE h.deleted_at IS NULL
+        SELECT s.key, h.key, h.title, coalesce(h.dimension, nullif(h.settled_dimension, 0)), p.key
+        FROM shelf h JOIN store s USING (store_id) LEFT JOIN shelf p ON p.store_id = h.store_id AND p.shelf_id = h.parent_id
+        WHERE h.deleted_at IS NULL
         """
 }

@@ -1,4 +1,5 @@
 package import Catalog
+internal import CatalogJSON
 internal import LibPQ
 
 /// Imports a file into a catalog. Rows are parsed and validated into a staging table and compared there without
@@ -12,12 +13,14 @@ package struct Importer: Sendable {
     private let changes: ChangeAnnouncer
     private let observer: Observer
     private let database: Database
+    private let profiles: PostgresImportProfileStore
 
     package init(_ catalog: PostgresCatalog) {
         pool = catalog.database.imports.pool
         changes = catalog.database.announcer
         observer = catalog.database.observer
         database = catalog.database
+        profiles = catalog.importProfileStore
     }
 
     /// - Parameters:
@@ -59,6 +62,10 @@ package struct Importer: Sendable {
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
         let start = ContinuousClock.now
         let isDistributed = try await database.isDistributed()
+        var options = options
+        if let timeZone = options.profile.timeZone {
+            options.localNow = try await profiles.checkedLocalTime(in: timeZone)
+        }
         let session = ImportSession(connection, pool.configuration, id, options, database, isDistributed: isDistributed)
         do {
             try await session.begin()

@@ -131,7 +131,8 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         case .imageURL: .imageURL
         case .inStock: .inStock
         case .tags: .tags
-        case .attributes, .popularityLog2, .createdAt, .modifiedAt: nil
+        case .attributes: .attributes
+        case .popularityLog2, .createdAt, .modifiedAt: nil
         }
     }
 

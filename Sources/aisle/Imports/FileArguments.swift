@@ -20,6 +20,13 @@ struct FileArguments: ParsableArguments {
     var maxRejects = "5"
 
     func dialect() throws -> FileDialect {
+        var dialect = FileDialect()
+        try read(into: &dialect)
+        return dialect
+    }
+
+    /// Adds what the options say of the form of the file.
+    func read(into dialect: inout FileDialect) throws {
         if let headerLine, !FileDialect.headerLineRange.contains(headerLine) {
             let range = FileDialect.headerLineRange
             throw CommandFailure(
@@ -27,7 +34,10 @@ struct FileArguments: ParsableArguments {
                 CommandFailure.usage
             )
         }
-        return FileDialect(encoding: encoding, separator: separator, decimalMark: decimal, headerLine: headerLine)
+        dialect.encoding = encoding ?? dialect.encoding
+        dialect.separator = separator ?? dialect.separator
+        dialect.decimalMark = decimal ?? dialect.decimalMark
+        dialect.headerLine = headerLine ?? dialect.headerLine
     }
 
     func rejectedPercentLimit() throws -> ExactDecimal {

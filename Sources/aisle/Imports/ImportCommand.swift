@@ -7,17 +7,19 @@ internal import LibPQ
 struct ImportCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Import products from a CSV or NDJSON file.",
+        abstract: "Import products from a CSV, NDJSON or XML file.",
         discussion: """
             Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). Map other column names with \
-            --map, such as --map name=Product price=Price. Importing the same file again changes nothing. gzip files, and zip \
-            archives of one file, are read as well.
+            --map, such as --map name=Product price=Price, and to attributes of products with attributes.NAME=COLUMN. A profile \
+            has the names of all columns of a foreign format: see aisle import-profile list. Importing the same file again changes \
+            nothing. gzip files, and zip archives of one file, are read as well.
             """
     )
 
     @Argument(help: "The file, or - for standard input.") var file: String
     @OptionGroup var database: DatabaseOptions
     @Option(help: "The store of all rows; a file with rows for another store is an error.") var store: StoreName?
+    @Option(help: "The profile of the file: a name of aisle import-profile list, or a JSON file.") var profile: String?
     @OptionGroup(title: "File Options") var fileArguments: FileArguments
     @Option(
         name: .customLong("map"),
@@ -31,7 +33,8 @@ struct ImportCommand: AisleCommand {
         help: "Constants for columns that the file lacks, such as shelf=Dairy. Put them after the file."
     )
     var constants: [String] = []
-    @Option(help: "The currency of new stores if the file has no currency column.") var currency = "EUR"
+    @Option(help: "The currency of new stores if the file has no currency column; by default, that of the first price.")
+    var currency: String?
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
     @Option(help: "skip: import the valid rows; abort: import nothing if a row is invalid.")
     var onError = ImportOptions.ErrorPolicy.skip
@@ -41,9 +44,9 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
-        let options = try options()
         let pieces = try FileChunks(path: file)
         try await database.withCatalog { catalog in
+            let options = try options(try await ImportProfileCommand.profile(profile, catalog))
             let rejections = try Rejections(file: fileArguments.rejects, input: file, options.format, options.dialect)
             let start = ContinuousClock.now
             let summary: ImportSummary
@@ -69,6 +72,7 @@ struct ImportCommand: AisleCommand {
             }
             Console.endProgress()
             try rejections.end()
+            for row in summary.preview { Console.note("as read: \(row.description)") }
             for warning in summary.warnings { Console.note("warning: \(warning)") }
             printUnknownSizes(summary)
             let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
@@ -89,27 +93,29 @@ struct ImportCommand: AisleCommand {
         Console.note("sizes not understood: \(list); write them as a number and a unit, such as 500 g or 6 x 330 ml")
     }
 
-    private func options() throws -> ImportOptions {
-        let chosen = try ImportOptions.Format.of(file, fileArguments.format)
-        guard let currency = Currency(currency) else {
+    private func options(_ profile: ImportProfile?) throws -> ImportOptions {
+        let chosen = try profile?.format ?? fileArguments.format ?? ImportOptions.Format.of(file, nil)
+        if let given = fileArguments.format, given != chosen {
             throw CommandFailure(
-                "--currency must be an ISO 4217 code, such as EUR (got “\(currency)”)",
+                "--format \(given.rawValue) contradicts the profile, which is for \(chosen.rawValue)",
                 CommandFailure.usage
             )
         }
-        let key = try store?.key
         var options = ImportOptions(
             format: chosen,
-            store: key,
-            mapping: try Self.columns(mapping, option: "--map", "COLUMN=NAME, such as price=Price"),
-            currency: currency,
-            readsSizeFromName: sizeFromName,
+            store: try store?.key,
+            currency: try parsedCurrency(),
             onError: onError,
             prunes: prune,
             isDryRun: dryRun
         )
-        options.dialect = try fileArguments.dialect()
-        options.constants = try Self.columns(constants, option: "--set", "COLUMN=VALUE, such as shelf=Dairy")
+        if let profile {
+            options.profile = profile
+            options.profileName = self.profile
+        }
+        if sizeFromName { options.profile.readsSizeFromName = true }
+        try fileArguments.read(into: &options.dialect)
+        try map(&options.profile.mapping)
         options.keepsRejectedRows = fileArguments.rejects != nil
         guard (0...ImportOptions.maximumNewShelfLimit).contains(maxNewShelves) else {
             throw CommandFailure(
@@ -122,20 +128,51 @@ struct ImportCommand: AisleCommand {
         return options
     }
 
-    /// Parses pairs of a column and a text.
-    private static func columns(_ pairs: [String], option: String, _ form: String) throws -> [ImportColumn: String] {
-        var columns: [ImportColumn: String] = [:]
-        for pair in pairs {
-            let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
-            guard halves.count == 2, let column = ImportColumn(rawValue: halves[0]) else {
-                let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
-                throw CommandFailure(
-                    "\(option) must be \(form) (got “\(pair)”); columns: \(names)",
-                    CommandFailure.usage
-                )
-            }
-            columns[column] = halves[1]
+    private func parsedCurrency() throws -> Currency? {
+        guard let text = currency else { return nil }
+        guard let currency = Currency(text) else {
+            throw CommandFailure(
+                "--currency must be an ISO 4217 code, such as EUR (got “\(text)”)",
+                CommandFailure.usage
+            )
         }
-        return columns
+        return currency
+    }
+
+    /// Adds the columns and constants of the command line, which take precedence over the profile.
+    private func map(_ map: inout ImportMapping) throws {
+        for (name, title) in try Self.pairs(mapping, "--map", "COLUMN=NAME, such as price=Price") {
+            if let column = ImportColumn(rawValue: name) {
+                let constant = map.constant(column)
+                map.columns[column] = ColumnSource(title)
+                map.columns[column]?.constant = constant
+            } else if name.hasPrefix("attributes."), ImportMapping.isAttributeName(String(name.dropFirst(11))) {
+                map.attributes[String(name.dropFirst(11))] = ColumnSource(title)
+            } else {
+                throw Self.unknown(name, "--map")
+            }
+        }
+        for (name, text) in try Self.pairs(constants, "--set", "COLUMN=VALUE, such as shelf=Dairy") {
+            guard let column = ImportColumn(rawValue: name) else { throw Self.unknown(name, "--set") }
+            map.set(column, constant: text)
+        }
+    }
+
+    private static func pairs(_ pairs: [String], _ option: String, _ form: String) throws -> [(String, String)] {
+        try pairs.map { pair in
+            let halves = pair.split(separator: "=", maxSplits: 1).map(String.init)
+            guard halves.count == 2 else {
+                throw CommandFailure("\(option) must be \(form) (got “\(pair)”)", CommandFailure.usage)
+            }
+            return (halves[0], halves[1])
+        }
+    }
+
+    private static func unknown(_ name: String, _ option: String) -> CommandFailure {
+        let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
+        return CommandFailure(
+            "\(option): “\(name)” is not a column; columns: \(names), and attributes.NAME",
+            CommandFailure.usage
+        )
     }
 }

@@ -37,11 +37,12 @@ final class Rejections {
             hasHeader = true
             // The file is UTF-8 although the options may say otherwise; its mark takes precedence.
             if dialect.encoding ?? .utf8 != .utf8 { try file.write("\u{FEFF}") }
+            if format == .xml { try file.write(RejectedRow.xmlFrame.0) }
             if format == .csv {
                 try file.write(RejectedRow.header(rejection.header ?? "", separator, line: dialect.headerLine))
             }
         }
-        try file.write(RejectedRow.line(rejection, format, separator))
+        try file.write(RejectedRow.line(rejection, format, separator, isQuoted: dialect.isQuoted))
     }
 
     /// Prints the number of unprinted rejections and closes the file.
@@ -55,6 +56,7 @@ final class Rejections {
                     ?? "\(rest); use --rejects FILE to save all of them"
             )
         }
+        if format == .xml, hasHeader { try file?.write(RejectedRow.xmlFrame.1) }
         try file?.finish()
     }
 }

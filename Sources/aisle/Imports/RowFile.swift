@@ -23,6 +23,9 @@ struct RowFile {
         dialect = try arguments.dialect()
         limit = try arguments.rejectedPercentLimit()
         format = try .of(path, arguments.format)
+        guard format != .xml else {
+            throw CommandFailure("XML files can only be imported as products; use CSV or NDJSON", CommandFailure.usage)
+        }
         // Report an unreadable file first.
         let source = path == "-" ? try InputFile.spool() : path
         _ = try FileChunks(path: source)
@@ -114,7 +117,7 @@ extension ImportOptions.Format {
         let known = ["tsv": "csv", "txt": "csv", "jsonl": "ndjson"][fileExtension] ?? fileExtension
         guard let chosen = Self(rawValue: known) else {
             throw CommandFailure(
-                "the format of \(name) is not known from its extension; use --format csv or --format ndjson",
+                "the format of \(name) is not known from its extension; use --format csv, ndjson or xml",
                 CommandFailure.usage
             )
         }

@@ -38,7 +38,8 @@ package enum Availability {
         return words
     }()
 
-    private static func key(_ text: String) -> String {
+    /// Returns a text in the form in which words are compared.
+    package static func key(_ text: String) -> String {
         String(
             ImportLanguage.folded(text).unicodeScalars.filter {
                 !$0.properties.isWhitespace && !["_", "-", ".", "!", "–", "’", "'"].contains($0)

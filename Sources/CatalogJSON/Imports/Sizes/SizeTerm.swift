@@ -35,8 +35,8 @@ enum SizeTerm: Hashable {
     /// Returns the terms of a text.
     ///
     /// - Complexity: O(n) in the length of the text.
-    static func terms(of text: String, language: String?) -> [SizeTerm] {
-        let lexicon = SizeLexicon.lexicon(for: language)
+    static func terms(of text: String, in context: SizeText.Context) -> [SizeTerm] {
+        let lexicon = SizeLexicon.lexicon(for: context.language)
         let tokens = SizeToken.tokens(of: text)
         var terms: [SizeTerm] = []
         terms.reserveCapacity(tokens.count)
@@ -46,6 +46,11 @@ enum SizeTerm: Hashable {
             case .number(let number): terms.append(.number(number))
             case .mark(let mark): terms.append(.mark(mark))
             case .word(let word):
+                if !context.units.isEmpty, let unit = context.units[word] {
+                    terms.append(.word(SizeWord(content: .unit(unit))))
+                    index += 1
+                    continue
+                }
                 if let length = lexicon.phraseLengths[word],
                     let (phrase, count) = longestPhrase(tokens[index...].prefix(length), lexicon)
                 {

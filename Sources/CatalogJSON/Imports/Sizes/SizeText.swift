@@ -28,6 +28,8 @@ package enum SizeText {
         package var language: String?
         /// The dimension of the shelf's products; decides whether `oz` is a mass or a volume.
         package var dimension: Dimension?
+        /// Further words for units, each one word as sizes are compared.
+        var units: [String: MeasureUnit] = [:]
 
         package init(pricing: UnitPricing = .eu, language: String? = nil, dimension: Dimension? = nil) {
             self.pricing = pricing
@@ -44,16 +46,18 @@ package enum SizeText {
     /// - Complexity: O(n) in the length of the text.
     package static func parse(_ text: String, from source: Source = .size, in context: Context = Context()) -> Size? {
         guard text.utf8.count <= lengthLimit, text.isStreamSafe else { return nil }
-        var reader = SizeReader(SizeTerm.terms(of: text, language: context.language), source, context)
+        var reader = SizeReader(SizeTerm.terms(of: text, in: context), source, context)
         return SizeResolver(source: source, context: context).size(reader.statements())
     }
 
-    /// Parses the name of a unit, such as `kg`, `Stück` or `fl oz`; nil for an unknown or ambiguous one.
+    /// Parses the name of a unit, such as `kg`, `1 kg`, `Stück` or `fl oz`; nil for an unknown or ambiguous one.
     ///
     /// An ounce is a mass, except on a shelf of volumes.
     package static func unit(_ text: String, in context: Context = Context()) -> MeasureUnit? {
+        if !context.units.isEmpty, let unit = context.units[SizeTerm.phrase(text)] { return unit }
         if let unit = MeasureUnit(spelling: text), unit != .oz || context.dimension != .volume { return unit }
-        guard let size = parse("1 " + text, in: context), size.packs == 1, size.amount == ExactDecimal(1),
+        guard let size = parse(text.first == "1" ? text : "1 " + text, in: context), size.packs == 1,
+            size.amount == ExactDecimal(1),
             size.drained == nil, !size.isApproximate
         else { return nil }
         return size.unit

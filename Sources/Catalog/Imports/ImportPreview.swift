@@ -1,0 +1,46 @@
+/// A row of a file as an import reads it, which a dry run shows.
+package struct ImportPreview: Sendable, Hashable {
+    package let line: Int
+    package let store: CatalogKey
+    package let currency: Currency
+    /// The shelves by their keys or titles in the file, each after those above it.
+    package let shelves: [[String]]
+    package let product: Product
+
+    package init(line: Int, store: CatalogKey, currency: Currency, shelves: [[String]], product: Product) {
+        self.line = line
+        self.store = store
+        self.currency = currency
+        self.shelves = shelves
+        self.product = product
+    }
+
+    /// The row in one line for people.
+    package var description: String {
+        var parts = ["\(product.sku) “\(product.name)”"]
+        if let brand = product.brand { parts.append("brand \(brand)") }
+        if let price = product.priceMinor {
+            parts.append("\(Self.amount(price, currency)) \(currency.code)")
+            if let regular = product.regularPriceMinor { parts.append("was \(Self.amount(regular, currency))") }
+        } else {
+            parts.append("no price")
+        }
+        parts.append(product.size.map(Self.text) ?? "no size")
+        if shelves.isEmpty { parts.append("no shelf") }
+        for shelf in shelves { parts.append("shelf \(shelf.joined(separator: " > "))") }
+        if !product.inStock { parts.append("sold out") }
+        if !product.tags.isEmpty { parts.append("tags \(product.tags.joined(separator: " | "))") }
+        if let barcode = product.barcode { parts.append("barcode \(barcode)") }
+        return "line \(line): \(parts.joined(separator: ", "))"
+    }
+
+    private static func amount(_ minor: Int64, _ currency: Currency) -> String {
+        ExactDecimal.digits(Int128(minor), scale: currency.exponent)
+    }
+
+    private static func text(_ size: Size) -> String {
+        let packs = size.packs == 1 ? "" : "\(size.packs) x "
+        let drained = size.drained.map { " (\($0) drained)" } ?? ""
+        return "\(size.isApproximate ? "~" : "")\(packs)\(size.amount) \(size.unit.rawValue)\(drained)"
+    }
+}

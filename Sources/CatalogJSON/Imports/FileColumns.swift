@@ -1,0 +1,376 @@
+internal import Catalog
+
+/// The columns of a file, and which of them an import reads.
+struct FileColumns {
+    /// Where the texts of one column of the import are.
+    private struct Source {
+        /// The indexes of columns of the file, as in `ColumnSource.alternatives`.
+        var alternatives: [[Int]] = []
+        var ignored: Set<String> = []
+        var constant: String?
+        var part: ColumnSource.Part?
+        /// The columns count only in rows that meet these.
+        var conditions: [(columns: [Int], condition: RowCondition)] = []
+    }
+
+    /// A condition of the rows that are products; without columns it holds.
+    private struct Condition {
+        let columns: [Int]
+        let condition: RowCondition
+    }
+
+    private let profile: ImportProfile
+    /// The titles of the file, and the same as they are compared.
+    private(set) var titles: [String] = []
+    private var keys: [String] = []
+    private var hasHeader = true
+    /// The indexes of names in a file without a header.
+    private var indexes: [String: Int] = [:]
+    /// The indexes of the columns that are read.
+    private var used: Set<Int> = []
+    private var columns: [ImportColumn: Source] = [:]
+    private var attributes: [(name: String, source: Source)] = []
+    private var conditions: [Condition] = []
+    private(set) var variants: VariantTable?
+
+    /// The maximum number of names in a file without a header.
+    private static let nameLimit = 5000
+
+    init(_ profile: ImportProfile) { self.profile = profile }
+
+    /// Sets the titles of the header.
+    ///
+    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not.
+    mutating func setHeader(_ titles: [String]) throws(CatalogError) {
+        self.titles = titles
+        keys = titles.map(ColumnTitle.key)
+        try resolve()
+    }
+
+    /// Prepares for rows that name their columns: they have the columns of the mapping.
+    ///
+    /// - Parameter readsAll: whether they have all other columns of imports, too.
+    mutating func setNoHeader(readsAll: Bool) {
+        hasHeader = false
+        var sources = Array(profile.mapping.columns.values) + Array(profile.mapping.attributes.values)
+        if readsAll { sources += ImportColumn.allCases.map(profile.mapping.source) }
+        let named = sources.flatMap { $0.alternatives.flatMap(\.self) } + profile.rows.flatMap(\.columns)
+        for title in named where !title.isPrefix { add(title.text) }
+        // Only a header can lack columns, or have one twice.
+        try? resolve()
+    }
+
+    /// Returns the index of a column that a row names.
+    ///
+    /// - Returns: nil if there are too many names.
+    mutating func index(of name: String) -> Int? {
+        if let known = indexes[name] { return known }
+        guard indexes.count < Self.nameLimit else { return nil }
+        if add(name) { try? resolve() }
+        return indexes[name]
+    }
+
+    /// Adds a name of a column; returns whether it is a new one.
+    @discardableResult
+    private mutating func add(_ name: String) -> Bool {
+        let key = ColumnTitle.key(name)
+        if let known = keys.firstIndex(of: key) {
+            indexes[name] = known
+            return false
+        }
+        titles.append(name)
+        keys.append(key)
+        indexes[name] = titles.count - 1
+        return true
+    }
+
+    /// Whether the import reads a column of the file.
+    func isRead(_ index: Int) -> Bool { used.contains(index) }
+
+    /// The columns of the import that the file has, or that have a constant.
+    var found: Set<ImportColumn> {
+        var found = Set(columns.filter { !$0.value.alternatives.isEmpty || $0.value.constant != nil }.keys)
+        if !attributes.isEmpty { found.insert(.attributes) }
+        return found
+    }
+
+    /// The attributes that the file has; nil if a column has all attributes.
+    var attributeNames: [String]? { columns[.attributes]?.alternatives.isEmpty ?? true ? attributes.map(\.name) : nil }
+
+    /// The index of the only column of the file that a column of the import is read from; nil for several or none.
+    func index(of column: ImportColumn) -> Int? {
+        guard let source = columns[column], source.alternatives.count == 1, source.alternatives[0].count == 1 else {
+            return nil
+        }
+        return source.alternatives[0][0]
+    }
+
+    /// The indexes of all columns of the file that a column of the import is read from.
+    func indexes(of column: ImportColumn) -> [Int] { columns[column]?.alternatives.flatMap(\.self) ?? [] }
+
+    /// The file's name for a column.
+    func title(of column: ImportColumn) -> String? {
+        columns[column]?.alternatives.first.map { $0.map { titles[$0] }.joined(separator: " ") }
+    }
+
+    /// The titles that the import does not read.
+    var unused: [String] {
+        titles.indices.filter { !used.contains($0) && !titles[$0].isEmpty }.map { titles[$0] }
+    }
+
+    /// The columns of the profile that the file lacks, by their names in the import.
+    var missing: [String] {
+        let names = profile.mapping.columns.filter {
+            $0.value.constant == nil && columns[$0.key]?.alternatives.isEmpty ?? true
+        }
+        return names.map { $0.key.rawValue }.sorted()
+    }
+
+    /// Returns the text of a column of the import; nil if the row has none.
+    ///
+    /// - Parameter cell: the text of a column of the file.
+    func text(_ column: ImportColumn, _ cell: (Int) -> String?) -> String? {
+        guard let source = columns[column] else { return nil }
+        return Self.text(source, cell)
+    }
+
+    /// Calls a closure with the attributes that a row has.
+    func forEachAttribute(
+        _ cell: (Int) -> String?,
+        _ body: (_ name: String, _ text: String) throws(ImportRejection) -> Void
+    ) throws(ImportRejection) {
+        for (name, source) in attributes {
+            if let text = Self.text(source, cell) { try body(name, text) }
+        }
+    }
+
+    var hasConditions: Bool { !conditions.isEmpty || variants != nil }
+
+    /// Whether a row is a product.
+    ///
+    /// - Parameter product: the texts that the row takes from that of its product.
+    func isProduct(_ cell: (Int) -> String?, _ product: [Int: String]?) -> Bool {
+        conditions.allSatisfy { condition in
+            // A row without a text takes that of its product, which must meet the condition, too.
+            let inherited = condition.columns.lazy.compactMap { product?[$0] }.first
+            let own = Self.first(condition.columns, cell)
+            return condition.condition.holds(for: own.isEmpty ? inherited ?? "" : own)
+                && (inherited.map(condition.condition.holds) ?? true)
+        }
+    }
+
+    /// Adds the row of a product whose variants follow, or returns the texts that a row takes from that of its product.
+    mutating func product(
+        of line: Int,
+        _ cell: (Int) -> String?
+    ) throws(ImportRejection) -> [Int: String]? {
+        try variants?.product(of: line, cell)
+    }
+
+    // MARK: - Resolving
+
+    private static func text(_ source: Source, _ cell: (Int) -> String?) -> String? {
+        for (columns, condition) in source.conditions where !condition.holds(for: first(columns, cell)) {
+            return source.constant
+        }
+        guard let text = whole(source, cell) else { return source.constant }
+        guard let part = source.part else { return text }
+        let one = part.text(text)
+        return one.isEmpty ? source.constant : one
+    }
+
+    private static func first(_ columns: [Int], _ cell: (Int) -> String?) -> String {
+        for column in columns {
+            if let text = cell(column)?.trimmed, !text.isEmpty { return text }
+        }
+        return ""
+    }
+
+    private static func whole(_ source: Source, _ cell: (Int) -> String?) -> String? {
+        for alternative in source.alternatives {
+            if alternative.count == 1 {
+                if let text = cell(alternative[0]), !isIgnored(text, source) { return text }
+            } else {
+                let texts = alternative.compactMap { index in
+                    cell(index).flatMap { isIgnored($0, source) ? nil : $0.trimmed }
+                }
+                if !texts.isEmpty { return texts.joined(separator: " ") }
+            }
+        }
+        return nil
+    }
+
+    private static func isIgnored(_ text: String, _ source: Source) -> Bool {
+        if source.ignored.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+        let trimmed = text.trimmed
+        return trimmed.isEmpty || source.ignored.contains(trimmed.lowercased())
+    }
+
+    private mutating func resolve() throws(CatalogError) {
+        for column in ImportColumn.allCases {
+            let given = profile.mapping.source(of: column)
+            let source = try resolve(given)
+            if hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first {
+                throw missing(
+                    title.text,
+                    "the file has no column “\(title.text)”, which is mapped to \(column.rawValue)"
+                )
+            }
+            columns[column] = source.alternatives.isEmpty && source.constant == nil ? nil : source
+        }
+        attributes = []
+        for (name, given) in profile.mapping.attributes.sorted(by: { $0.key < $1.key }) {
+            let source = try resolve(given)
+            if hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first {
+                throw missing(
+                    title.text,
+                    "the file has no column “\(title.text)”, which is mapped to the attribute \(name)"
+                )
+            }
+            // Without a header, a row that lacks a column has no such attribute.
+            if !hasHeader || !source.alternatives.isEmpty || source.constant != nil {
+                attributes.append((name, source))
+            }
+        }
+        var inherited: [Int] = []
+        for title in profile.variants?.columns ?? [] {
+            if let column = try index(title) { inherited.append(column) }
+        }
+        conditions = []
+        for condition in profile.rows {
+            let columns = try indexes(of: condition.columns)
+            if !columns.isEmpty { conditions.append(Condition(columns: columns, condition: condition)) }
+        }
+        if let rule = profile.variants, let reference = try firstIndex(rule.reference) {
+            var keys: [(column: Int, prefix: String)] = []
+            for key in rule.keys {
+                if let column = try index(key.column) { keys.append((column, key.prefix)) }
+            }
+            var table = variants ?? VariantTable(usesKeys: !rule.keys.isEmpty)
+            table.set(reference: reference, titles[reference], keys: keys, inherited: inherited.sorted())
+            variants = table
+        }
+        used = Set(columns.values.flatMap { $0.alternatives.flatMap(\.self) })
+        used.formUnion(attributes.flatMap { $0.source.alternatives.flatMap(\.self) })
+        used.formUnion(conditions.flatMap(\.columns))
+        used.formUnion(columns.values.flatMap { $0.conditions.flatMap(\.columns) })
+        if let variants { used.formUnion(variants.columns) }
+    }
+
+    private func resolve(_ source: ColumnSource) throws(CatalogError) -> Source {
+        var resolved = Source(
+            ignored: Set(source.ignored.map { $0.lowercased() }),
+            constant: source.constant,
+            part: source.part
+        )
+        for alternative in source.alternatives {
+            var indexes: [Int] = []
+            for title in alternative {
+                if let index = try index(title) { indexes.append(index) }
+            }
+            if !indexes.isEmpty { resolved.alternatives.append(indexes) }
+        }
+        for condition in source.conditions {
+            let columns = try indexes(of: condition.columns)
+            if !columns.isEmpty { resolved.conditions.append((columns, condition)) }
+        }
+        return resolved
+    }
+
+    private func indexes(of titles: [ColumnTitle]) throws(CatalogError) -> [Int] {
+        var indexes: [Int] = []
+        for title in titles {
+            if let index = try index(title) { indexes.append(index) }
+        }
+        return indexes
+    }
+
+    private func firstIndex(_ titles: [ColumnTitle]) throws(CatalogError) -> Int? {
+        for title in titles {
+            if let index = try index(title) { return index }
+        }
+        return nil
+    }
+
+    private func index(_ title: ColumnTitle) throws(CatalogError) -> Int? {
+        let places = keys.indices.filter { title.matches(key: keys[$0]) }
+        guard places.count <= 1 || !hasHeader else {
+            throw .unprocessable(
+                field: title.text,
+                detail: "the file has the column “\(title.text)” \(places.count) times; keep only one"
+            )
+        }
+        return places.first
+    }
+
+    func missing(_ field: String, _ detail: String) -> CatalogError {
+        .unprocessable(
+            field: field,
+            detail: "\(detail). Columns of the file: \(titles.joined(separator: ", ").prefix(400))"
+        )
+    }
+}
+
+/// The texts that rows of variants take from the rows of their products.
+struct VariantTable {
+    private let usesKeys: Bool
+    private var reference = 0
+    private var referenceTitle = ""
+    private var keys: [(column: Int, prefix: String)] = []
+    private var inherited: [Int] = []
+    private var products: [String: [Int: String]] = [:]
+    /// The reference of the rows of one product, and the texts of the first one.
+    private var current: (reference: String, texts: [Int: String])?
+    private var size = 0
+
+    /// The maximum number of bytes of all texts.
+    private static let sizeLimit = 64 << 20
+
+    /// The columns that the table reads.
+    var columns: [Int] { [reference] + keys.map(\.column) + inherited }
+
+    init(usesKeys: Bool) { self.usesKeys = usesKeys }
+
+    mutating func set(reference: Int, _ title: String, keys: [(column: Int, prefix: String)], inherited: [Int]) {
+        (self.reference, referenceTitle, self.keys, self.inherited) = (reference, title, keys, inherited)
+    }
+
+    /// Adds the row of a product, or returns the texts that a row takes from that of its product.
+    ///
+    /// - Returns: nil for the row of a product.
+    /// - Throws: the rejection of a row whose product is not above it.
+    mutating func product(of line: Int, _ cell: (Int) -> String?) throws(ImportRejection) -> [Int: String]? {
+        let text = cell(reference)?.trimmed ?? ""
+        guard usesKeys else {
+            if let current, current.reference == text, !text.isEmpty { return current.texts }
+            current = (text, texts(cell))
+            return nil
+        }
+        if !text.isEmpty {
+            if let texts = products[text] { return texts }
+            throw ImportRejection(
+                line: line,
+                column: referenceTitle,
+                value: text,
+                reason:
+                    "names a product that is not above it in the file, or too far above it; put products before their variants"
+            )
+        }
+        let texts = texts(cell)
+        for key in keys {
+            guard let name = cell(key.column)?.trimmed, !name.isEmpty else { continue }
+            size += name.utf8.count + texts.values.reduce(0) { $0 + $1.utf8.count } + 64
+            guard size <= Self.sizeLimit else { return nil }
+            products[key.prefix + name] = texts
+        }
+        return nil
+    }
+
+    private func texts(_ cell: (Int) -> String?) -> [Int: String] {
+        var texts: [Int: String] = [:]
+        for column in inherited {
+            if let text = cell(column)?.trimmed, !text.isEmpty { texts[column] = text }
+        }
+        return texts
+    }
+}

@@ -1,0 +1,327 @@
+import Catalog
+import Foundation
+import Testing
+
+@testable import CatalogJSON
+
+/// The built-in profiles read files as shops and lists write them.
+///
+/// The files and what they mean were written from the documentation of the formats, by somebody who did not know the reader.
+@Suite(.timeLimit(.minutes(1))) struct ImportProfileTests {
+    private static let feeds: [(file: String, profile: String)] = [
+        ("google.tsv", "google-merchant"), ("google-rss.xml", "google-merchant"),
+        ("google-atom.xml", "google-merchant"),
+        ("shopify-classic.csv", "shopify"), ("shopify-new.csv", "shopify"),
+        ("woocommerce.csv", "woocommerce"), ("woocommerce-comma.csv", "woocommerce"),
+        ("open-food-facts.csv", "open-food-facts"), ("open-food-facts.jsonl", "open-food-facts"),
+        ("croatia-konzum.csv", "croatian-price-list"), ("croatia-lidl.csv", "croatian-price-list"),
+        ("croatia-spar.csv", "croatian-price-list"), ("croatia-plodine.csv", "croatian-price-list"),
+        ("croatia-kaufland.csv", "croatian-price-list"), ("croatia-ntl-2026.csv", "croatian-price-list"),
+        ("croatia-studenac.xml", "croatian-price-list"), ("croatia-trgocentar.xml", "croatian-price-list"),
+    ]
+
+    private struct Outcome {
+        var records: [ImportRecord] = []
+        var rejections: [ImportRejection] = []
+        var skipped = 0
+    }
+
+    private static func file(_ name: String) throws -> [UInt8] {
+        Array(
+            try Data(
+                contentsOf: try #require(Bundle.module.url(forResource: "Cases/feeds/\(name)", withExtension: nil))
+            )
+        )
+    }
+
+    private static func read(_ name: String, _ profile: String) throws -> Outcome {
+        let format: ImportOptions.Format =
+            name.hasSuffix(".xml") ? .xml : name.hasSuffix(".jsonl") ? .ndjson : .csv
+        var options = ImportOptions(format: format, store: CatalogKey("s"))
+        options.profile = try #require(ImportProfile.builtIn(profile))
+        options.profileName = profile
+        options.now = try #require(Timestamp(rfc3339: "2026-11-27T12:00:00Z"))
+        options.localNow = Timestamp(rfc3339: "2026-11-27T13:00:00Z")
+        var reader = ImportReader(options, currencies: [:])
+        var outcome = Outcome()
+        func take(_ event: ImportReader.Event) {
+            switch event {
+            case .record(let record): outcome.records.append(record)
+            case .rejected(let rejection): outcome.rejections.append(rejection)
+            case .skipped: outcome.skipped += 1
+            }
+        }
+        try file(name).withUnsafeBytes { try reader.read($0, take) }
+        try reader.end(take)
+        return outcome
+    }
+
+    @Test("Products of real formats are read as their documentation says", arguments: feeds)
+    func reads(_ file: String, _ profile: String) throws {
+        let outcome = try Self.read(file, profile)
+        let expected = try #require(
+            try JSONSerialization.jsonObject(with: Data(try Self.file(file + ".expected.json"))) as? [[String: Any]]
+        )
+        for row in expected {
+            let line = try #require(row["line"] as? Int)
+            let record = outcome.records.first { $0.line == line }
+            let isRejected = outcome.rejections.contains { $0.line == line }
+            // The file does not always decide: a product without a price may be one whose price is unknown.
+            let others = row["outcome_alternative"] as? String
+            switch record != nil && others != nil ? others : row["outcome"] as? String {
+            case "product" where row["name"] == nil && record != nil: break
+            case "product":
+                guard let record else {
+                    let reason = outcome.rejections.first { $0.line == line }?.description ?? "skipped"
+                    Issue.record("\(file) line \(line): \(reason)")
+                    continue
+                }
+                check(record, row, "\(file) line \(line)")
+            case "rejected": #expect(record == nil && isRejected, "\(file) line \(line)")
+            default: #expect(record == nil && !isRejected, "\(file) line \(line)")
+            }
+        }
+        let lines = Set(expected.compactMap { $0["line"] as? Int })
+        #expect(outcome.records.allSatisfy { lines.contains($0.line) }, "\(file)")
+    }
+
+    /// Compares what a record has with what the file means; members that the file does not decide are left out.
+    private func check(_ record: ImportRecord, _ row: [String: Any], _ place: String) {
+        let product = record.product
+        func text(_ name: String) -> String? { row[name] as? String }
+        if row["sku"] != nil { #expect(product.sku.text == text("sku"), "\(place)") }
+        if let name = text("name") {
+            #expect(product.name == name || product.name == "\(name) \(text("option") ?? "")", "\(place)")
+        }
+        if row["brand"] != nil { #expect(product.brand == text("brand"), "\(place)") }
+        if row["price_minor"] != nil { #expect(product.priceMinor == row["price_minor"] as? Int64, "\(place)") }
+        if row["regular_price_minor"] != nil {
+            #expect(product.regularPriceMinor == row["regular_price_minor"] as? Int64, "\(place)")
+        }
+        if let currency = text("currency") { #expect(record.currency.code == currency, "\(place)") }
+        if row["size"] != nil {
+            // A size is right or unknown, never another one.
+            let size = text("size").flatMap { SizeText.parse($0, in: SizeText.Context(pricing: .us)) }
+            let (found, wanted) = (quantity(product.size), quantity(size))
+            #expect(product.size == nil || abs(found - wanted) <= wanted / 1000, "\(place) \(record.product)")
+        }
+        if let shelves = row["shelves"] as? [[String]] {
+            let others = row["shelves_alternative"] as? [[String]]
+            #expect(record.shelves == shelves || record.shelves == others, "\(place)")
+        }
+        if let tags = row["tags"] as? [String] { #expect(product.tags == tags, "\(place)") }
+        if let inStock = row["in_stock"] as? Bool {
+            #expect(record.unreadableStock != nil || product.inStock == inStock, "\(place)")
+        }
+        if row["barcode"] != nil { #expect(product.barcode == text("barcode"), "\(place)") }
+        if row["image_url"] != nil { #expect(product.imageURL == text("image_url"), "\(place)") }
+    }
+
+    private func quantity(_ size: Size?) -> Double { size.flatMap { Double($0.baseQuantity.description) } ?? 0 }
+
+    @Test("A profile that is written and parsed again is the same")
+    func roundTrip() throws {
+        for (name, profile) in ImportProfile.builtIn {
+            #expect(try ImportProfile(document: profile.document) == profile, "\(name)")
+        }
+    }
+
+    @Test(
+        "An invalid profile is an error that names the member",
+        arguments: [
+            (#"{"colums":{}}"#, "colums"), (#"{"columns":{"sku":3}}"#, "columns.sku"),
+            (#"{"columns":{"foo":"x"}}"#, "columns.foo"), (#"{"columns":{"sku":{"ignored":["a"]}}}"#, "columns.sku"),
+            (#"{"attributes":{"A b":"x"}}"#, "attributes"), (#"{"currency":"EURO"}"#, "currency"),
+            (#"{"language":"xx"}"#, "language"), (#"{"separators":{"sku":","}}"#, "separators.sku"),
+            (#"{"separators":{"shelf":">"},"shelf_path":">"}"#, "shelf_path"), (#"{"header_line":0}"#, "header_line"),
+            (#"{"words":{"units":{"Kiste":"crate"}}}"#, "words.units.Kiste"),
+            (#"{"words":{"available":["x"],"unavailable":["x"]}}"#, "words"), ("[]", "JSON object"), ("{", "JSON"),
+            (#"{"variants":{"column":"Handle"}}"#, "variants.inherit"), (#"{"rows":[{"column":"A"}]}"#, "rows.is"),
+        ]
+    )
+    func invalid(_ document: String, _ named: String) {
+        let error = #expect(throws: CatalogError.self) { try ImportProfile(document: Array(document.utf8)) }
+        #expect("\(error!)".contains(named), "\(error!)")
+    }
+
+    @Test("Units and words of a profile are understood beside those that imports know")
+    func words() throws {
+        let outcome = try read(
+            #"{"words":{"available":["lagernd"],"unavailable":["später"],"units":{"Kärtchen":"piece"}}}"#,
+            "sku,name,size,in_stock\na,A,12 Kärtchen,lagernd\nb,B,500 g,Später\nc,C,3 Kisten,\n"
+        )
+        #expect(outcome.records.map(\.product.inStock) == [true, false, true])
+        #expect(outcome.records[0].product.size?.baseQuantity == ExactDecimal(12))
+        #expect(outcome.records[1].product.size?.baseQuantity == ExactDecimal(500))
+        #expect(outcome.records[2].product.size == nil)
+    }
+
+    @Test("Attributes of a product come from columns, and what exceeds their limit is left out and counted")
+    func attributes() throws {
+        let long = String(repeating: "x", count: 5000)
+        let outcome = try read(
+            #"{"attributes":{"origin":"Origin","story":"Story"}}"#,
+            "sku,name,Origin,Story\na,A,Istria,short\nb,B,,\(long)\n"
+        )
+        #expect(outcome.records[0].product.attributes == #"{"origin":"Istria","story":"short"}"#)
+        #expect(outcome.records[1].product.attributes == "{}")
+        #expect(outcome.records[1].emptied.map(\.column) == ["story"])
+    }
+
+    @Test("A price that includes the deposit is shown without it")
+    func deposits() throws {
+        let outcome = try read(
+            #"{"price_includes_deposit":true}"#,
+            "sku,name,price,promo_price,deposit\na,A,1.32,1.07,0.07\nb,B,0.05,,0.07\nc,C,2.00,,\n"
+        )
+        #expect(outcome.records.map(\.product.priceMinor) == [100, 200])
+        #expect(outcome.records[0].product.regularPriceMinor == 125)
+        #expect(outcome.rejections.map(\.line) == [3])
+    }
+
+    @Test("A regular price crosses out the price only if it is higher")
+    func regularPrices() throws {
+        let outcome = try read(
+            "{}",
+            "sku,name,price,regular_price\na,A,1.00,1.50\nb,B,1.00,1.00\nc,C,1.00,0.00\nd,D,1.00,\n"
+        )
+        #expect(outcome.records.map(\.product.priceMinor) == [100, 100, 100, 100])
+        #expect(outcome.records.map(\.product.regularPriceMinor) == [150, nil, nil, nil])
+    }
+
+    @Test("A stated unit price confirms a size, makes a contradictory one unknown, and serves where there is none")
+    func unitPrices() throws {
+        let outcome = try read(
+            "{}",
+            """
+            sku,name,price,size,unit_price
+            a,A,1.29,500 g,2.58
+            b,B,1.29,250 g,2.58
+            c,C,1.29,,2.58 €/kg
+            d,D,1.29,,2.58
+            e,E,1.29,6 kom,1.29
+            f,F,0.99,1.5 l,0.66/l
+            g,G,0.99,1.5 kg,0.66/l
+
+            """
+        )
+        let sizes = outcome.records.map { $0.product.size.map { "\($0.isApproximate ? "~" : "")\($0.baseQuantity)" } }
+        #expect(sizes == ["500", nil, "~500", nil, "6", "1500", "1500"])
+        #expect(outcome.records[1].emptied.first?.column == "size")
+        #expect(outcome.records.map(\.hasComputedSize) == [false, false, true, false, false, false, false])
+    }
+
+    @Test("A shelf path, and several shelves in a cell")
+    func shelves() throws {
+        let outcome = try read(
+            #"{"shelf_path":">","separators":{"shelf":","}}"#,
+            "sku,name,shelf\na,A,\"Food > Dairy, Sale\"\nb,B,\"Wine\\, red > Dry\"\nc,C,\" , > \"\n"
+        )
+        #expect(outcome.records.map(\.shelves) == [[["Food", "Dairy"], ["Sale"]], [["Wine, red", "Dry"]], []])
+    }
+
+    @Test(
+        "Days and times of promotions, with offsets or by the clock of the time zone",
+        arguments: [
+            ("2026-11-27", "2026-11-27", true), ("2026-11-28", "", false), ("", "2026-11-26", false),
+            ("2026-11-27T11:59Z", "", true), ("2026-11-27T12:01Z", "", false),
+            ("2026-11-27 12:59", "", true), ("2026-11-27 13:01:00", "", false),
+            ("2026-11-27T13:00-0800/2026-11-29T15:30-0800", "2026-11-27T13:00-0800/2026-11-29T15:30-0800", false),
+            ("2026-11-27T03:00-0800/2026-11-29T15:30-0800", "2026-11-27T03:00-0800/2026-11-29T15:30-0800", true),
+            ("", "2026-11-27 00:00:00", true), ("27.11.2026", "27.11.2026", true), ("1.12.2026", "", false),
+        ]
+    )
+    func times(_ from: String, _ to: String, _ applies: Bool) throws {
+        let outcome = try read("{}", "sku,name,price,promo_price,promo_from,promo_to\na,A,2.00,1.00,\(from),\(to)\n")
+        #expect(outcome.records.first?.product.priceMinor == (applies ? 100 : 200))
+        #expect(outcome.records.first?.emptied.isEmpty == true)
+    }
+
+    /// Reads a file of CSV by a profile at noon UTC, which is 13:00 in the time zone of the file.
+    private func read(_ document: String, _ text: String) throws -> Outcome {
+        var options = ImportOptions(format: .csv, store: CatalogKey("s"), currency: Currency("EUR")!)
+        options.profile = try ImportProfile(document: Array(document.utf8))
+        options.profileName = "test"
+        options.now = try #require(Timestamp(rfc3339: "2026-11-27T12:00:00Z"))
+        options.localNow = Timestamp(rfc3339: "2026-11-27T13:00:00Z")
+        var reader = ImportReader(options, currencies: [:])
+        var outcome = Outcome()
+        func take(_ event: ImportReader.Event) {
+            switch event {
+            case .record(let record): outcome.records.append(record)
+            case .rejected(let rejection): outcome.rejections.append(rejection)
+            case .skipped: outcome.skipped += 1
+            }
+        }
+        try Array(text.utf8).withUnsafeBytes { try reader.read($0, take) }
+        try reader.end(take)
+        return outcome
+    }
+
+    // MARK: - XML
+
+    @Test("Hostile XML is refused with the line, and nothing is expanded or fetched")
+    func hostileXML() throws {
+        let bomb =
+            #"<!DOCTYPE a [<!ENTITY x "xxxxxxxxxx"><!ENTITY y "&x;&x;&x;">]><items><item><sku>&y;</sku></item></items>"#
+        let deep = String(repeating: "<a>", count: 50)
+        for (text, reason) in [
+            (bomb, "document type"), (deep, "levels deep"), ("<items><item><sku>a</sku></items>", "not well-formed"),
+            ("<items><item>", "not well-formed"),
+        ] {
+            let outcome = try readXML(text)
+            #expect(outcome.records.isEmpty)
+            #expect(outcome.rejections.map(\.reason).joined().contains(reason), "\(outcome.rejections)")
+        }
+    }
+
+    @Test("XML is read whatever the pieces of the file, with entities, CDATA, namespaces and encodings")
+    func xml() throws {
+        let text = """
+            <?xml version="1.0" encoding="windows-1250"?>
+            <rss><channel><title>Shop</title>
+            <item><g:sku xmlns:g="http://base.google.com/ns/1.0">a</g:sku><name>Čaj &amp; <![CDATA[<mlijeko>]]></name></item>
+            <ITEM><sku>b</sku><name>B</name><price/><extra><name>no</name></extra></ITEM>
+            </channel></rss>
+            """
+        let bytes = text.unicodeScalars.map { scalar -> UInt8 in scalar == "Č" ? 0xC8 : UInt8(scalar.value) }
+        for piece in [1, 7, 64, 4096] {
+            let outcome = try readXML(bytes, piece: piece)
+            #expect(outcome.records.map(\.product.name) == ["Čaj & <mlijeko>", "B"])
+            #expect(outcome.records.map(\.line) == [3, 4])
+            #expect(outcome.rejections.isEmpty)
+        }
+    }
+
+    @Test("Rejected records of XML can be corrected and imported again")
+    func rejectedXML() throws {
+        var outcome = try readXML("<items><item><sku>a</sku><name>A &amp; B</name><price>cheap</price></item></items>")
+        let rejection = try #require(outcome.rejections.first)
+        let file = RejectedRow.xmlFrame.0 + RejectedRow.line(rejection, .xml, .comma) + RejectedRow.xmlFrame.1
+        #expect(file.contains("<rejected_reason>"))
+        outcome = try readXML(file.replacing("cheap", with: "1.99", maxReplacements: 99))
+        #expect(outcome.records.map(\.product.name) == ["A & B"])
+        #expect(outcome.records.map(\.product.priceMinor) == [199])
+    }
+
+    private func readXML(_ text: String) throws -> Outcome { try readXML(Array(text.utf8), piece: 1 << 16) }
+
+    private func readXML(_ bytes: [UInt8], piece: Int) throws -> Outcome {
+        var options = ImportOptions(format: .xml, store: CatalogKey("s"), currency: Currency("EUR")!)
+        options.keepsRejectedRows = true
+        var reader = ImportReader(options, currencies: [:])
+        var outcome = Outcome()
+        func take(_ event: ImportReader.Event) {
+            switch event {
+            case .record(let record): outcome.records.append(record)
+            case .rejected(let rejection): outcome.rejections.append(rejection)
+            case .skipped: outcome.skipped += 1
+            }
+        }
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            try bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { try reader.read($0, take) }
+        }
+        try reader.end(take)
+        return outcome
+    }
+}

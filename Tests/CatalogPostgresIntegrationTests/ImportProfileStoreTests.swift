@@ -1,0 +1,176 @@
+import Catalog
+import CatalogJSON
+import CatalogPostgres
+import LibPQ
+import Testing
+import TestSupport
+
+@Suite(.timeLimit(.minutes(15))) struct ImportProfileStoreTests {
+    private let store = CatalogKey("corner")!
+
+    private func options(_ document: String) throws -> ImportOptions {
+        var options = ImportOptions(format: .csv, store: store, currency: Currency("EUR")!)
+        options.profile = try ImportProfile(document: Array(document.utf8))
+        options.profileName = "test"
+        return options
+    }
+
+    private func run(
+        _ catalog: PostgresCatalog,
+        _ text: String,
+        _ options: ImportOptions
+    ) async throws -> (ImportSummary, [ImportRejection]) {
+        var rejections: [ImportRejection] = []
+        let summary = try await Importer(catalog).run(
+            ImporterTests.Chunks(text: text),
+            options,
+            onReject: { rejections.append($0) }
+        )
+        return (summary, rejections)
+    }
+
+    private func shelves(_ catalog: PostgresCatalog) async throws -> [String: (title: String, parent: String?)] {
+        let page = try await catalog.shelves(ShelvesRequest(store: store, limit: 200))
+        return Dictionary(
+            uniqueKeysWithValues: page.shelves.map { ($0.shelf.key.text, ($0.shelf.title, $0.shelf.parent?.text)) }
+        )
+    }
+
+    @Test("Paths of shelves become nested shelves, and a second import finds them")
+    func paths() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let options = try options(#"{"shelf_path":">","separators":{"shelf":","}}"#)
+            let file = """
+                sku,name,shelf
+                a,A,"Food > Dairy > Cheese, Offers"
+                b,B,Food > Bakery > Cheese
+                c,C,Offers
+                a,A,Food > Dairy
+
+                """
+            let (first, rejections) = try await run(catalog, file, options)
+            #expect(rejections.isEmpty)
+            #expect(first.shelvesCreated == 6)
+            let found = try await shelves(catalog)
+            #expect(found["cheese"]?.parent == "dairy" && found["cheese-2"]?.parent == "bakery")
+            #expect(found["dairy"]?.parent == "food" && found["bakery"]?.parent == "food")
+            #expect(found["food"]?.parent == nil && found["offers"]?.parent == nil)
+            let product = try await catalog.product(store, SKU("a")!)
+            #expect(Set(product.shelves.map(\.text)) == ["cheese", "dairy", "offers"])
+
+            let (second, _) = try await run(catalog, file, options)
+            #expect(second.inserted + second.updated + second.shelvesCreated == 0)
+            #expect(second.unchanged + second.repeated == 5)
+        }
+    }
+
+    @Test("Attributes of the file are added to those that products have, and exports return all of them")
+    func attributes() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let options = try options(#"{"attributes":{"origin":"Origin","grade":"Grade"}}"#)
+            _ = try await run(catalog, "sku,name,Origin,Grade\na,A,Istria,1\nb,B,,\n", options)
+            var product = try await catalog.product(store, SKU("a")!).product
+            #expect(product.attributes == #"{"grade": "1", "origin": "Istria"}"#)
+            product.attributes = #"{"vegan": true, "grade": "1", "origin": "Istria"}"#
+            _ = try await catalog.put(product, in: store)
+
+            let (changed, _) = try await run(catalog, "sku,name,Origin,Grade\na,A,Krk,\nb,B,,2\n", options)
+            #expect(changed.updated == 2)
+            #expect(
+                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Krk"}"#
+            )
+            let (again, _) = try await run(catalog, "sku,name,Origin,Grade\na,A,Krk,\nb,B,,2\n", options)
+            #expect(again.unchanged == 2)
+            // A file without attributes keeps them.
+            let (other, _) = try await run(catalog, "sku,name\na,AA\n", try self.options("{}"))
+            #expect(other.updated == 1)
+            #expect(
+                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Krk"}"#
+            )
+
+            var exported: [UInt8] = []
+            try await CatalogExport(catalog.database).run(of: store) { exported += $0 }
+            let text = String(decoding: exported, as: UTF8.self)
+            let (imported, rejections) = try await run(catalog, text, ImportOptions(format: .csv))
+            #expect(imported.unchanged == 2 && rejections.isEmpty)
+            let changedText = text.replacing("Krk", with: "Cres")
+            _ = try await run(catalog, changedText, ImportOptions(format: .csv))
+            #expect(
+                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Cres"}"#
+            )
+        }
+    }
+
+    @Test("A product with more attributes than fit is rejected, and keeps what it has")
+    func longAttributes() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let options = try options(#"{"attributes":{"story":"Story"}}"#)
+            _ = try await run(catalog, "sku,name,Story\na,A,short\nb,B,short\n", options)
+            var product = try await catalog.product(store, SKU("a")!).product
+            product.attributes = #"{"own":"\#(String(repeating: "y", count: 3000))"}"#
+            _ = try await catalog.put(product, in: store)
+            var lenient = options
+            lenient.rejectedPercentLimit = ExactDecimal(100)
+            let long = String(repeating: "x", count: 2000)
+            let (summary, rejections) = try await run(catalog, "sku,name,Story\na,AA,\(long)\nb,BB,\(long)\n", lenient)
+            #expect(summary.rejected == 1 && summary.updated == 1)
+            #expect(rejections.map(\.line) == [2])
+            #expect(try await catalog.product(store, SKU("a")!).product.name == "A")
+            #expect(try await catalog.product(store, SKU("b")!).product.name == "BB")
+        }
+    }
+
+    @Test("Rows that are no products, unknown prices and computed sizes are counted")
+    func counts() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let options = try options(#"{"rows":[{"column":"Status","is":["active"]}]}"#)
+            let (summary, _) = try await run(
+                catalog,
+                "sku,name,Status,price,size,unit_price\na,A,draft,1.00,,\nb,B,active,,,\nc,C,active,1.00,,2.00/kg\n",
+                options
+            )
+            #expect(summary.read == 3 && summary.skipped == 1 && summary.inserted == 2)
+            #expect(summary.pricesUnknown == 1 && summary.sizesComputed == 1)
+        }
+    }
+
+    @Test("Profiles are saved, listed, replaced and deleted, and recorded in the log of who did it")
+    func saves() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let name = CatalogKey("supplier")!
+            let (first, second) = (
+                try options(#"{"columns":{"sku":"Code"}}"#).profile, try options(#"{"title":"B"}"#).profile
+            )
+            try await ChangeOrigin.$current.withValue(ChangeOrigin(source: .api, actor: "merchandiser")) {
+                #expect(try await catalog.save(first, named: name))
+                #expect(try await catalog.profile(named: "supplier") == first)
+                #expect(try await !catalog.save(second, named: name))
+                #expect(try await catalog.importProfiles().map(\.name) == [name])
+                #expect(try await catalog.profile(named: "supplier") == second)
+                try await catalog.remove(importProfile: name)
+            }
+            await #expect(throws: CatalogError.self) { try await catalog.remove(importProfile: name) }
+            await #expect(throws: CatalogError.self) { try await catalog.profile(named: "supplier") }
+            await #expect(throws: CatalogError.self) { try await catalog.save(first, named: CatalogKey("shopify")!) }
+            let log = try await catalog.audit(AuditRequest(.user(UserID("merchandiser")!)))
+            #expect(
+                log.entries.map(\.action).sorted()
+                    == ["import-profile.delete", "import-profile.put", "import-profile.put"]
+            )
+        }
+    }
+
+    @Test("A profile needs a known time zone, whose clock decides about promotions")
+    func timeZones() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let unknown = try options(#"{"time_zone":"Europe/Atlantis"}"#).profile
+            let error = await #expect(throws: CatalogError.self) {
+                try await catalog.save(unknown, named: CatalogKey("x")!)
+            }
+            #expect("\(error!)".contains("time_zone"))
+            let local = try #require(try await catalog.localTime(in: "Pacific/Kiritimati"))
+            let hours = (local.microseconds - Timestamp.now().microseconds + 1_800_000_000) / 3_600_000_000
+            #expect(hours == 14)
+        }
+    }
+}

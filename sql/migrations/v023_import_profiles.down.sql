@@ -1,0 +1,2 @@
+ALTER TABLE import_row DROP COLUMN attributes, DROP COLUMN part;
+DROP TABLE import_profile;
