@@ -32,8 +32,10 @@ package struct ImportOptions: Sendable {
     package var readsSizeFromName: Bool
     /// The handling of invalid rows.
     package var onError: ErrorPolicy
-    /// Whether products and placements missing from the file are removed from the stores in it.
+    /// Whether the shelves in the file lose the products that it does not list, and products on no other shelf are deleted.
     package var prunes: Bool
+    /// Whether pruning may remove more than a tenth of a shelf's products.
+    package var confirmsPrune = false
     /// Whether to report the result without changing anything.
     package var isDryRun: Bool
     /// The maximum number of new shelves; a wrongly mapped column would create one per row.

@@ -10,6 +10,8 @@ package struct ImportSummary: Sendable, Hashable {
     /// Placements and products deleted by pruning.
     package var removedPlacements = 0
     package var removedProducts = 0
+    /// The removals by pruning, by store and shelf; only shelves that lose products.
+    package var removedByShelf: [ShelfRemoval] = []
     /// The number of products whose size is only approximate.
     package var sizesApproximate = 0
     /// The number of products whose size was not understood.
@@ -55,6 +57,7 @@ package struct ImportSummary: Sendable, Hashable {
             ("sizes_unknown", sizesUnknown), ("sizes_different", sizesDifferent),
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
             ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_zero", pricesZero),
+
             ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
             ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
             ("stores_created", storesCreated), ("shelves_created", shelvesCreated),

@@ -39,6 +39,7 @@ struct ImportEndpoint: EndpointGroup {
             "size_from_name",
             "on_error",
             "prune",
+            "confirm_prune",
             "currency",
             "max_new_shelves",
             "max_rejects",
@@ -72,6 +73,7 @@ struct ImportEndpoint: EndpointGroup {
             isDryRun: try target.flag("dry_run")
         )
         options.rejectsOtherStores = true
+        options.confirmsPrune = try target.flag("confirm_prune")
         options.dialect = try Self.dialect(target)
         options.rejectedPercentLimit = ImportOptions.defaultRejectedPercentLimit
         if let text = try target.value("max_new_shelves") {

@@ -9,6 +9,8 @@ package struct ImportReport {
     package var isDryRun = false
     package var warnings: [String] = []
     package var unknownSizes: [UnknownSizes.Text] = []
+    /// The removals by pruning, by store and shelf.
+    package var removedByShelf: [ShelfRemoval] = []
     /// The first rejected rows.
     package var rejections: [ImportRejection] = []
 
@@ -26,6 +28,7 @@ package struct ImportReport {
         self.isDryRun = isDryRun
         warnings = summary.warnings
         unknownSizes = summary.unknownSizes.mostFrequent
+        removedByShelf = summary.removedByShelf
         self.rejections = rejections
     }
 
@@ -44,6 +47,14 @@ package struct ImportReport {
                 json.object { json in
                     json.field("text", size.text)
                     json.field("count", size.count)
+                }
+            }
+            json.array("removed_by_shelf", removedByShelf) { json, removal in
+                json.object { json in
+                    json.field("store", removal.store.text)
+                    json.field("shelf", removal.shelf?.text)
+                    json.field("removed", removal.removed)
+                    json.field("remaining", removal.remaining)
                 }
             }
             rejections.write(to: &json)

@@ -35,7 +35,9 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
     @Option(help: "skip: import the valid rows; abort: import nothing if a row is invalid.")
     var onError = ImportOptions.ErrorPolicy.skip
-    @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
+    @Flag(help: "Remove products that are missing from the file from its shelves; delete those on no other shelf.")
+    var prune = false
+    @Flag(help: "Confirm that --prune removes more than a tenth of a shelf's products.") var yes = false
     @Option(parsing: .unconditional, help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
     @Flag(help: "Report the result without changing anything.") var dryRun = false
@@ -57,7 +59,8 @@ struct ImportCommand: AisleCommand {
                             "\(rows) rows",
                             share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
                         )
-                    }
+                    },
+                    onPrune: confirmPrune
                 )
             } catch {
                 // The rejected rows are what must be corrected, above all if nothing was imported.
@@ -80,6 +83,20 @@ struct ImportCommand: AisleCommand {
             try fileArguments.write(report: report.json, input: file)
             Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
         }
+    }
+
+    /// The number of printed shelves that lose products.
+    private static let printedRemovals = 20
+
+    /// Prints what pruning removes, and asks on a terminal if it is much; otherwise, `--yes` is required.
+    private func confirmPrune(_ removals: [ShelfRemoval]) -> Bool {
+        Console.endProgress()
+        for removal in removals.prefix(Self.printedRemovals) { Console.note("prune: removes \(removal.description)") }
+        let rest = removals.count - Self.printedRemovals
+        if rest > 0 { Console.note("prune: and products from \(rest) more shel\(rest == 1 ? "f" : "ves")") }
+        let large = removals.filter(\.isLarge)
+        guard !dryRun, !yes, !large.isEmpty else { return yes }
+        return Console.confirm("remove \(ShelfRemoval.list(large)), more than a tenth?")
     }
 
     private func printUnknownSizes(_ summary: ImportSummary) {
@@ -108,6 +125,7 @@ struct ImportCommand: AisleCommand {
             prunes: prune,
             isDryRun: dryRun
         )
+        options.confirmsPrune = yes
         options.dialect = try fileArguments.dialect()
         options.constants = try Self.columns(constants, option: "--set", "COLUMN=VALUE, such as shelf=Dairy")
         options.keepsRejectedRows = fileArguments.rejects != nil
