@@ -19,7 +19,7 @@ import Testing
         isDryRun: Bool = false,
         onPrune: ([ShelfRemoval]) throws -> Bool = { _ in false }
     ) async throws -> ImportSummary {
-        var options = ImportOptions(format: .csv, prunes: prunes, isDryRun: isDryRun)
+        var options = ImportOptions(format: .csv, prunes: prunes, createsStores: true, isDryRun: isDryRun)
         options.confirmsPrune = isConfirmed
         let file = "store,shelf,sku,name\n" + rows.map { "\($0),N\n" }.joined()
         return try await Importer(catalog).run(ImporterTests.Chunks(text: file), options, onPrune: onPrune)

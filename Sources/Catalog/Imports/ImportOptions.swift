@@ -36,6 +36,8 @@ package struct ImportOptions: Sendable {
     package var prunes: Bool
     /// Whether pruning may remove more than a tenth of a shelf's products.
     package var confirmsPrune = false
+    /// Whether the stores in the file that do not exist are created; otherwise, such a store stops the import.
+    package var createsStores: Bool
     /// Whether to report the result without changing anything.
     package var isDryRun: Bool
     /// The maximum number of new shelves; a wrongly mapped column would create one per row.
@@ -53,6 +55,7 @@ package struct ImportOptions: Sendable {
         readsSizeFromName: Bool = false,
         onError: ErrorPolicy = .skip,
         prunes: Bool = false,
+        createsStores: Bool = false,
         isDryRun: Bool = false
     ) {
         self.format = format
@@ -62,6 +65,7 @@ package struct ImportOptions: Sendable {
         self.readsSizeFromName = readsSizeFromName
         self.onError = onError
         self.prunes = prunes
+        self.createsStores = createsStores
         self.isDryRun = isDryRun
     }
 

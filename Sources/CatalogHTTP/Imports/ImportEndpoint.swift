@@ -40,6 +40,7 @@ struct ImportEndpoint: EndpointGroup {
             "on_error",
             "prune",
             "confirm_prune",
+            "create_store",
             "currency",
             "max_new_shelves",
             "max_rejects",
@@ -70,6 +71,7 @@ struct ImportEndpoint: EndpointGroup {
             readsSizeFromName: try target.flag("size_from_name"),
             onError: try target.choice("on_error") ?? .skip,
             prunes: try target.flag("prune"),
+            createsStores: try target.flag("create_store"),
             isDryRun: try target.flag("dry_run")
         )
         options.rejectsOtherStores = true

@@ -26,6 +26,9 @@ final class ImportSession {
     /// The rows whose availability was not understood, by line; the first ones.
     private var unreadableStock: [Int: ImportRejection] = [:]
     private static let unreadableStockLimit = 10_000
+    /// Stores that do not exist, and that the import may not create.
+    private var unknownStores: Set<CatalogKey> = []
+    private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelf: CatalogKey?)] = []
 
@@ -87,6 +90,9 @@ final class ImportSession {
         _ onProgress: (Int) -> Void
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
+        if let store = options.store, stores[store] == nil, !options.createsStores {
+            throw CatalogError.unknownStores([store], known: stores.keys)
+        }
         var reader = ImportReader(options, currencies: stores.mapValues(\.currency), sizes: sizes)
         try await connection.perform { connection in
             try connection.begin()
@@ -117,6 +123,9 @@ final class ImportSession {
         } catch {
             await abortCopy()
             throw error
+        }
+        guard unknownStores.isEmpty else {
+            throw CatalogError.unknownStores(unknownStores, known: stores.keys)
         }
         summary.warnings = reader.warnings + emptied.warnings
         if let firstDifference {
@@ -174,6 +183,8 @@ final class ImportSession {
         summary.read += 1
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
+        case .record(let record) where stores[record.store] == nil && !options.createsStores:
+            if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
         case .record(let record):
             if record.product.size == nil {
                 summary.sizesUnknown += 1

@@ -40,6 +40,8 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Confirm that --prune removes more than a tenth of a shelf's products.") var yes = false
     @Option(parsing: .unconditional, help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
+    @Flag(help: "Create the stores in the file that do not exist; otherwise, such a store is an error.")
+    var createStore = false
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
@@ -123,6 +125,7 @@ struct ImportCommand: AisleCommand {
             readsSizeFromName: sizeFromName,
             onError: onError,
             prunes: prune,
+            createsStores: createStore,
             isDryRun: dryRun
         )
         options.confirmsPrune = yes
