@@ -28,6 +28,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var stockKept = 0
     /// The number of prices of 0.
     package var pricesZero = 0
+    /// The number of rows whose unit price is far from the median of their shelf.
+    package var unitPricesImplausible = 0
     /// The number of promotions that begin later, and of those that have ended; they are not applied.
     package var promotionsFuture = 0
     package var promotionsExpired = 0
@@ -57,7 +59,7 @@ package struct ImportSummary: Sendable, Hashable {
             ("sizes_unknown", sizesUnknown), ("sizes_different", sizesDifferent),
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
             ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_zero", pricesZero),
-
+            ("unit_prices_implausible", unitPricesImplausible),
             ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
             ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
             ("stores_created", storesCreated), ("shelves_created", shelvesCreated),

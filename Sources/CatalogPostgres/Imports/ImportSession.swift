@@ -20,6 +20,7 @@ final class ImportSession {
     var hasRepeats = false
     var summary = ImportSummary()
     private var emptied = EmptiedFields()
+    private var outliers = UnitPriceOutliers()
     private var sizes = SizeContexts()
     private var firstDifference: ImportRejection?
     private var firstLines: (zeroPrice: Int?, suspiciousSKU: Int?)
@@ -37,6 +38,7 @@ final class ImportSession {
         /// The id that the store has, or will have; nil if it has none yet.
         var id: Int32?
         var currency: Currency
+        var pricing = UnitPricing.eu
         var exists: Bool
         var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
@@ -166,6 +168,10 @@ final class ImportSession {
             firstLines.suspiciousSKU,
             "sku that ends in zeros, as if a spreadsheet had rounded it,"
         )
+        let (count, warnings) = outliers.find()
+        summary.unitPricesImplausible = count
+        summary.warnings += warnings
+        outliers = UnitPriceOutliers()
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
@@ -200,6 +206,16 @@ final class ImportSession {
             if record.wasRounded { summary.pricesRounded += 1 }
             count(record)
             let shelf = try shelfKey(record)
+            if let shelf, let store = stores[record.store] {
+                outliers.add(
+                    line: record.line,
+                    record.product,
+                    on: shelf,
+                    of: record.store,
+                    pricing: store.pricing,
+                    currency: store.currency
+                )
+            }
             if stores[record.store]?.id == nil {
                 waiting.append((record, shelf))
             } else {
@@ -361,7 +377,8 @@ final class ImportSession {
             shelvesByStore[store, default: []].append((try CatalogKey(stored: key), title))
         }
         for (key, code, id, pricing, locale) in known {
-            sizes.add(try CatalogKey(stored: key), pricing: UnitPricing(rawValue: pricing) ?? .eu, locale: locale)
+            let pricing = UnitPricing(rawValue: pricing) ?? .eu
+            sizes.add(try CatalogKey(stored: key), pricing: pricing, locale: locale)
             guard let currency = Currency(code) else {
                 throw PostgresError(
                     .decoding,
@@ -371,6 +388,7 @@ final class ImportSession {
             stores[try CatalogKey(stored: key)] = StoreImport(
                 id: id,
                 currency: currency,
+                pricing: pricing,
                 exists: true,
                 shelves: ShelfKeyGenerator(existing: shelvesByStore[key] ?? [])
             )
