@@ -20,7 +20,7 @@ FAULTS = [
     ("Sources/Catalog/Sorting/PagePlan.swift", "hash.combine(String(limit))", ""),
     ("Sources/Catalog/Sorting/Filter.swift", "$0 >= limit", "$0 > limit"),
     ("Sources/Catalog/Sorting/AmountPerQuantity.swift", "return cost <= limit", "return cost < limit"),
-    ("Sources/Catalog/Values/UnitPricing.swift", "atLeast(41, .piece)", "atLeast(42, .piece)"),
+    ("Sources/Catalog/Values/UnitPricing.swift", "case (.us, .volume): .init(1, .qt_us)", "case (.us, .volume): .init(1, .floz_us)"),
     ("Sources/Catalog/Stores/ShelfHead.swift", "state.shelf.defaultSort ?? state.inheritedSort", "state.inheritedSort"),
     ("Sources/Catalog/ManualOrder/PositionList.swift", "guard target != old else", "guard target == old else"),
     ("Sources/Catalog/Lists/UserList.swift", "max(copy.version + 1, now.microseconds)", "now.microseconds"),

@@ -21,7 +21,10 @@ import TestSupport
         let url = ["DATABASE_URL": database.configuration.dsn]
         #expect(try await run(["store", "create", "shop", "--currency", "EUR"], url).code == 0)
         let file = "shelf,sku,name,price\nDairy,m1,\"Milk, fresh\",1.19\n"
-        #expect(try await run(["import", "-", "--format", "csv", "--store", "shop"], input: file, url).code == 0)
+        #expect(
+            try await run(["import", "-", "--format", "csv", "--create-store", "--store", "shop"], input: file, url)
+                .code == 0
+        )
         #expect(try await run(["pref", "set", "--user", "ann", "theme", "dark"], url).code == 0)
         let lines = try await run(["audit", "shop", "--format", "ndjson"], url).output.split(separator: "\n")
         let entries = try lines.map { try JSONReader.parse(Array($0.utf8)) }

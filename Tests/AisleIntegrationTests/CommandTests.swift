@@ -68,7 +68,10 @@ import TestSupport
             #expect(code == 66, "\(arguments)")
             #expect(error == "aisle: \(message)\n")
         }
-        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(
+            try await run(["import", "-", "--format", "csv", "--create-store"], input: Self.file, environment: url).0
+                == 0
+        )
         try await fails(["store", "show", "shpo"], "store “shpo” does not exist; did you mean shop?")
         try await fails(
             ["export", "products", "other"],
@@ -217,7 +220,11 @@ import TestSupport
     func importsSortsAndExports() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        let imported = try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url)
+        let imported = try await run(
+            ["import", "-", "--format", "csv", "--create-store"],
+            input: Self.file,
+            environment: url
+        )
         #expect(imported.0 == 0)
         #expect(imported.1.contains("inserted\t3"))
         let sorted = try await run(["sort", "dairy", "--by", "unit_price"], environment: url)
@@ -231,7 +238,11 @@ import TestSupport
         let order = try await run(["export", "order", "dairy"], environment: url)
         #expect(order.1 == "m1\nm2\nb1\n")
         let exported = try await run(["export", "products"], environment: url)
-        let again = try await run(["import", "-", "--format", "csv"], input: exported.1, environment: url)
+        let again = try await run(
+            ["import", "-", "--format", "csv", "--create-store"],
+            input: exported.1,
+            environment: url
+        )
         #expect(again.1.contains("unchanged\t3"))
         #expect(try await run(["doctor"], environment: url).1.contains("collation catalog"))
         try await database.drop()
@@ -247,12 +258,15 @@ import TestSupport
             (["sort", "a/b/c"], url, "", 64),
             (["import", "-", "--format", "yaml"], url, "", 64), (["sort", "none/x"], url, "", 66),
             (["import", "/none.csv"], url, "", 66),
-            (["import", "-", "--format", "csv"], url, "sku,name\n", 65),
-            (["import", "-", "--format", "csv"], url, "", 65),
-            (["import", "-", "--format", "csv", "--on-error", "abort"], url, Self.file + "shop,,,,,,,\n", 65),
-            (["import", "-", "--format", "csv"], url, Self.file + "shop,,,,,,,\n", 65),
-            (["import", "-", "--format", "csv", "--max-rejects", "0.x"], url, "", 64),
-            (["import", "-", "--format", "csv", "--store", "other"], url, Self.file, 65),
+            (["import", "-", "--format", "csv", "--create-store"], url, "sku,name\n", 65),
+            (["import", "-", "--format", "csv", "--create-store"], url, "", 65),
+            (
+                ["import", "-", "--format", "csv", "--create-store", "--on-error", "abort"], url,
+                Self.file + "shop,,,,,,,\n", 65
+            ),
+            (["import", "-", "--format", "csv", "--create-store"], url, Self.file + "shop,,,,,,,\n", 65),
+            (["import", "-", "--format", "csv", "--create-store", "--max-rejects", "0.x"], url, "", 64),
+            (["import", "-", "--format", "csv", "--create-store", "--store", "other"], url, Self.file, 65),
             (["store", "list"], ["DATABASE_URL": "host=/nowhere dbname=x"], "", 69),
             (["store", "list"], ["DATABASE_URL": empty.configuration.dsn], "", 78),
             (["store", "list"], ["DATABASE_URL": "not a url"], "", 78),
@@ -274,7 +288,7 @@ import TestSupport
         // The rejected rows are saved although nothing is imported.
         let rejects = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
         let input = Self.file + "shop,,,,,,,\n"
-        let command = ["import", "-", "--format", "csv", "--rejects", rejects]
+        let command = ["import", "-", "--format", "csv", "--create-store", "--rejects", rejects]
         let refused = try await run(command, input: input, environment: url)
         #expect(refused.0 == 65 && refused.2.contains("1 of 4 rows were rejected, more than 5 %"), "\(refused)")
         #expect(try String(contentsOfFile: rejects, encoding: .utf8).contains("\n5,sku,,"))
@@ -285,12 +299,82 @@ import TestSupport
         try await empty.drop()
     }
 
+    @Test("An import creates stores only with --create-store; the error names unknown and closest stores")
+    func importsCreateStoresOnlyOnDemand() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        let command = ["import", "-", "--format", "csv"]
+        let empty = try await run(command, input: Self.file, environment: url)
+        #expect(empty.0 == 66 && empty.2.contains("the catalog has no stores yet"), "\(empty)")
+        #expect(empty.2.contains("--create-store"))
+        #expect(try await run(command + ["--create-store"], input: Self.file, environment: url).0 == 0)
+        let mistyped = try await run(
+            command + ["--store", "shpo"],
+            input: "sku,name\na,A\n",
+            environment: url
+        )
+        #expect(
+            mistyped.0 == 66 && mistyped.2.contains("store “shpo” does not exist; did you mean “shop”?"),
+            "\(mistyped)"
+        )
+        let several = try await run(
+            command,
+            input: "store,sku,name\nshop,a,A\nshup,b,B\nother,c,C\nshup,d,D\n",
+            environment: url
+        )
+        #expect(several.0 == 66, "\(several)")
+        #expect(several.2.contains("stores “other”, “shup” do not exist; did you mean “shop”?"), "\(several)")
+        let stores = try await run(["store", "list", "--format", "json"], environment: url).1
+        #expect(stores.contains("shop") && !stores.contains("shup") && !stores.contains("other"))
+        #expect(!(try await run(["export", "products"], environment: url)).1.contains("shop,,a,"))
+        try await database.drop()
+    }
+
+    @Test("--prune prints what each shelf loses, and removes more than a tenth only with --yes")
+    func pruneNeedsConfirmation() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        func rows(_ range: Range<Int>, _ shelf: String = "dairy") -> String {
+            range.map { "shop,\(shelf),p\($0),A\n" }.joined()
+        }
+        let header = "store,shelf,sku,name\n"
+        let command = ["import", "-", "--format", "csv"]
+        let file = header + rows(0..<30) + rows(28..<30, "curated")
+        #expect(try await run(command + ["--create-store"], input: file, environment: url).0 == 0)
+        let before = try await run(["export", "products"], environment: url).1
+        let report = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString).path
+        let refused = try await run(
+            command + ["--prune", "--report", report],
+            input: header + rows(0..<26),
+            environment: url
+        )
+        #expect(refused.0 == 65, "\(refused)")
+        #expect(refused.2.contains("prune: removes 4 of 30 products from the shelf “dairy” of “shop”\n"))
+        #expect(refused.2.contains("more than a tenth; nothing was changed") && refused.2.contains("--yes"))
+        let dry = try await run(command + ["--prune", "--dry-run"], input: header + rows(0..<26), environment: url)
+        #expect(dry.0 == 0 && dry.2.contains("prune: removes 4 of 30") && dry.1.contains("removed_placements\t4"))
+        #expect(try await run(["export", "products"], environment: url).1 == before)
+        let done = try await run(
+            command + ["--prune", "--yes", "--report", report],
+            input: header + rows(0..<26),
+            environment: url
+        )
+        #expect(done.0 == 0 && done.1.contains("removed_placements\t4\nremoved_products\t2\n"), "\(done)")
+        let json = try String(contentsOfFile: report, encoding: .utf8)
+        #expect(json.contains(#""removed_by_shelf":[{"store":"shop","shelf":"dairy","removed":4,"remaining":26}]"#))
+        let small = try await run(command + ["--prune"], input: header + rows(0..<24), environment: url)
+        #expect(small.0 == 0, "\(small)")
+        #expect(try await run(["export", "products"], environment: url).1.contains("shop,curated,p29,"))
+        try FileManager.default.removeItem(atPath: report)
+        try await database.drop()
+    }
+
     @Test("A killed import leaves no rows behind")
     func killedImportLeavesNoRows() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
-        let process = try TestProcess(["import", "-", "--format", "csv"], environment: url)
+        let process = try TestProcess(["import", "-", "--format", "csv", "--create-store"], environment: url)
         process.send(Self.file + (0..<20_000).map { "shop,Dairy,x\($0),Name \($0),1.00,EUR,1,kg\n" }.joined())
         while try await pool.perform({ try $0.query("SELECT 1 FROM import_run") { $0.count } }) == 0 {
             await Task.yield()
@@ -298,7 +382,10 @@ import TestSupport
         process.signal(SIGKILL)
         #expect(await process.wait() == 128 + SIGKILL)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
-        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(
+            try await run(["import", "-", "--format", "csv", "--create-store"], input: Self.file, environment: url).0
+                == 0
+        )
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM product") { $0.count } } == 3)
         pool.shutDown()
@@ -365,7 +452,10 @@ extension CommandTests {
     func diffsShelf() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(
+            try await run(["import", "-", "--format", "csv", "--create-store"], input: Self.file, environment: url).0
+                == 0
+        )
         let moves = try await run(["diff", "dairy", "--from", "name", "--to", "unit_price"], environment: url)
         #expect(moves.1 == "change\tid\tname\tfrom\tto\tafter\nmove\tm1\tMilk\t2\t0\t\nmove\tm2\tCream\t1\t1\tm1\n")
         #expect(moves.2.contains("2 of 3 moved from name to unit_price"))
@@ -384,7 +474,10 @@ extension CommandTests {
     func editsManualOrder() async throws {
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
-        #expect(try await run(["import", "-", "--format", "csv"], input: Self.file, environment: url).0 == 0)
+        #expect(
+            try await run(["import", "-", "--format", "csv", "--create-store"], input: Self.file, environment: url).0
+                == 0
+        )
         func order() async throws -> String { try await run(["export", "order", "dairy"], environment: url).1 }
         let dryRun = try await run(["move", "dairy", "b1", "--first", "--dry-run"], environment: url)
         #expect(dryRun.1 == "id\tfrom\tto\tafter\nb1\t2\t0\t\n")
@@ -420,7 +513,7 @@ extension CommandTests {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let process = try TestProcess(
-            ["import", "-", "--format", "csv"],
+            ["import", "-", "--format", "csv", "--create-store"],
             environment: ["DATABASE_URL": database.configuration.dsn]
         )
         process.send("store,sku,name\n" + (0..<20_000).map { "shop,x\($0),Name \($0)\n" }.joined())

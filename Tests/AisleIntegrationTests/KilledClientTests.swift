@@ -35,7 +35,7 @@ import TestSupport
         let database = try await TestDatabase.migrated()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let rows = "store,shelf,sku,name,price\nshop,milk,a,A,1\n"
-        let importer = try TestProcess(["import", "-", "--format", "csv"], environment: url)
+        let importer = try TestProcess(["import", "-", "--format", "csv", "--create-store"], environment: url)
         importer.send(rows)
         #expect(await importer.wait() == 0)
         let observer = PostgresPool(database.configuration, options: .init(size: 1))

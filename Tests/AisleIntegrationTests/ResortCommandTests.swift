@@ -22,7 +22,7 @@ import TestSupport
     private func fill(_ url: [String: String], _ database: TestDatabase) async throws {
         let rows = (0..<Self.products).map { "shop,shelf \($0 % Self.shelves),p\($0),Product \($0),1.00" }
         let file = "store,shelf,sku,name,price\n" + rows.joined(separator: "\n") + "\n"
-        #expect(try await run(["import", "-", "--format", "csv"], url, input: file).0 == 0)
+        #expect(try await run(["import", "-", "--format", "csv", "--create-store"], url, input: file).0 == 0)
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         try await pool.perform { try $0.run(script: "UPDATE shelf SET position_source = '-popularity'") }
         pool.shutDown()

@@ -152,7 +152,7 @@ def imports():
     writer = {"authorization": f"Bearer {token('importer', 'catalog:write')}"}
 
     def work():
-        upload("/v1/stores/abused/imports?currency=EUR&max_new_shelves=100000&dry_run=true", body, "text/csv", writer)
+        upload("/v1/stores/abused/imports?create_store=true&currency=EUR&max_new_shelves=100000&dry_run=true", body, "text/csv", writer)
 
     return [process(work) for _ in range(2)]
 

@@ -28,7 +28,7 @@ def imports():
         fresh("source")
         for name, path in [("first", CSV), ("again", CSV), ("changed", f"{FOLDER}/changed.csv")]:
             start = time.time()
-            run(AISLE, "import", path, "--dsn", f"{DSN} dbname=source")
+            run(AISLE, "import", path, "--create-store", "--dsn", f"{DSN} dbname=source")
             times[name].append(time.time() - start)
         fresh("bare")
         times["bare"].append(bare())
@@ -51,7 +51,7 @@ def large_imports():
                     file.write(f"s{number % stores},Shelf {number // stores % 500},p{number // stores},Product {number * 7919 % 999983},"
                                f"Brand {number % 3000},{number % 97}.{(number + shift) % 90 + 10},EUR,{number % 900 + 100} g\n")
             start = time.time()
-            memory, _ = run_measured([AISLE, "import", path, "--max-new-shelves", "5000", "--dsn", f"{DSN} dbname=source"])
+            memory, _ = run_measured([AISLE, "import", path, "--create-store", "--max-new-shelves", "5000", "--dsn", f"{DSN} dbname=source"])
             seconds = time.time() - start
             os.remove(path)
             return seconds, memory

@@ -81,6 +81,6 @@ def all(csv):
     measured("big", "the generated shelf")
     if csv:
         fresh("real")
-        run(AISLE, "import", csv, "--dsn", f"{DSN} dbname=real")
+        run(AISLE, "import", csv, "--create-store", "--dsn", f"{DSN} dbname=real")
         sql("real", "VACUUM ANALYZE")
         measured("real", "the real catalog's largest shelf")

@@ -22,7 +22,7 @@ def times():
         for _ in range(3):
             fresh("titles")
             start = time.perf_counter()
-            run(AISLE, "import", path, "--dsn", f"{DSN} dbname=titles", "--max-new-shelves", str(rows))
+            run(AISLE, "import", path, "--create-store", "--dsn", f"{DSN} dbname=titles", "--max-new-shelves", str(rows))
             spent.append(time.perf_counter() - start)
         found.append(statistics.median(spent))
     show("100,000 rows with as many new shelves ÷ 10,000 with as many, s", found[1], found[0], "≤ 12")
@@ -52,7 +52,7 @@ def pages():
         def upload(number, path):
             with open(path, "rb") as body:
                 text = body.read().replace(b"titles,", f"titles-{number},".encode())
-            query = "currency=EUR&max_new_shelves=100000"
+            query = "create_store=true&currency=EUR&max_new_shelves=100000"
             request = urllib.request.Request(f"{BASE}/v1/stores/titles-{number}/imports?{query}", text, method="POST", headers={
                 "content-type": "text/csv", "authorization": f"Bearer {writer}"})
             urllib.request.urlopen(request, timeout=600).read()

@@ -25,7 +25,7 @@ class Server:
         self.process = None
         self.start()
         for path in imports:
-            self.run("import", os.path.abspath(path))
+            self.run("import", os.path.abspath(path), "--create-store")
 
     def start(self):
         # All tabs of a test share one address, and a test asks for more than a reader would in the same time.

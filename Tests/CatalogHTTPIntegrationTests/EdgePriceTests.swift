@@ -152,7 +152,7 @@ import TestSupport
             guard let price = found.product.priceMinor, let size = found.product.size else { continue }
             let display = try #require(rules.display(priceMinor: price, size: size, currency: currency), "\(id)")
             let decimals = display.value.split(separator: ".").dropFirst().first?.count ?? 0
-            let reference = rules.reference(for: size).quantity.description
+            let reference = rules.reference(for: size.unit.dimension).quantity.description
             shown.append((display.value, price, size.baseQuantity.description, reference, decimals))
         }
         let rows = shown

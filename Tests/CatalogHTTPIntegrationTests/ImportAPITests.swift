@@ -33,7 +33,11 @@ import TestSupport
     func importCreatesStore() async throws {
         try await withServer { (client: any TestClient) async throws in
             let rows = "shelf,sku,name,price,colour\nDairy,a,A,10.5,red\nDairy,b,B,x,red\n"
-            let (status, answer) = try await post(client, "/v1/stores/new/imports?currency=SEK&max_rejects=50", rows)
+            let (status, answer) = try await post(
+                client,
+                "/v1/stores/new/imports?create_store=true&currency=SEK&max_rejects=50",
+                rows
+            )
             #expect(status == .ok)
             #expect(answer["inserted"] == .number("1"))
             #expect(answer["stores_created"] == .number("1"))
@@ -44,14 +48,68 @@ import TestSupport
             #expect(rejects[0]["line"] == .number("3"))
             let store = try await client.execute(uri: "/v1/stores/new", method: .get)
             #expect(String(buffer: store.body).contains(#""currency":"SEK""#))
-            #expect(try await post(client, "/v1/stores/new/imports?currency=kr", rows).0 == .badRequest)
+            #expect(
+                try await post(client, "/v1/stores/new/imports?create_store=true&currency=kr", rows).0 == .badRequest
+            )
+        }
+    }
+
+    @Test("An import creates a store only with create_store, and otherwise names the closest one")
+    func unknownStoreIsNotFound() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            let rows = "sku,name\na,A\n"
+            let (first, empty) = try await post(client, "/v1/stores/corner/imports", rows)
+            #expect(first == .notFound)
+            #expect(empty["detail"]?.string?.contains("the catalog has no stores yet") == true, "\(empty.text)")
+            #expect(empty["hint"] == nil)
+            #expect(try await post(client, "/v1/stores/corner/imports?create_store=true", rows).0 == .ok)
+            for query in ["", "?dry_run=true", "?create_store=false"] {
+                let (status, problem) = try await post(client, "/v1/stores/cornr/imports\(query)", rows)
+                #expect(status == .notFound)
+                #expect(problem["type"] == .string("/problems/not-found"))
+                #expect(problem["parameter"] == .string("store"))
+                #expect(problem["hint"] == .string("corner"))
+                #expect(problem["detail"]?.string?.contains("set create_store (--create-store)") == true)
+            }
+            #expect(try await client.execute(uri: "/v1/stores/cornr", method: .get).status == .notFound)
+            #expect(try await post(client, "/v1/stores/corner/imports", rows).0 == .ok)
+        }
+    }
+
+    @Test(
+        "Removing more than a tenth of a shelf is a 422 unless confirm_prune is set, and removed_by_shelf says what goes"
+    )
+    func pruneIsConfirmed() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            func rows(_ count: Int) -> String { "shelf,sku,name\n" + (0..<count).map { "dairy,p\($0),A\n" }.joined() }
+            let path = "/v1/stores/corner/imports"
+            #expect(try await post(client, path + "?create_store=true", rows(20)).0 == .ok)
+            let (status, problem) = try await post(client, path + "?prune=true", rows(17))
+            #expect(status == .unprocessableContent)
+            #expect(problem["parameter"] == .string("prune"))
+            #expect(problem["detail"]?.string?.contains("3 of 20 products from the shelf “dairy” of “corner”") == true)
+            let (_, dry) = try await post(client, path + "?prune=true&dry_run=true", rows(17))
+            let (_, other) = try await post(client, path, rows(20))
+            #expect(other["unchanged"] == .number("20") && other["removed_by_shelf"]?.elements?.isEmpty == true)
+            let (done, summary) = try await post(client, path + "?prune=true&confirm_prune=true", rows(17))
+            #expect(done == .ok)
+            #expect(summary["removed_products"] == .number("3"))
+            for answer in [dry, summary] {
+                let removed = try #require(answer["removed_by_shelf"]?.elements)
+                #expect(removed.map(\.text) == [#"{"store":"corner","shelf":"dairy","removed":3,"remaining":17}"#])
+            }
+            #expect(try await client.execute(uri: "/v1/stores/corner/products/p17", method: .get).status == .notFound)
         }
     }
 
     @Test("More than 5 % of rejected rows import nothing")
     func limitsRejectedRows() async throws {
         try await withServer { (client: any TestClient) async throws in
-            let (status, problem) = try await post(client, "/v1/stores/new/imports", "sku,name,price\na,A,1\nb,B,x\n")
+            let (status, problem) = try await post(
+                client,
+                "/v1/stores/new/imports?create_store=true",
+                "sku,name,price\na,A,1\nb,B,x\n"
+            )
             #expect(status == .unprocessableContent)
             #expect(problem["rejects"]?.elements?.count == 1)
             #expect(try await client.execute(uri: "/v1/stores/new", method: .get).status == .notFound)
@@ -64,7 +122,7 @@ import TestSupport
             let text = "Products of today\n\nsku;name;price\na;A;1,5\n"
             let headers: HTTPFields = [.contentType: "text/csv", .contentEncoding: "gzip"]
             let path =
-                "/v1/stores/new/imports?encoding=windows-1250&decimal_mark=comma&separator=semicolon&header_line=3"
+                "/v1/stores/new/imports?create_store=true&encoding=windows-1250&decimal_mark=comma&separator=semicolon&header_line=3"
             let file = ByteBuffer(bytes: Gzip.compress(Array(text.utf8))!)
             let response = try await client.execute(uri: path, method: .post, headers: headers, body: file)
             let answer = try JSONReader.parse(Array(buffer: response.body))
@@ -89,7 +147,7 @@ import TestSupport
         try await withServer { (client: any TestClient) async throws in
             func send(_ body: String) async throws -> (Int, String) {
                 let response = try await client.execute(
-                    uri: "/v1/stores/new/imports",
+                    uri: "/v1/stores/new/imports?create_store=true",
                     method: .post,
                     headers: [.contentType: "text/csv", .init("Idempotency-Key")!: "one"],
                     body: ByteBuffer(string: body)
@@ -109,7 +167,7 @@ import TestSupport
         try await withServer { (client: any TestClient) async throws in
             let (status, problem) = try await post(
                 client,
-                "/v1/stores/new/imports",
+                "/v1/stores/new/imports?create_store=true",
                 "sku,name,price\n,A,1\nb,,1\nc,C,x\n"
             )
             #expect(status == .unprocessableContent)

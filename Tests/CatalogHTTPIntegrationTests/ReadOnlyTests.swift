@@ -21,7 +21,10 @@ import TestSupport
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         let writable = PostgresCatalog(try Database(database.configuration))
-        _ = try await Importer(writable).run(SingleChunk(Array(Self.products.utf8)), ImportOptions(format: .csv))
+        _ = try await Importer(writable).run(
+            SingleChunk(Array(Self.products.utf8)),
+            ImportOptions(format: .csv, createsStores: true)
+        )
         try await writable.database.writes.perform(within: .shelf) { database in
             let name = try database.query("SELECT quote_ident(current_database())") { try $0.first { try $0.text(0) } }
             try database.run(script: "ALTER DATABASE \(name ?? "") SET default_transaction_read_only = on")

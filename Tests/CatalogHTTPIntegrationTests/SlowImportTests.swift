@@ -12,7 +12,7 @@ import TestSupport
 @Suite(.timeLimit(.minutes(5))) struct SlowImportTests {
     private static func head(_ token: String) -> String {
         """
-        POST /v1/stores/s/imports HTTP/1.1\r
+        POST /v1/stores/s/imports?create_store=true HTTP/1.1\r
         Host: localhost\r
         Authorization: Bearer \(token)\r
         Content-Type: text/csv\r
@@ -49,7 +49,7 @@ import TestSupport
                     #expect(response.contains("payload-timeout"), "\(response)")
                 }
                 let imported = try await client.execute(
-                    uri: "/v1/stores/s/imports",
+                    uri: "/v1/stores/s/imports?create_store=true",
                     method: .post,
                     headers: [.contentType: "text/csv"],
                     body: ByteBuffer(string: "sku,name\nb,B\n")
@@ -101,7 +101,7 @@ import TestSupport
                 await owner.close()
                 return Array(rows.utf8)
             }
-            let options = ImportOptions(format: .csv, currency: Currency("EUR")!)
+            let options = ImportOptions(format: .csv, currency: Currency("EUR")!, createsStores: true)
             await #expect(throws: CatalogError.self) { try await Importer(catalog).run(pieces, options) }
             #expect(try await Self.runs(catalog) == 0)
         }

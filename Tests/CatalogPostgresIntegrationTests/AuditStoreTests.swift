@@ -373,7 +373,7 @@ import Testing
                         continuation.yield(Array(file.utf8))
                         continuation.finish()
                     },
-                    ImportOptions(format: .csv, store: nil, currency: Currency("EUR")!)
+                    ImportOptions(format: .csv, currency: Currency("EUR")!, createsStores: true)
                 )
             }
             for (store, inserted) in [("shop", 2), ("other", 1)] {

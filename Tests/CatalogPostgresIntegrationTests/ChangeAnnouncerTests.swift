@@ -34,7 +34,7 @@ import TestSupport
                     let pieces = AsyncStream {
                         $0.yield(file); $0.finish()
                     }
-                    _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv))
+                    _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
                 }
             ),
         ]

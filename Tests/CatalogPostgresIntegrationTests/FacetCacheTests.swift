@@ -245,7 +245,7 @@ import Testing
                 stream.yield(Array(file.utf8))
                 stream.finish()
             }
-            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
         }
     }
 

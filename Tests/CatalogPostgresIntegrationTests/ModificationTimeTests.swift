@@ -39,7 +39,7 @@ import TestSupport
                 stream.yield(Array(file.utf8))
                 stream.finish()
             }
-            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
             #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
         }
     }

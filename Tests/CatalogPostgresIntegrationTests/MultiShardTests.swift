@@ -61,6 +61,8 @@ import Testing
         "ImportStatements.countChanged": "import into any store",
         "ImportStatements.stalePlacements": "import into any store",
         "ImportStatements.staleProducts": "import into any store",
+        "ImportStatements.unplacedProducts": "import into any store",
+        "ImportStatements.shelvesOfFile": "import into any store",
         "ImportStatements.stagedStores": "import into any store",
         "ImportStatements.deleteRows": "import into any store",
         "ImportStatements.copyRows": "a store was created meanwhile: its rows move to another shard",

@@ -257,7 +257,10 @@ import TestSupport
     func seedsAndBoostsAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let file = "store,shelf,sku,name,popularity\nshop,shelf,a,A,8\nshop,shelf,b,B,\n"
-            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(
+                ImporterTests.Chunks(text: file),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             var store = try await catalog.store(Self.shop)
             store.newcomerBoost = 4
             _ = try await catalog.put(store)
@@ -279,7 +282,10 @@ import TestSupport
             #expect(Self.isNear(try await score("b"), 4))
             // A new seed replaces the first one; purchases and boost are kept.
             let second = file.replacingOccurrences(of: "A,8", with: "A,1")
-            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: second), ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(
+                ImporterTests.Chunks(text: second),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             #expect(Self.isNear(try await score("a"), 6))
             // Products created from now on have the boost immediately.
             _ = try await catalog.put(Product(sku: SKU("c")!, name: "C"), in: Self.shop)
@@ -317,7 +323,7 @@ import TestSupport
                 try await catalog.remove(product: sku, from: Self.shop)
                 if isImported {
                     let file = "store,shelf,sku,name\nshop,shelf,\(sku),Again\n"
-                    let options = ImportOptions(format: .csv)
+                    let options = ImportOptions(format: .csv, createsStores: true)
                     _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), options)
                 } else {
                     _ = try await catalog.put(Product(sku: sku, name: "Again"), in: Self.shop)

@@ -75,7 +75,7 @@ import Testing
     /// Statements that the importer runs with hash joins.
     private static let hashed: Set<String> = [
         "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.stalePlacements",
-        "ImportStatements.staleProducts",
+        "ImportStatements.staleProducts", "ImportStatements.unplacedProducts", "ImportStatements.shelvesOfFile",
     ]
 
     /// The types of a page's parameters that the statement does not determine.

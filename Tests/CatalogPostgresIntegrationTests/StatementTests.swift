@@ -12,13 +12,10 @@ import Testing
     static let types: [String: String] = [
         "ImportStatements.bumpShelves": "integer, bigint[], boolean[]",
         "ImportStatements.lastPositions": "integer, bigint[]",
-        "ImportStatements.deletePlacements": "integer, text[]",
         "ImportStatements.deleteProducts": "integer, text[]",
         "ImportStatements.removePlacements": "integer, bigint[], text[]",
         "ImportStatements.removePositions": "integer, bigint[], text[]",
         "ImportStatements.restorePositions": "integer, bigint[]",
-        "ImportStatements.removeFromShelves": "integer, text[]",
-        "ImportStatements.touchedShelves": "text, integer, text[]",
         "ListStatements.movePlaces": "text, text[], bytea[]",
         "ListStatements.ranks": "text[]",
         "MigrationStatements.firstChanged": "text[]",

@@ -16,7 +16,10 @@ import Testing
     /// Imports rows of store, shelf, SKU, name, price and currency.
     private static func importRows(_ rows: [String], into catalog: PostgresCatalog) async throws {
         let file = (["store,shelf,sku,name,price,currency"] + rows).map { $0 + "\n" }.joined()
-        _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), ImportOptions(format: .csv))
+        _ = try await Importer(catalog).run(
+            ImporterTests.Chunks(text: file),
+            ImportOptions(format: .csv, createsStores: true)
+        )
     }
 
     private static func id(

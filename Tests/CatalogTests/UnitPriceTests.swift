@@ -51,13 +51,12 @@ import TestSupport
         "A unit price has the reference quantity of the store's rules",
         arguments: [
             (UnitPricing.eu, "250", MeasureUnit.ml, 290, "EUR", "11.60", "1 l"),
-            (.eu, "300", .g, 99, "EUR", "3.30", "1 kg"),
-            (.se, "1140", .piece, 8995, "SEK", "7.89", "100 pieces"),
-            (.se, "99", .piece, 990, "SEK", "0.10", "1 piece"),
-            (.gb, "500", .g, 29, "GBP", "0.580", "1 kg"), (.au, "500", .g, 250, "AUD", "0.50", "100 g"),
-            (.au, "1", .kg, 250, "AUD", "2.50", "1 kg"),
-            (.au, "41", .piece, 410, "AUD", "10.00", "100 pieces"),
-            (.us, "12", .floz_us, 129, "USD", "0.108", "1 floz_us"),
+            (.eu, "300", .g, 99, "EUR", "3.30", "1 kg"), (.eu, "100", .g, 99, "JPY", "990", "1 kg"),
+            (.se, "1140", .piece, 8995, "SEK", "0.08", "1 piece"), (.se, "99", .piece, 990, "SEK", "0.10", "1 piece"),
+            (.gb, "500", .g, 29, "GBP", "0.580", "1 kg"), (.gb, "500", .g, 50, "GBP", "1.00", "1 kg"),
+            (.au, "500", .g, 250, "AUD", "0.50", "100 g"), (.au, "1", .kg, 255, "AUD", "0.26", "100 g"),
+            (.au, "2", .l, 310, "AUD", "0.16", "100 ml"), (.au, "41", .piece, 410, "AUD", "0.10", "1 piece"),
+            (.us, "12", .floz_us, 129, "USD", "3.44", "1 qt_us"), (.us, "1", .gal_us, 399, "USD", "0.998", "1 qt_us"),
             (.us, "1", .qt_us, 399, "USD", "3.99", "1 qt_us"), (.us, "1", .lb, 99, "USD", "0.990", "1 lb"),
         ]
     )
@@ -74,6 +73,26 @@ import TestSupport
         let shown = rules.display(priceMinor: price, size: size, currency: Currency(currency)!)
         #expect(shown?.value == value)
         #expect(shown?.per == per)
+    }
+
+    @Test("Each rule set has one reference quantity per dimension, whatever the size of the pack")
+    func referenceIgnoresThePack() throws {
+        let metric = ["1 kg", "1 l", "1 piece", "1 m", "1 m2", "1 dose"]
+        let expected: [UnitPricing: [String]] = [
+            .eu: metric, .se: metric, .gb: metric, .au: ["100 g", "100 ml"] + metric.dropFirst(2),
+            .us: ["1 lb", "1 qt_us", "1 piece", "1 ft", "1 ft2", "1 dose"],
+        ]
+        for rules in UnitPricing.allCases {
+            #expect(Dimension.allCases.map { rules.reference(for: $0).description } == expected[rules])
+            for unit in MeasureUnit.allCases {
+                for amount in ["0.5", "1", "41", "100", "1000", "5000"] {
+                    let size = try? Size(amount: ExactDecimal(amount)!, unit: unit)
+                    guard let size else { continue }
+                    let shown = rules.display(priceMinor: 100, size: size, currency: Currency("EUR")!)
+                    #expect(shown?.per == rules.reference(for: unit.dimension).description)
+                }
+            }
+        }
     }
 
     @Test("Unit price keys compare exactly like the fractions")

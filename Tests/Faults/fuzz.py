@@ -60,8 +60,8 @@ def seeds(token, writer):
     ):
         yield method.encode(), target.encode(), headers + json_type, json.dumps(body).encode()
     csv = b"sku,name,price,shelf,size\nf1,Fuzz,1.00,Dairy,500 g\nf2,\"Fu,zz\",2.00,Dairy,2x1 l\n"
-    yield b"POST", b"/v1/stores/fuzz/imports?currency=EUR&dry_run=true", staff + [b"content-type: text/csv"], csv
-    yield b"POST", b"/v1/stores/fuzz/imports?dry_run=true", staff + [b"content-type: application/x-ndjson"], b'{"sku":"f1","name":"x","price":"1.00"}\n'
+    yield b"POST", b"/v1/stores/fuzz/imports?create_store=true&currency=EUR&dry_run=true", staff + [b"content-type: text/csv"], csv
+    yield b"POST", b"/v1/stores/fuzz/imports?create_store=true&dry_run=true", staff + [b"content-type: application/x-ndjson"], b'{"sku":"f1","name":"x","price":"1.00"}\n'
 
 
 def mutated(data, dice):

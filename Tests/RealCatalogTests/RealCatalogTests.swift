@@ -29,12 +29,18 @@ import TestSupport
     @Test("A chain is imported completely, and paging reaches each product once")
     func importsWholeChain() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let summary = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            let summary = try await Importer(catalog).run(
+                try File("konzum-hr.csv"),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             #expect(summary.read == 35_205)
             #expect(summary.inserted == 35_205)
             #expect(summary.rejected == 0)
             #expect(summary.storesCreated == 4)
-            let again = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            let again = try await Importer(catalog).run(
+                try File("konzum-hr.csv"),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             #expect(again.unchanged == 35_205)
             for store in try await catalog.stores() {
                 for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
@@ -50,7 +56,10 @@ import TestSupport
     @Test("Each facet counts what its filter keeps")
     func facetsMatchFilters() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await Importer(catalog).run(try File("konzum-hr.csv"), ImportOptions(format: .csv))
+            _ = try await Importer(catalog).run(
+                try File("konzum-hr.csv"),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             var largest: (store: CatalogKey, shelf: CatalogKey, count: Int)?
             for store in try await catalog.stores() {
                 for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
@@ -112,7 +121,12 @@ import TestSupport
                 .shelf: "Category", .price: "Price",
                 .promoPrice: "SpecialPrice",
             ]
-            let options = ImportOptions(format: .csv, store: CatalogKey("konzum-0204")!, mapping: mapping)
+            let options = ImportOptions(
+                format: .csv,
+                store: CatalogKey("konzum-0204")!,
+                mapping: mapping,
+                createsStores: true
+            )
             let summary = try await Importer(catalog).run(try File("konzum-0204-2025-07-03.csv"), options)
             #expect(summary.read == 10_950)
             #expect(summary.rejected == 0)
@@ -140,7 +154,7 @@ import TestSupport
     /// Counts the rows whose size gives the stated unit price, to the cent or within 2 %.
     private func agreement(_ bytes: [UInt8], readingNames: Bool) throws -> [String: Int] {
         let store = CatalogKey("konzum")!
-        var options = ImportOptions(format: .csv, store: store)
+        var options = ImportOptions(format: .csv, store: store, createsStores: true)
         // The unit price is read as the popularity, which is any number.
         options.profile.mapping = [
             .sku: "ProductId", .name: "Product", .size: "Quantity", .price: "Price", .promoPrice: "SpecialPrice",
@@ -175,7 +189,10 @@ import TestSupport
     @Test("A chain's price history is replayed day by day")
     func replaysPriceHistory() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let summary = try await Importer(catalog).run(try File("spar-at.csv"), ImportOptions(format: .csv))
+            let summary = try await Importer(catalog).run(
+                try File("spar-at.csv"),
+                ImportOptions(format: .csv, createsStores: true)
+            )
             #expect(summary.read == 28_317)
             #expect(summary.rejected == 0)
             let store = CatalogKey("spar")!

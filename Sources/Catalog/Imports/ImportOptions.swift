@@ -33,8 +33,12 @@ package struct ImportOptions: Sendable {
     package var currency: Currency?
     /// The handling of invalid rows.
     package var onError: ErrorPolicy
-    /// Whether products and placements missing from the file are removed from the stores in it.
+    /// Whether the shelves in the file lose the products that it does not list, and products on no other shelf are deleted.
     package var prunes: Bool
+    /// Whether pruning may remove more than a tenth of a shelf's products.
+    package var confirmsPrune = false
+    /// Whether the stores in the file that do not exist are created; otherwise, such a store stops the import.
+    package var createsStores: Bool
     /// Whether to report the result without changing anything.
     package var isDryRun: Bool
     /// The maximum number of new shelves; a wrongly mapped column would create one per row.
@@ -52,6 +56,7 @@ package struct ImportOptions: Sendable {
         readsSizeFromName: Bool = false,
         onError: ErrorPolicy = .skip,
         prunes: Bool = false,
+        createsStores: Bool = false,
         isDryRun: Bool = false
     ) {
         self.format = format
@@ -61,6 +66,7 @@ package struct ImportOptions: Sendable {
         self.currency = currency
         self.onError = onError
         self.prunes = prunes
+        self.createsStores = createsStores
         self.isDryRun = isDryRun
     }
 

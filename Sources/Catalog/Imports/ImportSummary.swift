@@ -12,6 +12,8 @@ package struct ImportSummary: Sendable, Hashable {
     /// Placements and products deleted by pruning.
     package var removedPlacements = 0
     package var removedProducts = 0
+    /// The removals by pruning, by store and shelf; only shelves that lose products.
+    package var removedByShelf: [ShelfRemoval] = []
     /// The number of products whose size is only approximate.
     package var sizesApproximate = 0
     /// The number of products whose size was not understood.
@@ -32,6 +34,8 @@ package struct ImportSummary: Sendable, Hashable {
     package var pricesUnknown = 0
     /// The number of prices of 0.
     package var pricesZero = 0
+    /// The number of rows whose unit price is far from the median of their shelf.
+    package var unitPricesImplausible = 0
     /// The number of promotions that begin later, and of those that have ended; they are not applied.
     package var promotionsFuture = 0
     package var promotionsExpired = 0
@@ -66,6 +70,7 @@ package struct ImportSummary: Sendable, Hashable {
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
             ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_unknown", pricesUnknown),
             ("prices_zero", pricesZero),
+            ("unit_prices_implausible", unitPricesImplausible),
             ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
             ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
             ("stores_created", storesCreated), ("shelves_created", shelvesCreated),

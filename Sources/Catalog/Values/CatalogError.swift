@@ -7,6 +7,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case invalidCursor
     /// The named resource does not exist: `store “x”`.
     case notFound(String)
+    /// An import names stores that do not exist, and may not create any.
+    case unknownStores(detail: String, hint: String?)
     /// The request is well-formed but invalid.
     case unprocessable(field: String, detail: String)
     case conflict(String)
@@ -32,6 +34,26 @@ package enum CatalogError: Error, Sendable, Equatable {
     case cancelled
     /// An internal error. The text is for the log, never for a client.
     case fault(String)
+
+    /// - Parameters:
+    ///   - stores: the keys of the stores, at least one.
+    ///   - known: the keys of the stores that exist.
+    package static func unknownStores(_ stores: some Sequence<CatalogKey>, known: some Sequence<CatalogKey>)
+        -> CatalogError
+    {
+        let (names, known) = (stores.map(\.text).sorted(), known.map(\.text).sorted())
+        let shown = names.prefix(5).map { "“\($0)”" }.joined(separator: ", ")
+        let rest = names.count > 5 ? " and \(names.count - 5) more" : ""
+        let what = names.count == 1 ? "store \(shown) does not exist" : "stores \(shown)\(rest) do not exist"
+        let closest = names.lazy.compactMap { $0.closest(among: known) }.first
+        let problem = known.isEmpty ? "the catalog has no stores yet: \(what)" : what
+        let hint = closest.map { "; did you mean “\($0)”?" } ?? "."
+        let pronoun = names.count == 1 ? "it" : "them"
+        return .unknownStores(
+            detail: "\(problem)\(hint) Nothing was imported. To create \(pronoun), set create_store (--create-store)",
+            hint: closest
+        )
+    }
 
     package static func currencyInUse(_ store: Store) -> CatalogError {
         .conflict("the store has prices in \(store.currency.code), so its currency cannot change; create another store")

@@ -24,6 +24,9 @@ package struct UnitPrice: Hashable, Sendable {
         UInt128(priceMinor) * other.quantity < UInt128(other.priceMinor) * quantity
     }
 
+    /// The price as a floating-point number, for statistics only.
+    package var approximateValue: Double { Double(priceMinor) / (Double(quantity) / 1e14) }
+
     package func isEqual(to other: UnitPrice) -> Bool {
         UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity
     }

@@ -11,26 +11,20 @@ package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
         }
     }
 
-    /// Returns the reference quantity for a size.
-    package func reference(for size: Size) -> UnitPriceReference {
-        let quantity = size.baseQuantity
-        func atLeast(_ amount: Int128, _ unit: MeasureUnit) -> Bool {
-            ExactDecimal(amount).multiplied(by: unit.factor).map { quantity >= $0 } ?? false
-        }
-        return switch (self, size.unit.dimension) {
-        case (.au, .mass): atLeast(1, .kg) ? .init(1, .kg) : .init(100, .g)
+    /// Returns the reference quantity of a dimension. The size of a pack never decides.
+    package func reference(for dimension: Dimension) -> UnitPriceReference {
+        switch (self, dimension) {
         case (.us, .mass): .init(1, .lb)
-        case (_, .mass): .init(1, .kg)
-        case (.au, .volume): atLeast(1, .l) ? .init(1, .l) : .init(100, .ml)
-        case (.us, .volume): atLeast(1, .qt_us) ? .init(1, .qt_us) : .init(1, .floz_us)
-        case (_, .volume): .init(1, .l)
-        case (.se, .piece): atLeast(100, .piece) ? .init(100, .piece) : .init(1, .piece)
-        case (.au, .piece): atLeast(41, .piece) ? .init(100, .piece) : .init(1, .piece)
-        case (_, .piece): .init(1, .piece)
+        case (.au, .mass): .init(100, .g)
+        case (.eu, .mass), (.se, .mass), (.gb, .mass): .init(1, .kg)
+        case (.us, .volume): .init(1, .qt_us)
+        case (.au, .volume): .init(100, .ml)
+        case (.eu, .volume), (.se, .volume), (.gb, .volume): .init(1, .l)
         case (.us, .length): .init(1, .ft)
         case (_, .length): .init(1, .m)
         case (.us, .area): .init(1, .ft2)
         case (_, .area): .init(1, .m2)
+        case (_, .piece): .init(1, .piece)
         case (_, .dose): .init(1, .dose)
         }
     }
@@ -38,6 +32,6 @@ package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
     /// Returns the displayed unit price of a product; nil if it has none.
     package func display(priceMinor: Int64?, size: Size?, currency: Currency) -> UnitPriceDisplay? {
         guard let size, let price = UnitPrice(priceMinor: priceMinor, size: size) else { return nil }
-        return price.display(per: reference(for: size), rounding: rounding, currency: currency)
+        return price.display(per: reference(for: price.dimension), rounding: rounding, currency: currency)
     }
 }

@@ -41,6 +41,8 @@ struct ImportEndpoint: EndpointGroup {
             "size_from_name",
             "on_error",
             "prune",
+            "confirm_prune",
+            "create_store",
             "currency",
             "max_new_shelves",
             "max_rejects",
@@ -64,6 +66,7 @@ struct ImportEndpoint: EndpointGroup {
             currency: try Self.currency(target),
             onError: try target.choice("on_error") ?? .skip,
             prunes: try target.flag("prune"),
+            createsStores: try target.flag("create_store"),
             isDryRun: try target.flag("dry_run")
         )
         if let name = try target.value("profile") {
@@ -79,6 +82,7 @@ struct ImportEndpoint: EndpointGroup {
         }
         if try target.flag("size_from_name") { options.profile.readsSizeFromName = true }
         options.rejectsOtherStores = true
+        options.confirmsPrune = try target.flag("confirm_prune")
         try Self.readDialect(target, &options.dialect)
         options.rejectedPercentLimit = ImportOptions.defaultRejectedPercentLimit
         if let text = try target.value("max_new_shelves") {

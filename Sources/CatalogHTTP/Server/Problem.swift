@@ -46,6 +46,10 @@ struct Problem: Error {
             )
             parameter = "cursor"
         case .notFound(let what): self.init(.notFound, "\(what) does not exist")
+        case .unknownStores(let detail, let hint):
+            self.init(.notFound, detail)
+            parameter = "store"
+            self.hint = hint
         case .unprocessable(let field, let detail):
             self.init(.unprocessable, detail)
             parameter = field.isEmpty ? nil : field

@@ -11,6 +11,8 @@ package struct ImportReport {
     package var unknownSizes: [UnknownSizes.Text] = []
     /// The first rows as they were read, in a dry run.
     package var preview: [ImportPreview] = []
+    /// The removals by pruning, by store and shelf.
+    package var removedByShelf: [ShelfRemoval] = []
     /// The first rejected rows.
     package var rejections: [ImportRejection] = []
 
@@ -29,6 +31,7 @@ package struct ImportReport {
         warnings = summary.warnings
         unknownSizes = summary.unknownSizes.mostFrequent
         preview = summary.preview
+        removedByShelf = summary.removedByShelf
         self.rejections = rejections
     }
 
@@ -47,6 +50,14 @@ package struct ImportReport {
                 json.object { json in
                     json.field("text", size.text)
                     json.field("count", size.count)
+                }
+            }
+            json.array("removed_by_shelf", removedByShelf) { json, removal in
+                json.object { json in
+                    json.field("store", removal.store.text)
+                    json.field("shelf", removal.shelf?.text)
+                    json.field("removed", removal.removed)
+                    json.field("remaining", removal.remaining)
                 }
             }
             if isDryRun { json.array("preview", preview) { json, row in Self.write(row, to: &json) } }

@@ -163,7 +163,8 @@ struct ImportApplication: Sendable {
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfLocks.LockedShelves {
-        let shelves = try touchedShelves(rows, withStale: true, connection)
+        let stale = Set(store.stalePlacements.map(\.0))
+        let shelves = try touchedShelves(rows, connection).union(stale)
         let locked = try ShelfLocks.lock(shelves.sorted(), storeID, connection)
         if !store.staleProducts.isEmpty {
             // Placing a product locks its row.
@@ -172,28 +173,20 @@ struct ImportApplication: Sendable {
                 [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
-        guard try touchedShelves(rows, withStale: true, connection) == shelves else {
+        guard try touchedShelves(rows, connection).union(stale) == shelves else {
             throw ShelfLocks.concurrentPlacement
         }
         return locked
     }
 
     /// Returns the shelves in the file and the shelves on which its products are placed.
-    ///
-    /// - Parameter withStale: whether to include shelves that pruning may change.
-    private func touchedShelves(
-        _ rows: [PostgresValue],
-        withStale: Bool = false,
-        _ connection: isolated PostgresConnection
-    ) throws -> Set<Int32> {
-        let products: PostgresValue = .textArray(withStale ? store.staleProducts : [])
-        let found = try connection.query(ImportStatements.touchedShelves, rows + [products]) {
-            try $0.map { try $0.int4(0) }
-        }
-        return Set(found).union(withStale ? store.stalePlacements.map(\.0) : [])
+    private func touchedShelves(_ rows: [PostgresValue], _ connection: isolated PostgresConnection) throws -> Set<Int32>
+    {
+        Set(try connection.query(ImportStatements.touchedShelves, rows) { try $0.map { try $0.int4(0) } })
     }
 
-    /// Removes everything that is missing from the file; returns the affected shelves.
+    /// Removes what is missing from the file; returns the affected shelves. A product that was placed on another shelf since is
+    /// not deleted.
     private func prune(
         _ storeID: Int32,
         _ outcome: inout Outcome,
@@ -213,17 +206,9 @@ struct ImportApplication: Sendable {
             try connection.execute(ImportStatements.removePositions, pairs)
         }
         if !store.staleProducts.isEmpty {
-            let products: [PostgresValue] = [.int4(storeID), .textArray(store.staleProducts)]
-            reordered.formUnion(
-                try connection.query(
-                    ImportStatements.removeFromShelves,
-                    products
-                ) { try $0.map { try $0.int4(0) } }
-            )
-            try connection.execute(ImportStatements.deletePlacements, products)
             outcome.removedProducts = try connection.execute(
                 ImportStatements.deleteProducts,
-                products
+                [.int4(storeID), .textArray(store.staleProducts)]
             )
         }
         return reordered

@@ -92,26 +92,75 @@ extension ImportSession {
         }
     }
 
+    /// Finds what pruning removes. Stores created after the file was read are not pruned.
     private func findStale() async throws {
         let id = id
-        let (placements, products) = try await compareTransaction(hashing: true) { connection in
+        let (placements, products, unplaced, shelves) = try await compareTransaction(hashing: true) { connection in
             (
                 try connection.query(ImportStatements.stalePlacements, [id.parameter]) {
                     try $0.map { (try $0.int4(0), try $0.int4(1), try $0.text(2)) }
                 },
                 try connection.query(ImportStatements.staleProducts, [id.parameter]) {
                     try $0.map { (try $0.int4(0), try $0.text(1)) }
+                },
+                try connection.query(ImportStatements.unplacedProducts, [id.parameter]) {
+                    try $0.map { (try $0.int4(0), try $0.textOrNil(1), try $0.int(2)) }
+                },
+                try connection.query(ImportStatements.shelvesOfFile, [id.parameter]) {
+                    try $0.map { (try $0.int4(0), try $0.int4(1), try $0.text(2), Int(try $0.int4(3))) }
                 }
             )
         }
         let pairs = stores.compactMap { key, store in store.id.map { ($0, key) } }
         let keys = Dictionary(uniqueKeysWithValues: pairs)
-        // Stores created after the file was read are not pruned.
         for (store, shelf, sku) in placements {
             if let key = keys[store] { stores[key]?.stalePlacements.append((shelf, sku)) }
         }
         for (store, sku) in products { if let key = keys[store] { stores[key]?.staleProducts.append(sku) } }
-        summary.removedPlacements = placements.count
-        summary.removedProducts = products.count
+        var listed: [CatalogKey: Int] = [:]
+        var missing: [CatalogKey: Int] = [:]
+        for (store, sku, count) in unplaced {
+            guard let key = keys[store] else { continue }
+            if let sku {
+                missing[key, default: 0] += 1
+                stores[key]?.staleProducts.append(sku)
+            } else {
+                listed[key] = count
+            }
+        }
+        summary.removedPlacements = stores.values.reduce(0) { $0 + $1.stalePlacements.count }
+        summary.removedProducts = stores.values.reduce(0) { $0 + $1.staleProducts.count }
+        let lost = stores.mapValues { store in
+            store.stalePlacements.reduce(into: [:]) { $0[$1.0, default: 0] += 1 }
+        }
+        var removals = try shelves.compactMap { store, shelf, name, products -> ShelfRemoval? in
+            guard let key = keys[store], let removed = lost[key]?[shelf] else { return nil }
+            let remaining = max(0, products - removed)
+            return ShelfRemoval(store: key, shelf: try CatalogKey(stored: name), removed: removed, remaining: remaining)
+        }
+        removals += missing.map {
+            ShelfRemoval(store: $0.key, shelf: nil, removed: $0.value, remaining: listed[$0.key] ?? 0)
+        }
+        summary.removedByShelf = removals.sorted { ($0.store, $0.shelf?.text ?? "") < ($1.store, $1.shelf?.text ?? "") }
+    }
+
+    /// Asks for the confirmation of what pruning removes. A dry run only warns.
+    ///
+    /// - Parameter onPrune: is called with all removals; returns whether they are confirmed.
+    /// - Throws: `unprocessable` if a removal must be confirmed and is not.
+    func confirmPrune(_ onPrune: ([ShelfRemoval]) throws -> Bool) throws {
+        let removals = summary.removedByShelf
+        guard !removals.isEmpty else { return }
+        let isConfirmed = try onPrune(removals)
+        guard !options.confirmsPrune, !isConfirmed else { return }
+        if options.isDryRun {
+            let large = removals.filter(\.isLarge)
+            guard !large.isEmpty else { return }
+            summary.warnings.append(
+                "pruning removes \(ShelfRemoval.list(large)), more than a tenth; it needs confirm_prune (--yes)"
+            )
+        } else {
+            try ShelfRemoval.checkUnconfirmed(removals)
+        }
     }
 }

@@ -20,12 +20,16 @@ final class ImportSession {
     var hasRepeats = false
     var summary = ImportSummary()
     private var emptied = EmptiedFields()
+    private var outliers = UnitPriceOutliers()
     private var sizes = SizeContexts()
     private var firstDifference: ImportRejection?
     private var firstLines: (zeroPrice: Int?, suspiciousSKU: Int?)
     /// The rows whose availability was not understood, by line; the first ones.
     private var unreadableStock: [Int: ImportRejection] = [:]
     private static let unreadableStockLimit = 10_000
+    /// Stores that do not exist, and that the import may not create.
+    private var unknownStores: Set<CatalogKey> = []
+    private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
     /// The names of the attributes in the file; nil if it has all of a product's in one column.
@@ -38,6 +42,7 @@ final class ImportSession {
         /// The id that the store has, or will have; nil if it has none yet.
         var id: Int32?
         var currency: Currency
+        var pricing = UnitPricing.eu
         var exists: Bool
         var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
@@ -91,6 +96,9 @@ final class ImportSession {
         _ onProgress: (Int) -> Void
     ) async throws where Pieces.Element == [UInt8] {
         try await loadStores()
+        if let store = options.store, stores[store] == nil, !options.createsStores {
+            throw CatalogError.unknownStores([store], known: stores.keys)
+        }
         var reader = ImportReader(options, currencies: stores.mapValues(\.currency), sizes: sizes)
         try await connection.perform { connection in
             try connection.begin()
@@ -121,6 +129,9 @@ final class ImportSession {
         } catch {
             await abortCopy()
             throw error
+        }
+        guard unknownStores.isEmpty else {
+            throw CatalogError.unknownStores(unknownStores, known: stores.keys)
         }
         summary.warnings = reader.warnings + emptied.warnings
         if let firstDifference {
@@ -177,6 +188,10 @@ final class ImportSession {
             firstLines.suspiciousSKU,
             "sku that ends in zeros, as if a spreadsheet had rounded it,"
         )
+        let (count, warnings) = outliers.find()
+        summary.unitPricesImplausible = count
+        summary.warnings += warnings
+        outliers = UnitPriceOutliers()
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
@@ -195,6 +210,8 @@ final class ImportSession {
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
         case .skipped: summary.skipped += 1
+        case .record(let record) where stores[record.store] == nil && !options.createsStores:
+            if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
         case .record(let record):
             if options.isDryRun, preview.count < ImportSummary.previewLimit { preview.append(record.preview) }
             if record.product.size == nil {
@@ -211,6 +228,16 @@ final class ImportSession {
             if record.wasRounded { summary.pricesRounded += 1 }
             count(record)
             let shelves = try shelfKeys(record)
+            if let shelf = shelves.first, let store = stores[record.store] {
+                outliers.add(
+                    line: record.line,
+                    record.product,
+                    on: shelf,
+                    of: record.store,
+                    pricing: store.pricing,
+                    currency: store.currency
+                )
+            }
             if stores[record.store]?.id == nil {
                 waiting.append((record, shelves))
             } else {
@@ -410,7 +437,8 @@ final class ImportSession {
             )
         }
         for (key, code, id, pricing, locale) in known {
-            sizes.add(try CatalogKey(stored: key), pricing: UnitPricing(rawValue: pricing) ?? .eu, locale: locale)
+            let pricing = UnitPricing(rawValue: pricing) ?? .eu
+            sizes.add(try CatalogKey(stored: key), pricing: pricing, locale: locale)
             guard let currency = Currency(code) else {
                 throw PostgresError(
                     .decoding,
@@ -420,6 +448,7 @@ final class ImportSession {
             stores[try CatalogKey(stored: key)] = StoreImport(
                 id: id,
                 currency: currency,
+                pricing: pricing,
                 exists: true,
                 shelves: ShelfKeyGenerator(existing: shelvesByStore[key] ?? [])
             )

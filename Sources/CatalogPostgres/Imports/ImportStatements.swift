@@ -138,16 +138,44 @@ enum ImportStatements {
         SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
         WHERE \(ownRows)
         """
+    // Pruning ($1 only). A file names the shelves on which it has rows; it names the products without a shelf if it has such rows.
+
+    private static let inFile: SQL = "i.import_id = $1::text::uuid"
+    private static let namedShelves: SQL = """
+        (SELECT DISTINCT i.store_id, h.shelf_id FROM import_row i JOIN shelf h ON h.store_id = i.store_id AND h.key = i.shelf_key
+            WHERE \(inFile))
+        """
+    /// The placements on the file's shelves that the file does not list.
     static let stalePlacements: PostgresStatement = """
         SELECT p.store_id, p.shelf_id, p.sku FROM placement p
-        WHERE p.store_id IN (SELECT i.store_id FROM import_row i WHERE i.import_id = $1::text::uuid AND i.shelf_key IS NOT NULL)
-            AND NOT EXISTS (SELECT FROM import_row i JOIN shelf h ON h.store_id = i.store_id AND h.key = i.shelf_key
-                WHERE i.import_id = $1::text::uuid AND i.store_id = p.store_id AND h.shelf_id = p.shelf_id AND i.sku = p.sku)
+        JOIN \(namedShelves) n ON n.store_id = p.store_id AND n.shelf_id = p.shelf_id
+        WHERE NOT EXISTS (SELECT FROM import_row i JOIN shelf h ON h.store_id = i.store_id AND h.key = i.shelf_key
+            WHERE \(inFile) AND i.store_id = p.store_id AND h.shelf_id = p.shelf_id AND i.sku = p.sku)
         """
+    /// The products that the file does not list, and that are only on its shelves.
     static let staleProducts: PostgresStatement = """
-        SELECT r.store_id, r.sku FROM product r
-        WHERE r.store_id IN (SELECT i.store_id FROM import_row i WHERE i.import_id = $1::text::uuid) AND NOT EXISTS (
-            SELECT FROM import_row i WHERE i.import_id = $1::text::uuid AND i.store_id = r.store_id AND i.sku = r.sku)
+        SELECT DISTINCT p.store_id, p.sku FROM placement p
+        JOIN \(namedShelves) n ON n.store_id = p.store_id AND n.shelf_id = p.shelf_id
+        WHERE NOT EXISTS (SELECT FROM import_row i WHERE \(inFile) AND i.store_id = p.store_id AND i.sku = p.sku)
+            AND NOT EXISTS (SELECT FROM placement o
+                LEFT JOIN \(namedShelves) m ON m.store_id = o.store_id AND m.shelf_id = o.shelf_id
+                WHERE o.store_id = p.store_id AND o.sku = p.sku AND m.shelf_id IS NULL)
+        """
+    /// The products on no shelf of the stores for which the file has rows without a shelf: each that the file does not list, and
+    /// the number of the others.
+    static let unplacedProducts: PostgresStatement = """
+        SELECT r.store_id, CASE WHEN f.sku IS NULL THEN r.sku END, count(*)
+        FROM product r JOIN (SELECT DISTINCT i.store_id FROM import_row i WHERE \(inFile) AND i.shelf_key IS NULL) n
+            ON n.store_id = r.store_id
+        LEFT JOIN (SELECT DISTINCT i.store_id, i.sku FROM import_row i WHERE \(inFile)) f
+            ON f.store_id = r.store_id AND f.sku = r.sku
+        WHERE NOT EXISTS (SELECT FROM placement p WHERE p.store_id = r.store_id AND p.sku = r.sku)
+        GROUP BY 1, 2
+        """
+    /// The keys of the file's shelves and the number of their products.
+    static let shelvesOfFile: PostgresStatement = """
+        SELECT DISTINCT h.store_id, h.shelf_id, h.key, h.product_count
+        FROM import_row i JOIN shelf h ON h.store_id = i.store_id AND h.key = i.shelf_key WHERE \(inFile)
         """
 
     // MARK: - Applying
@@ -162,13 +190,12 @@ enum ImportStatements {
     /// The position's fraction, exact to 40 decimals.
     private static let rank: SQL = "i.position_numerator * 1e40 / i.position_denominator"
 
-    /// `$3`: products that are deleted.
+    /// The shelves in the file and those on which its products are placed.
     static let touchedShelves: PostgresStatement = """
         SELECT h.shelf_id FROM shelf h WHERE h.store_id = $2 AND h.deleted_at IS NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         UNION
-        SELECT p.shelf_id FROM placement p WHERE p.store_id = $2
-            AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows) UNION ALL SELECT unnest($3))
+        SELECT p.shelf_id FROM placement p WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
         """
 
     private static let today: SQL = "(now() AT TIME ZONE 'UTC')::date"
@@ -353,17 +380,10 @@ enum ImportStatements {
         WHERE h.store_id = $1 AND h.key = made.key AND h.parent_id IS NULL
             AND p.store_id = $1 AND p.key = made.parent AND p.deleted_at IS NULL AND p.shelf_id <> h.shelf_id
         """
-    /// Removes products, `$2`, from all shelves; returns the shelf of each placement.
-    static let removeFromShelves: PostgresStatement = """
-        UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku IN (SELECT unnest($2)) AND NOT
-            is_removed RETURNING shelf_id
-        """
-    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
-        "$1",
-        "WHERE p.store_id = $1 AND p.sku IN (SELECT unnest($2))"
-    )
+    /// Deletes the products among `$2` that are on no shelf.
     static let deleteProducts: PostgresStatement = """
-        DELETE FROM product WHERE store_id = $1 AND sku IN (SELECT unnest($2))
+        DELETE FROM product r WHERE r.store_id = $1 AND r.sku IN (SELECT unnest($2))
+            AND NOT EXISTS (SELECT FROM placement p WHERE p.store_id = $1 AND p.sku = r.sku)
         """
     /// Locks an import's row, so that it is not swept.
     static let lockRun: PostgresStatement = """

@@ -27,13 +27,15 @@ package struct Importer: Sendable {
     ///   - pieces: the file, in chunks of any size.
     ///   - onReject: called for every rejected row, in file order; those that need the catalog come last.
     ///   - onProgress: called periodically with the number of rows read.
+    ///   - onPrune: called with what pruning removes, before anything is changed; returns whether the caller confirms it.
     /// - Throws: `CatalogError`; `unprocessable` if the whole file is unusable, or if a row is invalid and the
     ///   options say to abort. Nothing was changed then.
     package func run<Pieces: AsyncSequence>(
         _ pieces: Pieces,
         _ options: ImportOptions,
         onReject: (ImportRejection) throws -> Void = { _ in },
-        onProgress: (Int) -> Void = { _ in }
+        onProgress: (Int) -> Void = { _ in },
+        onPrune: ([ShelfRemoval]) throws -> Bool = { _ in false }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
         // Its connections are not those of a lane, which would record the position.
         defer { PositionRecorder.current?.forget() }
@@ -42,7 +44,7 @@ package struct Importer: Sendable {
             let summary = try await RunLock.withLock(.importRun, "hashtext($1)", [id.parameter], in: pool) {
                 try await pool.withConnection { connection in
                     try await connection.onOwnThread {
-                        try await run(pieces, options, id, connection, onReject, onProgress)
+                        try await run(pieces, options, id, connection, onReject, onProgress, onPrune)
                     }
                 }
             }
@@ -58,7 +60,8 @@ package struct Importer: Sendable {
         _ id: ImportID,
         _ connection: PostgresConnection,
         _ onReject: (ImportRejection) throws -> Void,
-        _ onProgress: (Int) -> Void
+        _ onProgress: (Int) -> Void,
+        _ onPrune: ([ShelfRemoval]) throws -> Bool
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
         let start = ContinuousClock.now
         let isDistributed = try await database.isDistributed()
@@ -71,6 +74,7 @@ package struct Importer: Sendable {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)
             try await session.resolve(onReject)
+            try session.confirmPrune(onPrune)
             // Some stores may have been changed when one fails.
             defer { changes.announce(.all) }
             if !options.isDryRun {

@@ -50,6 +50,7 @@ struct CommandFailure: Error {
             self.init(error.detail + hint, Self.usage)
         case .invalidCursor: self.init("invalid cursor", Self.usage)
         case .notFound(let what): self.init("\(what) does not exist", Self.noInput)
+        case .unknownStores(let detail, _): self.init(detail, Self.noInput)
         case .unprocessable(_, let detail): self.init(detail, Self.badData)
         case .stale(let current):
             self.init("the order has changed; check it, and repeat with --if-version \(current)", Self.tryAgain)

@@ -21,6 +21,18 @@ enum Console {
 
     static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
 
+    /// Asks a question on the terminal; returns nil if there is no terminal to answer it.
+    static func ask(_ question: String) -> String? {
+        guard isatty(STDIN_FILENO) == 1, notesAreTerminal else { return nil }
+        _ = STDERR_FILENO.writeAll("\(question) ".utf8)
+        return readLine() ?? ""
+    }
+
+    /// Asks to confirm something; returns whether the answer is yes. Without a terminal, it is no.
+    static func confirm(_ question: String) -> Bool {
+        ["y", "yes"].contains(ask("\(question) [y/N]")?.lowercased())
+    }
+
     /// Prints a line that the next one overwrites; only on a terminal.
     static func progress(_ text: String) {
         guard notesAreTerminal else { return }

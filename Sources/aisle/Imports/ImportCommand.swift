@@ -38,9 +38,13 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Parse missing sizes from the end of the name.") var sizeFromName = false
     @Option(help: "skip: import the valid rows; abort: import nothing if a row is invalid.")
     var onError = ImportOptions.ErrorPolicy.skip
-    @Flag(help: "Delete products and placements that are missing from the file.") var prune = false
+    @Flag(help: "Remove products that are missing from the file from its shelves; delete those on no other shelf.")
+    var prune = false
+    @Flag(help: "Confirm that --prune removes more than a tenth of a shelf's products.") var yes = false
     @Option(parsing: .unconditional, help: "The maximum number of new shelves.")
     var maxNewShelves = ImportOptions.defaultNewShelfLimit
+    @Flag(help: "Create the stores in the file that do not exist; otherwise, such a store is an error.")
+    var createStore = false
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
@@ -60,7 +64,8 @@ struct ImportCommand: AisleCommand {
                             "\(rows) rows",
                             share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
                         )
-                    }
+                    },
+                    onPrune: confirmPrune
                 )
             } catch {
                 // The rejected rows are what must be corrected, above all if nothing was imported.
@@ -86,6 +91,20 @@ struct ImportCommand: AisleCommand {
         }
     }
 
+    /// The number of printed shelves that lose products.
+    private static let printedRemovals = 20
+
+    /// Prints what pruning removes, and asks on a terminal if it is much; otherwise, `--yes` is required.
+    private func confirmPrune(_ removals: [ShelfRemoval]) -> Bool {
+        Console.endProgress()
+        for removal in removals.prefix(Self.printedRemovals) { Console.note("prune: removes \(removal.description)") }
+        let rest = removals.count - Self.printedRemovals
+        if rest > 0 { Console.note("prune: and products from \(rest) more shel\(rest == 1 ? "f" : "ves")") }
+        let large = removals.filter(\.isLarge)
+        guard !dryRun, !yes, !large.isEmpty else { return yes }
+        return Console.confirm("remove \(ShelfRemoval.list(large)), more than a tenth?")
+    }
+
     private func printUnknownSizes(_ summary: ImportSummary) {
         let texts = summary.unknownSizes.mostFrequent.filter { !$0.text.isEmpty }
         guard !texts.isEmpty else { return }
@@ -107,8 +126,10 @@ struct ImportCommand: AisleCommand {
             currency: try parsedCurrency(),
             onError: onError,
             prunes: prune,
+            createsStores: createStore,
             isDryRun: dryRun
         )
+        options.confirmsPrune = yes
         if let profile {
             options.profile = profile
             options.profileName = self.profile
