@@ -11,6 +11,7 @@ package enum Guides {
         ("remembered-sorts", PackageResources.remembered_sorts_md),
         ("lists", PackageResources.lists_md),
         ("importing", PackageResources.importing_md),
+        ("profiles", PackageResources.profiles_md),
         ("sizes", PackageResources.sizes_md),
         ("prices", PackageResources.prices_md),
         ("popularity", PackageResources.popularity_md),

@@ -41,6 +41,58 @@ import TestSupport
         #expect(defined.subtracting(listed) == [])
     }
 
+    @Test("Profiles are listed, shown, changed, saved and used, and the rejected rows of XML can be imported again")
+    func importProfiles() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("profiles-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func path(_ name: String) -> String { folder.appendingPathComponent(name).path }
+        func write(_ text: String, _ name: String) throws -> String {
+            try text.write(toFile: path(name), atomically: true, encoding: .utf8)
+            return path(name)
+        }
+        let shown = try await run(["import-profile", "show", "google-merchant"], environment: url)
+        #expect(shown.0 == 0 && shown.1.contains("unit_pricing_measure"))
+        let profile = try write(shown.1.replacing("availability", with: "state"), "mine.json")
+        #expect(try await run(["import-profile", "put", "mine", profile], environment: url).0 == 0)
+        #expect(try await run(["import-profile", "list"], environment: url).1.contains("mine\tno"))
+
+        let feed = """
+            <rss><channel><item><id>a</id><title>Milk 1 l</title><price>1.20 EUR</price><state>out of stock</state>
+            <product_type>Dairy &gt; Milk</product_type></item>
+            <item><id>b</id><title>Butter 250 g</title><price>cheap</price></item></channel></rss>
+            """
+        let file = try write(feed, "feed.xml")
+        let options = ["--store", "s", "--create-store", "--profile", "mine", "--max-rejects", "50"]
+        let dry = try await run(["import", file, "--dry-run"] + options, environment: url)
+        #expect(dry.0 == 0)
+        #expect(
+            dry.2.contains("as read: line 1: a “Milk 1 l”, 1.20 EUR, 1 l, shelf Dairy > Milk, sold out"),
+            "\(dry.2)"
+        )
+        let rejects = path("rejects.xml")
+        let first = try await run(["import", file, "--rejects", rejects] + options, environment: url)
+        #expect(first.0 == 0 && first.1.contains("inserted\t1"), "\(first)")
+        let corrected = try String(contentsOfFile: rejects, encoding: .utf8).replacing(
+            "<price>cheap",
+            with: "<price>1.99 EUR"
+        )
+        let again = try write(corrected, "corrected.xml")
+        let second = try await run(["import", again] + options, environment: url)
+        #expect(second.0 == 0 && second.1.contains("inserted\t1"), "\(second)")
+
+        #expect(try await run(["import", file, "--profile", "nobody"], environment: url).0 == 66)
+        #expect(try await run(["import", file, "--profile", path("none.json")], environment: url).0 == 66)
+        let invalid = try write(#"{"columns":{"foo":"x"}}"#, "invalid.json")
+        #expect(try await run(["import-profile", "put", "mine", invalid], environment: url).0 == 65)
+        #expect(try await run(["import-profile", "rm", "shopify"], environment: url).0 == 64)
+        #expect(try await run(["import-profile", "rm", "mine"], environment: url).0 == 0)
+        #expect(try await run(["import-profile", "rm", "mine"], environment: url).0 == 66)
+        try await database.drop()
+    }
+
     @Test("A mistyped command gets a suggestion, and errors in arguments start like all others")
     func usageErrorsHelp() async throws {
         for (arguments, message) in [

@@ -96,6 +96,7 @@ import Testing
             try await TestAPI.run(api) { client in
                 let caller = Caller(client, catalog)
                 try await Self.changeStore(caller)
+                try await Self.changeImportProfiles(caller)
                 try await Self.changeLists(caller)
                 try await Self.changeUser(caller)
                 let untested = writing.subtracting(caller.operations).subtracting(Self.unaudited).subtracting(Self.demo)
@@ -104,6 +105,24 @@ import Testing
                 #expect(unknown.sorted() == [])
             }
         }
+    }
+
+    private static func changeImportProfiles(_ caller: Caller) async throws {
+        let path = "/v1/import-profiles/supplier"
+        try await caller.call(
+            "PUT /v1/import-profiles/{name}",
+            path,
+            #"{"columns":{"sku":"Code"}}"#,
+            adds: .importProfilePut,
+            subject: "supplier"
+        )
+        try await caller.call("PUT /v1/import-profiles/{name}", path, #"{"columns":{"sku":"Code"}}"#)
+        try await caller.call(
+            "DELETE /v1/import-profiles/{name}",
+            path,
+            adds: .importProfileDelete,
+            subject: "supplier"
+        )
     }
 
     private static func changeStore(_ caller: Caller) async throws {

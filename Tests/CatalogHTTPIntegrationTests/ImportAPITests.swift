@@ -54,6 +54,70 @@ import TestSupport
         }
     }
 
+    @Test("A saved profile reads a file of XML, and the parameters of a request take precedence")
+    func profiles() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            func send(
+                _ method: HTTPRequest.Method,
+                _ path: String,
+                _ body: String = "",
+                type: String = "application/json"
+            )
+                async throws -> (HTTPResponse.Status, JSONValue)
+            {
+                let response = try await client.execute(
+                    uri: path,
+                    method: method,
+                    headers: [.contentType: type],
+                    body: body.isEmpty ? nil : ByteBuffer(string: body)
+                )
+                let bytes = Array(buffer: response.body)
+                return (response.status, bytes.isEmpty ? .null : try JSONReader.parse(bytes))
+            }
+            let path = "/v1/import-profiles/feed"
+            let document = #"{"format":"xml","records":["p"],"columns":{"sku":"id","name":"n","price":"cost"}}"#
+            #expect(try await send(.put, path, document).0 == .created)
+            #expect(try await send(.put, path, document).0 == .ok)
+            #expect(try await send(.get, path).1 == JSONReader.parse(Array(document.utf8)))
+            let names = try await send(.get, "/v1/import-profiles").1["profiles"]?.elements?.compactMap {
+                $0["name"]?.string
+            }
+            #expect(names?.contains("feed") == true && names?.contains("shopify") == true)
+            #expect(try await send(.put, "/v1/import-profiles/shopify", document).0 == .conflict)
+            #expect(try await send(.delete, "/v1/import-profiles/shopify").0 == .conflict)
+            #expect(try await send(.put, path, #"{"columns":{"foo":"x"}}"#).0 == .badRequest)
+            #expect(try await send(.put, path, #"{"time_zone":"Nowhere"}"#).0 == .unprocessableContent)
+
+            let feed =
+                "<l><p><id>a</id><n>A &amp; B</n><cost>SEK 9,90</cost></p><p><id>b</id><n>B</n><cost>?</cost></p></l>"
+            let imports = "/v1/stores/s/imports?create_store=true&max_rejects=50"
+            var (status, answer) = try await send(
+                .post,
+                imports + "&profile=feed&dry_run=true",
+                feed,
+                type: "application/xml"
+            )
+            #expect(status == .ok, "\(answer.text)")
+            let preview = try #require(answer["preview"]?.elements?.first)
+            #expect(preview["name"] == .string("A & B") && preview["price_minor"] == .number("990"))
+            #expect(preview["currency"] == .string("SEK") && answer["rejected"] == .number("1"))
+            (status, answer) = try await send(
+                .post,
+                imports + "&profile=feed&decimal_mark=comma",
+                feed,
+                type: "text/xml"
+            )
+            #expect(status == .ok && answer["inserted"] == .number("1"), "\(answer.text)")
+            #expect(answer["preview"] == nil)
+            (status, answer) = try await send(.post, imports + "&profile=feed", "sku,name\n", type: "text/csv")
+            #expect(status == .unprocessableContent && answer["parameter"] == .string("profile"), "\(answer.text)")
+            (status, answer) = try await send(.post, imports + "&profile=nobody", feed, type: "text/xml")
+            #expect(status == .notFound && answer["detail"]?.string?.contains("shopify") == true, "\(answer.text)")
+            #expect(try await send(.delete, path).0 == .noContent)
+            #expect(try await send(.get, path).0 == .notFound)
+        }
+    }
+
     @Test("An import creates a store only with create_store, and otherwise names the closest one")
     func unknownStoreIsNotFound() async throws {
         try await withServer { (client: any TestClient) async throws in

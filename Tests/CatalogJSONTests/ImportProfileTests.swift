@@ -6,7 +6,7 @@ import Testing
 
 /// The built-in profiles read files as shops and lists write them.
 ///
-/// The files and what they mean were written from the documentation of the formats, by somebody who did not know the reader.
+/// The files and what they mean were written from the documentation of the formats, by an author who did not know the reader.
 @Suite(.timeLimit(.minutes(1))) struct ImportProfileTests {
     private static let feeds: [(file: String, profile: String)] = [
         ("google.tsv", "google-merchant"), ("google-rss.xml", "google-merchant"),
@@ -129,12 +129,12 @@ import Testing
     @Test(
         "An invalid profile is an error that names the member",
         arguments: [
-            (#"{"colums":{}}"#, "colums"), (#"{"columns":{"sku":3}}"#, "columns.sku"),
+            (#"{"columnes":{}}"#, "columnes"), (#"{"columns":{"sku":3}}"#, "columns.sku"),
             (#"{"columns":{"foo":"x"}}"#, "columns.foo"), (#"{"columns":{"sku":{"ignored":["a"]}}}"#, "columns.sku"),
             (#"{"attributes":{"A b":"x"}}"#, "attributes"), (#"{"currency":"EURO"}"#, "currency"),
             (#"{"language":"xx"}"#, "language"), (#"{"separators":{"sku":","}}"#, "separators.sku"),
             (#"{"separators":{"shelf":">"},"shelf_path":">"}"#, "shelf_path"), (#"{"header_line":0}"#, "header_line"),
-            (#"{"words":{"units":{"Kiste":"crate"}}}"#, "words.units.Kiste"),
+            (#"{"words":{"units":{"Kiste":"box"}}}"#, "words.units.Kiste"),
             (#"{"words":{"available":["x"],"unavailable":["x"]}}"#, "words"), ("[]", "JSON object"), ("{", "JSON"),
             (#"{"variants":{"column":"Handle"}}"#, "variants.inherit"), (#"{"rows":[{"column":"A"}]}"#, "rows.is"),
         ]

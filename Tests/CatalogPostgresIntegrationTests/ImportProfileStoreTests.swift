@@ -9,7 +9,7 @@ import TestSupport
     private let store = CatalogKey("corner")!
 
     private func options(_ document: String) throws -> ImportOptions {
-        var options = ImportOptions(format: .csv, store: store, currency: Currency("EUR")!)
+        var options = ImportOptions(format: .csv, store: store, currency: Currency("EUR")!, createsStores: true)
         options.profile = try ImportProfile(document: Array(document.utf8))
         options.profileName = "test"
         return options
@@ -120,7 +120,7 @@ import TestSupport
         }
     }
 
-    @Test("Rows that are no products, unknown prices and computed sizes are counted")
+    @Test("Rows that are not products, unknown prices and computed sizes are counted")
     func counts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let options = try options(#"{"rows":[{"column":"Status","is":["active"]}]}"#)

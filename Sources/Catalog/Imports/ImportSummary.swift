@@ -5,7 +5,7 @@ package struct ImportSummary: Sendable, Hashable {
     package var updated = 0
     package var unchanged = 0
     package var rejected = 0
-    /// Rows that are no products, by the conditions of the profile.
+    /// Rows that are not products by the conditions of the profile.
     package var skipped = 0
     /// Rows superseded by a later row for the same product and shelf.
     package var repeated = 0

@@ -10,7 +10,7 @@ package struct FieldForms: Sendable {
     /// Whether commas separate tags.
     private(set) var hasTagsWithCommas = false
 
-    /// What separates several values of a cell, as the profile says.
+    /// The separators of several values of a cell, as the profile says.
     let separators: [ImportColumn: String]
 
     package init(_ options: ImportOptions) {

@@ -2,7 +2,7 @@ package import Catalog
 
 /// Reads an import file in chunks and emits validated records and rejections.
 package struct ImportReader {
-    /// A valid record, a rejected row, or a row that is no product.
+    /// A valid record, a rejected row, or a row that is not a product.
     package enum Event {
         case record(ImportRecord)
         case rejected(ImportRejection)

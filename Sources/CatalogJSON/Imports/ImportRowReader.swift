@@ -130,7 +130,7 @@ package struct ImportRowReader: Sendable {
 
     /// Returns the attributes of a row as an object of JSON; nil if the file has none.
     ///
-    /// What exceeds the limit of a product's attributes is left out, and counted.
+    /// Attributes that exceed the limit of a product are left out, and counted.
     private func readAttributes(
         _ row: ImportRow,
         _ record: inout ImportRecord,

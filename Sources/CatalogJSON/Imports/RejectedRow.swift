@@ -56,7 +56,7 @@ package enum RejectedRow {
         }
     }
 
-    /// What is before and after the rows of a file of XML.
+    /// The texts before and after the rows of a file of XML.
     package static let xmlFrame = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rejected>\n", "</rejected>\n")
 
     /// Returns an object without the reasons.

@@ -13,7 +13,7 @@ struct StatedUnitPrice {
     /// - Parameters:
     ///   - prices: the product's prices in minor units.
     ///   - read: reads an amount of money; nil for another text.
-    /// - Returns: nil if the text is no unit price, so that it says nothing.
+    /// - Returns: nil if the text is not a unit price.
     init?(
         _ text: String,
         of prices: [Int64],

@@ -96,7 +96,6 @@ enum StatementRegistry {
         ("PostgresImportProfileStore.all", [PostgresImportProfileStore.all]),
         ("PostgresImportProfileStore.one", [PostgresImportProfileStore.one]),
         ("PostgresImportProfileStore.count", [PostgresImportProfileStore.count]),
-        ("PostgresImportProfileStore.lock", [PostgresImportProfileStore.lock]),
         ("PostgresImportProfileStore.upsert", [PostgresImportProfileStore.upsert]),
         ("PostgresImportProfileStore.delete", [PostgresImportProfileStore.delete]),
         ("PostgresImportProfileStore.localTime", [PostgresImportProfileStore.localTime]),

@@ -314,7 +314,7 @@ final class ImportSession {
         }
     }
 
-    /// Adds to the attributes in the file those that stored products have besides, and rejects products with too many.
+    /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard let attributeNames, !attributeNames.isEmpty else { return }
         let lines = try await transaction { [id] connection in

@@ -35,7 +35,7 @@ package struct ColumnSource: Sendable, Hashable {
 
     /// A part of a text.
     package enum Part: Sendable, Hashable {
-        /// What is before the first separator, or after the last one.
+        /// The text before the first separator, or after the last one.
         case first(of: String)
         case last(of: String)
 

@@ -1,6 +1,6 @@
 /// How the files of one origin are written: their form, and the meaning of their columns and words.
 package struct ImportProfile: Sendable, Hashable {
-    /// What the profile is for, in one line.
+    /// The purpose of the profile, in one line.
     package var title: String?
     /// The format; nil for that of the file's name or media type.
     package var format: ImportOptions.Format?
@@ -15,9 +15,9 @@ package struct ImportProfile: Sendable, Hashable {
     package var words = Words()
     /// An ISO 639-1 code of the language of sizes; nil for that of the store.
     package var language: String?
-    /// What separates several values in a cell of a column.
+    /// The separators of several values in a cell, by column.
     package var separators: [ImportColumn: String] = [:]
-    /// What separates a shelf from the shelf above it, such as `>`; nil if texts of shelves are titles or keys.
+    /// The separator of a shelf from the shelf above it, such as `>`; nil if texts of shelves are titles or keys.
     package var shelfPathSeparator: String?
     /// The time zone of dates that state none, by its name in the IANA database; nil for UTC.
     package var timeZone: String?

@@ -62,7 +62,7 @@ extension ImportProfile {
 
     /// Parses the text of a profile.
     ///
-    /// - Throws: `unprocessable` for a text that is no JSON, or is too long.
+    /// - Throws: `unprocessable` for a text that is not JSON, or is too long.
     package init(document: [UInt8]) throws(CatalogError) {
         guard document.count <= Self.byteLimit else {
             throw .invalidProfile("profile", "must have at most \(Self.byteLimit) bytes")
