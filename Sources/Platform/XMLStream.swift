@@ -5,7 +5,7 @@ internal import CExpat
 /// It reads neither external entities nor documents with a document type, which could define entities of any size.
 package final class XMLStream {
     package enum Event {
-        /// An element starts: its name without a prefix, its attributes, and its line, from 1.
+        /// An element starts: its name as it is written, its attributes, and its line, from 1.
         case start(name: String, attributes: [String: String], line: Int)
         case end(line: Int)
         /// A part of the text of an element; there may be several.
@@ -22,10 +22,14 @@ package final class XMLStream {
     private var emit: ((Event) throws -> Void)?
     private var failure: (any Error)?
     private var depth = 0
+    private var byteCount = 0
     /// The characters of the bytes of an encoding that Expat does not know; 0xFFFD for none.
     private let characters: (_ encoding: String) -> [UInt32]?
 
     private static let depthLimit = 32
+    /// The maximum length of a tag or a comment, in bytes. Expat keeps an unfinished one in memory.
+    private static let tokenLimit = 1 << 20
+    private static let stepSize = 64 << 10
     private static let hasDocumentType = "has a document type, which is not read; remove the line with <!DOCTYPE"
 
     /// - Parameters:
@@ -79,7 +83,7 @@ package final class XMLStream {
             defer { self.emit = nil }
             var rest = piece
             repeat {
-                let step = UnsafeRawBufferPointer(rebasing: rest.prefix(1 << 20))
+                let step = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.stepSize))
                 rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(step.count))
                 let bytes = step.bindMemory(to: CChar.self).baseAddress
                 let status = XML_Parse(parser, bytes, Int32(step.count), isLast && rest.isEmpty ? 1 : 0)
@@ -87,6 +91,10 @@ package final class XMLStream {
                 guard status == XML_STATUS_OK else {
                     let reason = XML_ErrorString(XML_GetErrorCode(parser)).map { String(cString: $0) } ?? "error"
                     throw Fault(line: line, reason: "is not well-formed XML: \(reason)")
+                }
+                byteCount += step.count
+                guard byteCount - Int(XML_GetCurrentByteIndex(parser)) <= Self.tokenLimit + Self.stepSize else {
+                    throw Fault(line: line, reason: "has a tag or a comment of more than \(Self.tokenLimit) bytes")
                 }
             } while !rest.isEmpty
         }
@@ -111,10 +119,10 @@ package final class XMLStream {
         var attributes: [String: String] = [:]
         var index = 0
         while let name = pairs?[index], let value = pairs?[index + 1] {
-            attributes[Self.localName(name)] = String(cString: value)
+            attributes[String(cString: name)] = String(cString: value)
             index += 2
         }
-        send(.start(name: name.map(Self.localName) ?? "", attributes: attributes, line: line))
+        send(.start(name: name.map { String(cString: $0) } ?? "", attributes: attributes, line: line))
     }
 
     private func end() {
@@ -127,11 +135,6 @@ package final class XMLStream {
         text.withMemoryRebound(to: UInt8.self, capacity: Int(length)) { bytes in
             send(.text(UnsafeBufferPointer(start: bytes, count: Int(length))))
         }
-    }
-
-    private static func localName(_ name: UnsafePointer<XML_Char>) -> String {
-        let full = String(cString: name)
-        return full.lastIndex(of: ":").map { String(full[full.index(after: $0)...]) } ?? full
     }
 
     private func send(_ event: Event) {

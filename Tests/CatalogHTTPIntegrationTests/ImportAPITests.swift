@@ -56,6 +56,7 @@ import TestSupport
 
     @Test("A saved profile reads a file of XML, and the parameters of a request take precedence")
     func profiles() async throws {
+        let token = try await TestAPI.token("ann", [.catalogWrite])
         try await withServer { (client: any TestClient) async throws in
             func send(
                 _ method: HTTPRequest.Method,
@@ -68,7 +69,7 @@ import TestSupport
                 let response = try await client.execute(
                     uri: path,
                     method: method,
-                    headers: [.contentType: type],
+                    headers: [.contentType: type, .authorization: "Bearer \(token)"],
                     body: body.isEmpty ? nil : ByteBuffer(string: body)
                 )
                 let bytes = Array(buffer: response.body)

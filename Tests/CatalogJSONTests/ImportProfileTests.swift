@@ -267,11 +267,11 @@ import Testing
         let deep = String(repeating: "<a>", count: 50)
         for (text, reason) in [
             (bomb, "document type"), (deep, "levels deep"), ("<items><item><sku>a</sku></items>", "not well-formed"),
-            ("<items><item>", "not well-formed"),
+            ("<items><item>", "not well-formed"), ("<items></items>", "has no elements"),
+            ("<items><!-- \(String(repeating: "x", count: 2 << 20))", "of more than"),
         ] {
-            let outcome = try readXML(text)
-            #expect(outcome.records.isEmpty)
-            #expect(outcome.rejections.map(\.reason).joined().contains(reason), "\(outcome.rejections)")
+            let error = #expect(throws: CatalogError.self) { try readXML(text) }
+            #expect("\(error!)".contains(reason), "\(error!)")
         }
     }
 

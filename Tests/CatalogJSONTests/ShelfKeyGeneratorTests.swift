@@ -63,7 +63,7 @@ import Testing
     )
     func paths() throws {
         let (dairy, other) = (CatalogKey("dairy")!, CatalogKey("other")!)
-        var maker = ShelfKeyGenerator(existing: [(other, "Other", dairy), (dairy, "Dairy", nil)])
+        var maker = ShelfKeyGenerator(existing: [(other, "Other", dairy), (dairy, "Dairy", nil)], usesPaths: true)
         #expect(maker.key(for: ["Dairy", "Other"]) == other)
         #expect(maker.key(for: ["Bakery", "Other"]) == CatalogKey("other-2")!)
         #expect(maker.key(for: ["Bakery", "Other", "Rolls"]) == CatalogKey("rolls")!)
@@ -72,9 +72,13 @@ import Testing
         #expect(maker.created.map(\.parent?.text) == [nil, "bakery", "other-2"])
 
         let stored = maker.created.map { (key: $0.key, title: $0.title, parent: $0.parent) }
-        var again = ShelfKeyGenerator(existing: stored + [(other, "Other", dairy), (dairy, "Dairy", nil)])
+        var again = ShelfKeyGenerator(
+            existing: stored + [(other, "Other", dairy), (dairy, "Dairy", nil)],
+            usesPaths: true
+        )
         #expect(again.key(for: ["Bakery", "Other", "Rolls"]) == CatalogKey("rolls")!)
         #expect(again.key(for: ["Dairy", "Other"]) == other)
-        #expect(again.created.isEmpty, "the second import of a file finds the shelves of the first")
+        #expect(again.key(for: ["Other"]) == CatalogKey("other-3")!, "one title is that of a shelf at the top")
+        #expect(again.created.map(\.title) == ["Other"], "the second import of a file finds the shelves of the first")
     }
 }

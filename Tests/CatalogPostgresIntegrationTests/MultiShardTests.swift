@@ -56,6 +56,7 @@ import Testing
         "ImportStatements.findRepeats": "import into any store",
         "ImportStatements.applyLastRows": "import into any store",
         "ImportStatements.mergeAttributes": "import into any store",
+        "ImportStatements.keepAttributes": "import into any store",
         "ImportStatements.dropLongAttributes": "import into any store",
         "ImportStatements.dropRepeated": "import into any store",
         "ImportStatements.countChanged": "import into any store",

@@ -3,18 +3,31 @@ internal import Catalog
 /// The columns of a file, and which of them an import reads.
 struct FileColumns {
     /// Where the texts of one column of the import are.
-    private struct Source {
+    private final class Source: Sendable {
         /// The indexes of columns of the file, as in `ColumnSource.alternatives`.
-        var alternatives: [[Int]] = []
-        var ignored: Set<String> = []
-        var constant: String?
-        var part: ColumnSource.Part?
+        let alternatives: [[Int]]
+        let ignored: Set<String>
+        let constant: String?
+        let part: ColumnSource.Part?
         /// The columns count only in rows that meet these.
-        var conditions: [(columns: [Int], condition: RowCondition)] = []
+        let conditions: [Condition]
+
+        init(_ source: ColumnSource, _ alternatives: [[Int]], _ conditions: [Condition]) {
+            self.alternatives = alternatives
+            self.conditions = conditions
+            ignored = Set(source.ignored.map { $0.lowercased() })
+            constant = source.constant
+            part = source.part
+        }
+
+        var isEmpty: Bool { alternatives.isEmpty && constant == nil }
+
+        /// All columns of the file that the source reads.
+        var indexes: [Int] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
     }
 
     /// A condition of the rows that are products; without columns it holds.
-    private struct Condition {
+    private struct Condition: Sendable {
         let columns: [Int]
         let condition: RowCondition
     }
@@ -23,15 +36,22 @@ struct FileColumns {
     /// The titles of the file, and the same as they are compared.
     private(set) var titles: [String] = []
     private var keys: [String] = []
-    private var hasHeader = true
-    /// The indexes of names in a file without a header.
-    private var indexes: [String: Int] = [:]
+    /// Whether the file has a header; otherwise, its rows name their columns.
+    private(set) var hasHeader = true
+    /// The indexes of names in a file without a header; nil for those that are not read.
+    private var indexes: [String: Int?] = [:]
+    /// The titles that stand for all that begin like them, in a file without a header.
+    private var prefixes: [ColumnTitle] = []
+    /// Whether a row had the column, by index, in a file without a header.
+    private var isSeen: [Bool] = []
     /// The indexes of the columns that are read.
     private var used: Set<Int> = []
     private var columns: [ImportColumn: Source] = [:]
     private var attributes: [(name: String, source: Source)] = []
     private var conditions: [Condition] = []
     private(set) var variants: VariantTable?
+    /// The columns of amounts of money that are read from a column of the file, by its index.
+    private(set) var amounts: [Int: [ImportColumn]] = [:]
 
     /// The maximum number of names in a file without a header.
     private static let nameLimit = 5000
@@ -52,50 +72,76 @@ struct FileColumns {
     /// - Parameter readsAll: whether they have all other columns of imports, too.
     mutating func setNoHeader(readsAll: Bool) {
         hasHeader = false
-        var sources = Array(profile.mapping.columns.values) + Array(profile.mapping.attributes.values)
-        if readsAll { sources += ImportColumn.allCases.map(profile.mapping.source) }
-        let named = sources.flatMap { $0.alternatives.flatMap(\.self) } + profile.rows.flatMap(\.columns)
-        for title in named where !title.isPrefix { add(title.text) }
+        // Rows that lack the attributes of products keep those that are stored, so the column exists only if a row has it.
+        let defaults = ImportColumn.allCases.filter { profile.mapping.columns[$0] == nil }.map(profile.mapping.source)
+        let sources = Array(profile.mapping.columns.values) + Array(profile.mapping.attributes.values)
+        let variants = profile.variants.map { $0.reference + $0.keys.map(\.column) + $0.columns } ?? []
+        let named = sources.flatMap(\.titles) + profile.rows.flatMap(\.columns) + variants
+        for title in named where !title.isPrefix { add(title) }
+        prefixes = named.filter(\.isPrefix)
+        for title in defaults.flatMap(\.titles) {
+            if readsAll, title.text != ImportColumn.attributes.rawValue { add(title) } else { prefixes.append(title) }
+        }
         // Only a header can lack columns, or have one twice.
         try? resolve()
     }
 
-    /// Returns the index of a column that a row names.
+    /// Returns the index of a column that a row names; nil if it is not read, or if there are too many names.
     ///
-    /// - Returns: nil if there are too many names.
+    /// - Complexity: O(1) for a known name; O(titles of the mapping) for another one.
     mutating func index(of name: String) -> Int? {
-        if let known = indexes[name] { return known }
-        guard indexes.count < Self.nameLimit else { return nil }
-        if add(name) { try? resolve() }
-        return indexes[name]
-    }
-
-    /// Adds a name of a column; returns whether it is a new one.
-    @discardableResult
-    private mutating func add(_ name: String) -> Bool {
-        let key = ColumnTitle.key(name)
-        if let known = keys.firstIndex(of: key) {
-            indexes[name] = known
-            return false
+        if let known = indexes[name] {
+            if let known { isSeen[known] = true }
+            return known
         }
-        titles.append(name)
-        keys.append(key)
-        indexes[name] = titles.count - 1
-        return true
+        guard name.utf8.count <= ColumnTitle.byteLimit else { return nil }
+        let key = ColumnTitle.key(name)
+        var index = keys.firstIndex(of: key)
+        if index == nil, titles.count < Self.nameLimit, prefixes.contains(where: { $0.matches(key: key) }) {
+            index = add(ColumnTitle(name))
+            try? resolve()
+        }
+        if indexes.count < Self.nameLimit { indexes[name] = .some(index) }
+        if let index { isSeen[index] = true }
+        return index
     }
 
-    /// Whether the import reads a column of the file.
-    func isRead(_ index: Int) -> Bool { used.contains(index) }
+    /// Adds a title; returns its index.
+    @discardableResult
+    private mutating func add(_ title: ColumnTitle) -> Int {
+        if let known = keys.firstIndex(of: title.key) { return known }
+        titles.append(title.text)
+        keys.append(title.key)
+        isSeen.append(false)
+        return titles.count - 1
+    }
+
+    /// Whether no row had one of the columns, in a file without a header.
+    private func isMissing(_ source: Source?) -> Bool {
+        guard let source else { return true }
+        return !hasHeader && !source.alternatives.joined().contains { isSeen[$0] }
+    }
+
+    /// Checks, at the end of a file without a header, that rows had all columns that must be there.
+    func checkRequired() throws(CatalogError) {
+        for (column, given) in profile.mapping.columns where given.isRequired && isMissing(columns[column]) {
+            let title = given.titles.first?.text ?? column.rawValue
+            throw missing(title, "no row has “\(title)”, which is mapped to \(column.rawValue)")
+        }
+    }
+
+    /// Whether sizes of products are read from a column.
+    var hasSizes: Bool { columns[.size] != nil }
 
     /// The columns of the import that the file has, or that have a constant.
     var found: Set<ImportColumn> {
-        var found = Set(columns.filter { !$0.value.alternatives.isEmpty || $0.value.constant != nil }.keys)
+        var found = Set(columns.keys)
         if !attributes.isEmpty { found.insert(.attributes) }
         return found
     }
 
     /// The attributes that the file has; nil if a column has all attributes.
-    var attributeNames: [String]? { columns[.attributes]?.alternatives.isEmpty ?? true ? attributes.map(\.name) : nil }
+    var attributeNames: [String]? { columns[.attributes] == nil ? attributes.map(\.name) : nil }
 
     /// The index of the only column of the file that a column of the import is read from; nil for several or none.
     func index(of column: ImportColumn) -> Int? {
@@ -121,7 +167,7 @@ struct FileColumns {
     /// The columns of the profile that the file lacks, by their names in the import.
     var missing: [String] {
         let names = profile.mapping.columns.filter {
-            $0.value.constant == nil && columns[$0.key]?.alternatives.isEmpty ?? true
+            $0.value.constant == nil && !$0.value.alternatives.isEmpty && isMissing(columns[$0.key])
         }
         return names.map { $0.key.rawValue }.sorted()
     }
@@ -151,7 +197,7 @@ struct FileColumns {
     /// - Parameter product: the texts that the row takes from that of its product.
     func isProduct(_ cell: (Int) -> String?, _ product: [Int: String]?) -> Bool {
         conditions.allSatisfy { condition in
-            // A row without a text takes that of its product, which must meet the condition, too.
+            // The text of the product must meet the condition, even if the row has its own.
             let inherited = condition.columns.lazy.compactMap { product?[$0] }.first
             let own = Self.first(condition.columns, cell)
             return condition.condition.holds(for: own.isEmpty ? inherited ?? "" : own)
@@ -170,7 +216,7 @@ struct FileColumns {
     // MARK: - Resolving
 
     private static func text(_ source: Source, _ cell: (Int) -> String?) -> String? {
-        for (columns, condition) in source.conditions where !condition.holds(for: first(columns, cell)) {
+        for condition in source.conditions where !condition.condition.holds(for: first(condition.columns, cell)) {
             return source.constant
         }
         guard let text = whole(source, cell) else { return source.constant }
@@ -190,11 +236,11 @@ struct FileColumns {
         for alternative in source.alternatives {
             if alternative.count == 1 {
                 if let text = cell(alternative[0]), !isIgnored(text, source) { return text }
-            } else {
+            } else if let first = alternative.first, let text = cell(first), !isIgnored(text, source) {
                 let texts = alternative.compactMap { index in
                     cell(index).flatMap { isIgnored($0, source) ? nil : $0.trimmed }
                 }
-                if !texts.isEmpty { return texts.joined(separator: " ") }
+                return texts.joined(separator: " ")
             }
         }
         return nil
@@ -207,7 +253,8 @@ struct FileColumns {
     }
 
     private mutating func resolve() throws(CatalogError) {
-        for column in ImportColumn.allCases {
+        columns = [:]
+        for column in ImportColumn.allCases where column != .attributes || profile.mapping.attributes.isEmpty {
             let given = profile.mapping.source(of: column)
             let source = try resolve(given)
             if hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first {
@@ -216,7 +263,7 @@ struct FileColumns {
                     "the file has no column “\(title.text)”, which is mapped to \(column.rawValue)"
                 )
             }
-            columns[column] = source.alternatives.isEmpty && source.constant == nil ? nil : source
+            if !source.isEmpty { columns[column] = source }
         }
         attributes = []
         for (name, given) in profile.mapping.attributes.sorted(by: { $0.key < $1.key }) {
@@ -250,31 +297,35 @@ struct FileColumns {
             table.set(reference: reference, titles[reference], keys: keys, inherited: inherited.sorted())
             variants = table
         }
-        used = Set(columns.values.flatMap { $0.alternatives.flatMap(\.self) })
-        used.formUnion(attributes.flatMap { $0.source.alternatives.flatMap(\.self) })
+        used = Set(columns.values.flatMap(\.indexes) + attributes.flatMap(\.source.indexes))
         used.formUnion(conditions.flatMap(\.columns))
-        used.formUnion(columns.values.flatMap { $0.conditions.flatMap(\.columns) })
         if let variants { used.formUnion(variants.columns) }
+        amounts = [:]
+        for column in FieldForms.amounts {
+            for index in indexes(of: column) { amounts[index, default: []].append(column) }
+        }
     }
 
     private func resolve(_ source: ColumnSource) throws(CatalogError) -> Source {
-        var resolved = Source(
-            ignored: Set(source.ignored.map { $0.lowercased() }),
-            constant: source.constant,
-            part: source.part
-        )
+        var alternatives: [[Int]] = []
+        var conditions: [Condition] = []
         for alternative in source.alternatives {
             var indexes: [Int] = []
-            for title in alternative {
-                if let index = try index(title) { indexes.append(index) }
+            for (place, title) in alternative.enumerated() {
+                // The first column of several decides whether the alternative counts.
+                guard let index = try index(title) else {
+                    if place == 0 { break }
+                    continue
+                }
+                indexes.append(index)
             }
-            if !indexes.isEmpty { resolved.alternatives.append(indexes) }
+            if !indexes.isEmpty { alternatives.append(indexes) }
         }
         for condition in source.conditions {
             let columns = try indexes(of: condition.columns)
-            if !columns.isEmpty { resolved.conditions.append((columns, condition)) }
+            if !columns.isEmpty { conditions.append(Condition(columns: columns, condition: condition)) }
         }
-        return resolved
+        return Source(source, alternatives, conditions)
     }
 
     private func indexes(of titles: [ColumnTitle]) throws(CatalogError) -> [Int] {
@@ -359,7 +410,7 @@ struct VariantTable {
         let texts = texts(cell)
         for key in keys {
             guard let name = cell(key.column)?.trimmed, !name.isEmpty else { continue }
-            size += name.utf8.count + texts.values.reduce(0) { $0 + $1.utf8.count } + 64
+            size += name.utf8.count + texts.values.reduce(0) { $0 + $1.utf8.count } + 100 * (texts.count + 1)
             guard size <= Self.sizeLimit else { return nil }
             products[key.prefix + name] = texts
         }

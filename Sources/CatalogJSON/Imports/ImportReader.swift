@@ -70,6 +70,10 @@ package struct ImportReader {
         try records.end { batches.append($0) }
         for batch in batches { try handle(batch, emit) }
         if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+        if options.format != .csv {
+            try fileColumns.checkRequired()
+            warnAboutMissing()
+        }
         if let warning = records.encodingWarning { warnings.insert(warning, at: 0) }
         if forms.hasTagsWithCommas { warnings.append("tags are separated by commas") }
     }
@@ -224,16 +228,18 @@ package struct ImportReader {
     }
 
     private mutating func warnAboutColumns() {
-        guard options.profileName == nil else {
-            let missing = fileColumns.missing
-            guard !missing.isEmpty else { return }
-            return warnings.append("the file lacks columns of the profile: \(missing.joined(separator: ", "))")
-        }
+        guard options.profileName == nil else { return warnAboutMissing() }
         let unused = fileColumns.unused.filter { !RejectedRow.columns.contains($0) }
         guard !unused.isEmpty else { return }
         warnings.append(
             "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
         )
+    }
+
+    private mutating func warnAboutMissing() {
+        let missing = fileColumns.missing
+        guard options.profileName != nil, !missing.isEmpty else { return }
+        warnings.append("the file lacks columns of the profile: \(missing.joined(separator: ", "))")
     }
 
     // MARK: - Rows that name their columns
@@ -250,18 +256,19 @@ package struct ImportReader {
         var fields: [Int: String] = [:]
         var forms = forms
         for member in members {
-            guard let index = fileColumns.index(of: member.name), fileColumns.isRead(index) else {
+            guard let index = fileColumns.index(of: member.name) else {
                 if member.value == .null || options.profileName != nil { continue }
                 throw ImportRejection(line: line, column: member.name, reason: "is not an import column")
+            }
+            guard fields[index] == nil else {
+                throw ImportRejection(line: line, column: member.name, reason: "is in the row twice")
             }
             switch member.value {
             case .null: continue
             case .string(let text): fields[index] = text
             case .number(let digits):
                 fields[index] = ExactDecimal.plain(jsonNumber: digits)
-                for column in FieldForms.amounts where fileColumns.indexes(of: column).contains(index) {
-                    forms.setNumber(column)
-                }
+                for column in fileColumns.amounts[index] ?? [] { forms.setNumber(column) }
             case .bool(let flag): fields[index] = flag ? "true" : "false"
             case .array(let values) where fileColumns.indexes(of: .tags).contains(index):
                 fields[index] = try tags(values, member.name, line)
@@ -282,14 +289,18 @@ package struct ImportReader {
             }
             tags.append(tag)
         }
-        return tags.joined(separator: options.profile.separators[.tags] ?? "|")
+        let separator = options.profile.separators[.tags] ?? "|"
+        return tags.map { $0.replacing(separator, with: "\\" + separator) }.joined(separator: separator)
     }
 
     private mutating func check(_ record: FieldRecord) throws -> Event {
         var fields: [Int: String] = [:]
         let separators = options.profile.separators.map { (column: $0.key, text: $0.value) }
-        for (name, text) in record.fields where !RejectedRow.columns.contains(name) {
-            guard let index = fileColumns.index(of: name), fileColumns.isRead(index) else { continue }
+        // A name without its prefix is another name of an element, unless an element has it.
+        let named = record.fields + record.others
+        let local = named.filter { $0.name.contains(":") }.map { (name: FieldRecord.localName($0.name), text: $0.text) }
+        for (name, text) in named + local {
+            guard let index = fileColumns.index(of: name) else { continue }
             guard text.isStreamSafe else {
                 return .rejected(
                     ImportRejection(
@@ -299,14 +310,14 @@ package struct ImportReader {
                     )
                 )
             }
-            fields[index] = text
-        }
-        // Of several elements with one name, the first counts, unless the column can have several values.
-        for (name, text) in record.others {
-            guard let index = fileColumns.index(of: name), let first = fields[index],
-                let separator = separators.first(where: { fileColumns.indexes(of: $0.column).contains(index) })
-            else { continue }
-            fields[index] = first + separator.text + text
+            guard let first = fields[index] else {
+                fields[index] = text
+                continue
+            }
+            // Of several elements with one name, the first counts, unless the column can have several values.
+            if let separator = separators.first(where: { fileColumns.indexes(of: $0.column).contains(index) }) {
+                fields[index] = first + separator.text + text
+            }
         }
         return check(record.line, forms) { fields[$0] }
     }

@@ -192,6 +192,7 @@ extension ImportRow {
         _ reading: inout SizeReading
     ) throws(SizeContradiction) {
         guard let size = reading.size else {
+            guard hasSizes else { return }
             // A text that was not understood may say something else.
             guard columns.size == nil || ImportRow.isNumber(columns.size!) && columns.unit == nil else { return }
             reading.size = unitPrice.size

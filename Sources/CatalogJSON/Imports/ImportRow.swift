@@ -8,6 +8,8 @@ struct ImportRow {
     let sizeContext: SizeText.Context
     let forms: FieldForms
     let words: FileWords
+    /// Whether the import writes sizes.
+    let hasSizes: Bool
 
     func price(
         _ column: ImportColumn,
@@ -107,7 +109,8 @@ struct ImportRow {
         var tags: [String] = []
         let separators: Set<Character> = forms.hasTagsWithCommas ? [","] : ["|", ";"]
         let parts =
-            if let separator = forms.separators[.tags] {
+            if let separator = forms.separators[.tags] ?? (text?.utf8.contains(UInt8(ascii: "\\")) == true ? "|" : nil)
+            {
                 ImportRowReader.parts(text ?? "", separator)
             } else {
                 (text ?? "").split(whereSeparator: { separators.contains($0) }).map { String($0).trimmed }

@@ -51,7 +51,8 @@ package struct ImportRowReader: Sendable {
             options: options,
             sizeContext: context(of: store, shelf: shelves.first),
             forms: forms,
-            words: words
+            words: words,
+            hasSizes: columns.hasSizes || options.profile.readsSizeFromName
         )
         let skuText = try text(.sku, 1024)
         if let skuText, SKUText.isRounded(skuText) { throw row.reject(.sku, skuText, SKUText.roundedReason) }
@@ -122,6 +123,9 @@ package struct ImportRowReader: Sendable {
     /// Splits a text at a separator that no backslash precedes; empty parts do not count.
     static func parts(_ text: String, _ separator: String?) -> [String] {
         guard let separator else { return [text.trimmed].filter { !$0.isEmpty } }
+        guard text.utf8.contains(UInt8(ascii: "\\")) else {
+            return text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
+        }
         let escaped = text.replacing("\\" + separator, with: "\u{1}")
         return escaped.split(separator: separator).map {
             String($0).replacing("\u{1}", with: separator).trimmed
@@ -138,15 +142,24 @@ package struct ImportRowReader: Sendable {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> String? {
         guard let names = columns.attributeNames else {
+            let text = columns.text(.attributes, cell)
+            // A row that does not name the column keeps the stored attributes.
+            guard text != nil || columns.hasHeader else { return nil }
             return record.readOptional("{}") { () throws(ImportRejection) -> String in
-                try row.attributes(columns.text(.attributes, cell))
+                try row.attributes(text)
             }
         }
         guard !names.isEmpty else { return nil }
         var members: [JSONValue.Member] = []
         var size = 2
         try columns.forEachAttribute(cell) { name, text throws(ImportRejection) in
-            let value = text.trimmed
+            let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
+            guard value.isPrintable else {
+                record.emptied.append(
+                    ImportRejection(line: row.line, column: name, reason: "contains a control character; remove it")
+                )
+                return
+            }
             let member = JSONValue.Member(name, .string(value))
             size += JSONValue.object([member]).text.utf8.count - 1
             if size <= Product.attributesLimit {

@@ -31,8 +31,8 @@ package enum RejectedRow {
             ].map { isQuoted ? CSVReader.field($0, separator) : CSVReader.unquotedField($0, separator) }
             return (reasons + [rejection.row ?? ""]).joined(separator: String(Unicode.Scalar(separator.byte))) + "\n"
         case .xml:
-            let row = rejection.row ?? ""
-            guard let start = row.firstIndex(of: ">") else { return "" }
+            let row = rejection.row ?? "<item></item>"
+            let start = row.firstIndex(of: ">") ?? row.index(before: row.endIndex)
             let reasons = [
                 ("rejected_line", String(rejection.line)), ("rejected_column", rejection.column ?? ""),
                 ("rejected_value", rejection.value ?? ""), ("rejected_reason", rejection.reason),

@@ -19,11 +19,16 @@ package struct ShelfKeyGenerator {
     private var roots: [String: CatalogKey]
     private var usedKeys: Set<String>
     private var lastNumbers: [String: Int] = [:]
+    /// Whether files name shelves by paths, so that a single title is one at the top.
+    private let usesPaths: Bool
     /// The new shelves, in order; each comes after its parent.
     package private(set) var created: [NewShelf] = []
 
-    /// - Parameter existing: the store's shelves.
-    package init(existing: [(key: CatalogKey, title: String, parent: CatalogKey?)]) {
+    /// - Parameters:
+    ///   - existing: the store's shelves.
+    ///   - usesPaths: whether files name shelves by paths.
+    package init(existing: [(key: CatalogKey, title: String, parent: CatalogKey?)], usesPaths: Bool = false) {
+        self.usesPaths = usesPaths
         let isRoot = existing.filter { $0.parent == nil } + existing.filter { $0.parent != nil }
         keysByTitle = Dictionary(isRoot.map { ($0.title, $0.key) }, uniquingKeysWith: { a, _ in a })
         roots = Dictionary(
@@ -51,7 +56,7 @@ package struct ShelfKeyGenerator {
     /// - Precondition: the path is not empty.
     /// - Complexity: O(length), amortized.
     package mutating func key(for path: [String]) -> CatalogKey {
-        guard path.count > 1 else { return key(for: path[0]) }
+        guard usesPaths else { return key(for: path[0]) }
         var key = roots[path[0]] ?? create(path[0], parent: nil)
         for title in path.dropFirst() {
             key = children[Child(parent: key, title: title)] ?? create(title, parent: key)

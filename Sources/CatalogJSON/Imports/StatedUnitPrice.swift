@@ -9,6 +9,7 @@ struct StatedUnitPrice {
     private let reference: (quantity: ExactDecimal, dimension: Dimension)?
     /// The prices that it may belong to, in the currency.
     private let prices: [ExactDecimal]
+    private let pricing: UnitPricing
 
     /// - Parameters:
     ///   - prices: the product's prices in minor units.
@@ -22,6 +23,7 @@ struct StatedUnitPrice {
         _ read: (String) -> ExactDecimal?
     ) {
         self.text = text
+        pricing = context.pricing
         self.prices = prices.map { ExactDecimal(Int128($0), scale: currency.exponent) }
         let parts = text.split(separator: "/", maxSplits: 1).map { String($0).trimmed }
         guard let first = parts.first, let amount = read(first), !amount.isZero, !amount.isNegative, !prices.isEmpty
@@ -44,23 +46,26 @@ struct StatedUnitPrice {
     ///
     /// - Returns: nil if they do not compare: the unit price is that of another dimension, or may be that of a piece.
     func agrees(with size: Size) -> Bool? {
-        let reference: ExactDecimal
-        if let stated = self.reference {
+        let references: [ExactDecimal]
+        if let stated = reference {
             guard stated.dimension == size.unit.dimension else { return nil }
-            reference = stated.quantity
+            references = [stated.quantity]
         } else {
-            reference = Self.usualReference(size.unit.dimension)
+            let dimension = size.unit.dimension
+            references = [Self.usualReference(dimension), pricing.reference(for: dimension).quantity]
         }
         let last = ExactDecimal(1, scale: amount.scale)
         guard let lower = amount.adding(ExactDecimal(-1, scale: amount.scale))?.multiplied(by: size.baseQuantity),
             let upper = amount.adding(last)?.multiplied(by: size.baseQuantity)
         else { return nil }
         for price in prices {
-            guard let product = price.multiplied(by: reference) else { return nil }
-            if (lower...upper).contains(product) { return true }
+            for reference in references {
+                guard let product = price.multiplied(by: reference) else { return nil }
+                if (lower...upper).contains(product) { return true }
+            }
         }
-        // Lists state the price of a piece where they know no other.
-        if self.reference == nil, size.unit.dimension == .piece || prices.contains(amount) { return nil }
+        // Price lists may state the price of a piece instead.
+        if reference == nil, size.unit.dimension == .piece || prices.contains(amount) { return nil }
         return false
     }
 
@@ -73,7 +78,9 @@ struct StatedUnitPrice {
         guard let top = dividend.significand(atScale: scale), let bottom = amount.significand(atScale: scale) else {
             return nil
         }
-        let quantity = (2 * top + bottom) / (2 * bottom)
+        // Rounded half up.
+        let (whole, remainder) = top.quotientAndRemainder(dividingBy: bottom)
+        let quantity = remainder >= bottom - remainder ? whole + 1 : whole
         guard quantity > 0 else { return nil }
         return try? Size(
             amount: ExactDecimal(quantity),

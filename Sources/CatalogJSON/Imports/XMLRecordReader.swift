@@ -3,8 +3,7 @@ internal import Platform
 
 /// Reads the records of an XML file: the elements with certain names, and in them the texts of their children.
 ///
-/// Names have no prefixes. A child in a child has the name of both, with a point between them. Of several children with one
-/// name, the first with a text counts.
+/// A child in a child has the name of both, with a point between them.
 struct XMLRecordReader {
     /// Created with the first piece, which may begin with a mark of UTF-8.
     private var stream: XMLStream?
@@ -15,7 +14,8 @@ struct XMLRecordReader {
     /// The names and texts of the open elements in the record.
     private var open: [(name: String, text: [UInt8])] = []
     private var size = 0
-    private var hasEnded = false
+    private var count = 0
+    private var hasRecords = false
 
     /// - Parameters:
     ///   - names: the names of the elements that are records; case is ignored.
@@ -30,7 +30,6 @@ struct XMLRecordReader {
         isLast: Bool,
         into events: inout [RecordReader.Event]
     ) throws {
-        guard !hasEnded else { return }
         let stream = stream ?? makeStream(piece)
         self.stream = stream
         do {
@@ -42,10 +41,23 @@ struct XMLRecordReader {
                 }
             }
         } catch let fault as XMLStream.Fault {
-            hasEnded = true
-            events.append(.malformed(line: fault.line, reason: "the file \(fault.reason); the rest was not read"))
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: "line \(fault.line): the file \(fault.reason); nothing was imported"
+            )
+        }
+        guard !isLast || hasRecords else {
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: """
+                    the file has no elements \(names.sorted().joined(separator: " or ")), which are the rows; name those that \
+                    are in a profile (records)
+                    """
+            )
         }
     }
+
+    private var isTooLong: Bool { size > CSVReader.recordLimit || count > CSVReader.fieldLimit }
 
     private func makeStream(_ start: UnsafeRawBufferPointer) -> XMLStream {
         let hasMark = start.starts(with: [0xEF, 0xBB, 0xBF])
@@ -56,37 +68,40 @@ struct XMLRecordReader {
 
     private mutating func start(_ name: String, _ attributes: [String: String], _ line: Int) {
         guard record != nil else {
-            if names.contains(name.lowercased()) {
+            if names.contains(FieldRecord.localName(name).lowercased()) {
                 record = FieldRecord(line: line)
-                (open, size) = ([], 0)
+                (open, size, count, hasRecords) = ([], 0, 0, true)
             }
             return
         }
         // Links of Atom have their address in an attribute.
-        open.append((open.last.map { "\($0.name).\(name)" } ?? name, Array((attributes["href"] ?? "").utf8)))
+        let path = open.last.map { "\($0.name).\(FieldRecord.localName(name))" } ?? name
+        let link = attributes["href"] ?? ""
+        size += path.utf8.count + link.utf8.count
+        count += 1
+        open.append(isTooLong ? ("", []) : (path, Array(link.utf8)))
     }
 
     private mutating func append(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard record != nil, !open.isEmpty else { return }
         size += bytes.count
-        if size <= CSVReader.recordLimit { open[open.count - 1].text.append(contentsOf: bytes) }
+        if !isTooLong { open[open.count - 1].text.append(contentsOf: bytes) }
     }
 
     private mutating func end(_ line: Int, _ events: inout [RecordReader.Event]) {
         guard record != nil else { return }
         guard let element = open.popLast() else {
             let record = record.take()!
-            if size > CSVReader.recordLimit {
-                events.append(
-                    .malformed(line: record.line, reason: "the record exceeds \(CSVReader.recordLimit) bytes")
-                )
+            if isTooLong {
+                let reason = "the record exceeds \(CSVReader.recordLimit) bytes or \(CSVReader.fieldLimit) elements"
+                events.append(.malformed(line: record.line, reason: reason))
             } else {
                 events.append(.fields(record))
             }
             return
         }
         let text = String(decoding: element.text, as: UTF8.self).trimmed
-        guard !text.isEmpty, record!.fields.count + record!.others.count < CSVReader.fieldLimit else { return }
+        guard !text.isEmpty, !isTooLong else { return }
         record!.add(element.name, text)
     }
 }
@@ -115,9 +130,13 @@ struct FieldRecord {
     /// The fields as elements of XML.
     var content: String {
         (fields + others).map { name, text in
-            let element = name.replacing(".", with: "_")
-            return "<\(element)>\(Self.escaped(text))</\(element)>"
+            "<\(name)>\(Self.escaped(text))</\(name)>"
         }.joined()
+    }
+
+    /// Returns a name without its prefix.
+    static func localName(_ name: String) -> String {
+        name.lastIndex(of: ":").map { String(name[name.index(after: $0)...]) } ?? name
     }
 
     private static func escaped(_ text: String) -> String {

@@ -89,7 +89,8 @@ enum ProductField: CaseIterable {
             record.product.name = name
         case .brand: record.product.brand = try text(.brand, Product.brandLimit)
         case .priceMinor:
-            let deposit = try row.price(.deposit, try text(.deposit, 64))
+            let deposit =
+                row.options.profile.pricesIncludeDeposit ? try row.price(.deposit, try text(.deposit, 64)) : nil
             let price = try row.withoutDeposit(try row.price(.price, try text(.price, 64)), deposit)
             let promotionText = try text(.promoPrice, 64)
             let (start, end) = (try text(.promoFrom, 64), try text(.promoTo, 64))
@@ -107,9 +108,8 @@ enum ProductField: CaseIterable {
                 return promotion == .current ? promotional : nil
             }
             record.promotion = promotion
-            let regularText = try text(.regularPrice, 64)
             let regular = record.readOptional(nil) { () throws(ImportRejection) -> ImportRecord.Price? in
-                try row.withoutDeposit(try row.price(.regularPrice, regularText), deposit)
+                try row.withoutDeposit(try row.price(.regularPrice, try text(.regularPrice, 64)), deposit)
             }
             record.set(price: price, promotional: promotional, regular: regular)
         case .size:
@@ -120,7 +120,9 @@ enum ProductField: CaseIterable {
                 packs: try text(.packCount, 32),
                 drained: try text(.drained, 64)
             )
-            if let unitPrice = try text(.unitPrice, 64) {
+            let unitPrice = record.readOptional(nil) { () throws(ImportRejection) -> String? in try text(.unitPrice, 64)
+            }
+            if let unitPrice {
                 let product = record.product
                 columns.unitPrice = row.unitPrice(unitPrice, of: [product.priceMinor, product.regularPriceMinor])
             }

@@ -91,6 +91,7 @@ enum StatementRegistry {
         ("ImportStatements.keepStock", [ImportStatements.keepStock]),
         ("ImportStatements.dropUnreadableStock", [ImportStatements.dropUnreadableStock]),
         ("ImportStatements.mergeAttributes", [ImportStatements.mergeAttributes]),
+        ("ImportStatements.keepAttributes", [ImportStatements.keepAttributes]),
         ("ImportStatements.dropLongAttributes", [ImportStatements.dropLongAttributes]),
         ("ImportStatements.setParents", [ImportStatements.setParents]),
         ("PostgresImportProfileStore.all", [PostgresImportProfileStore.all]),

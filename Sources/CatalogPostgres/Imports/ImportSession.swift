@@ -160,7 +160,11 @@ final class ImportSession {
 
     /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all.
     func checkRejected() throws {
-        try ImportOptions.checkRejected(summary.rejected, of: summary.read, limit: options.rejectedPercentLimit)
+        try ImportOptions.checkRejected(
+            summary.rejected,
+            of: summary.read - summary.skipped,
+            limit: options.rejectedPercentLimit
+        )
     }
 
     /// Adds warnings about the currencies of new stores that neither the file nor the options state.
@@ -316,9 +320,13 @@ final class ImportSession {
 
     /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
-        guard let attributeNames, !attributeNames.isEmpty else { return }
-        let lines = try await transaction { [id] connection in
+        guard columns.hasAttributes else { return }
+        let lines = try await transaction { [id, attributeNames] connection -> [Int] in
             try connection.set("enable_nestloop", "off")
+            guard let attributeNames else {
+                try connection.execute(ImportStatements.keepAttributes, [id.parameter])
+                return []
+            }
             try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
             return try connection.query(
                 ImportStatements.dropLongAttributes,
@@ -361,7 +369,7 @@ final class ImportSession {
                 id: nil,
                 currency: record.currency,
                 exists: false,
-                shelves: ShelfKeyGenerator(existing: [])
+                shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
             )
         }
         var keys: [CatalogKey] = []
@@ -450,7 +458,10 @@ final class ImportSession {
                 currency: currency,
                 pricing: pricing,
                 exists: true,
-                shelves: ShelfKeyGenerator(existing: shelvesByStore[key] ?? [])
+                shelves: ShelfKeyGenerator(
+                    existing: shelvesByStore[key] ?? [],
+                    usesPaths: options.profile.shelfPathSeparator != nil
+                )
             )
         }
     }

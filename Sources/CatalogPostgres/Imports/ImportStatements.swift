@@ -43,11 +43,20 @@ enum ImportStatements {
         WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id AND r.sku = i.sku
             AND i.attributes IS NOT NULL AND r.attributes - $2 <> '{}'
         """
-    /// Deletes the rows whose attributes have more bytes than `$2`.
-    static let dropLongAttributes: PostgresStatement = """
-        DELETE FROM import_row WHERE import_id = $1::text::uuid
-            AND octet_length(replace(replace(attributes::text, '": ', '":'), ', "', ',"')) > $2 RETURNING line
+    /// Copies the attributes of stored products to rows without the column.
+    static let keepAttributes: PostgresStatement = """
+        UPDATE import_row i SET attributes = r.attributes FROM product r
+        WHERE i.import_id = $1::text::uuid AND i.attributes IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
         """
+    /// Deletes the rows whose attributes have more bytes than `$2`, without the spaces that the database puts between values.
+    static let dropLongAttributes: PostgresStatement = """
+        DELETE FROM import_row WHERE import_id = $1::text::uuid AND octet_length(attributes::text) > $2
+            AND octet_length(attributes::text)
+                - (octet_length(\(structure)) - octet_length(replace(\(structure), ' ', ''))) > $2 RETURNING line
+        """
+
+    /// The attributes without their strings.
+    private static let structure: SQL = #"regexp_replace(attributes::text, '"(\\.|[^"\\])*"', '', 'g')"#
 
     /// Counts the rows whose product has other values in its last row.
     static func countConflicts(_ columns: ImportColumns) -> PostgresStatement {
@@ -209,6 +218,9 @@ enum ImportStatements {
             : "(SELECT * FROM import_row i WHERE \(ownRows))"
         // Rows of files without attributes have none.
         let inserted = ProductColumn.staged.filter { $0 != .attributes || columns.hasAttributes }
+        let values = inserted.map { column -> SQL in
+            column == .attributes ? "coalesce(i.attributes, '{}')" : "i.\(column.name)"
+        }
         let (metric, halfLife, boost): (SQL, SQL, SQL) = ("$4::text", "$5::integer", "$6::double precision")
         // Citus evaluates the logarithm of a parameter even where a CASE avoids that of 0.
         let positiveBoost: SQL = "nullif(\(boost), 0)"
@@ -243,7 +255,7 @@ enum ImportStatements {
         return """
             INSERT INTO product (store_id, sku, \(inserted.names), popularity_seed,
                 popularity_seed_day, popularity_log2, created_at, modified_at)
-            SELECT i.store_id, i.sku, \(inserted.names(in: "i")), i.popularity_seed,
+            SELECT i.store_id, i.sku, \(values.joined()), i.popularity_seed,
                 \(today), \(score), now(), now()
             FROM \(source) i
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),

@@ -1,7 +1,7 @@
 /// Where an import finds the texts of one of its columns.
 package struct ColumnSource: Sendable, Hashable {
     /// The columns of the file: the first alternative with a text counts. An alternative of several columns is their texts,
-    /// joined by a space.
+    /// joined by a space; it counts only if the first of them has a text.
     package var alternatives: [[ColumnTitle]]
     /// Texts that count as none, such as `Default Title`; their case is ignored.
     package var ignored: [String]
@@ -30,6 +30,9 @@ package struct ColumnSource: Sendable, Hashable {
 
     /// Creates the source of a column that the file must have.
     package init(_ title: String) { self.init([[ColumnTitle(title)]], isRequired: true) }
+
+    /// All titles of columns.
+    package var titles: [ColumnTitle] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
 
     package init(constant: String) { self.init([], constant: constant) }
 

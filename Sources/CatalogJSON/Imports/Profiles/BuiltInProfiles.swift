@@ -20,18 +20,18 @@ extension ImportProfile {
         {
           "title": "Product feeds of Google Merchant Center (TSV and XML)",
           "columns": {
-            "sku": ["id", "g:id"],
-            "name": ["title", "g:title", "structured_title.content"],
-            "brand": ["brand", "g:brand"],
-            "price": ["price", "g:price"],
-            "promo_price": ["sale_price", "g:sale_price"],
-            "promo_from": ["sale_price_effective_date", "g:sale_price_effective_date"],
-            "promo_to": ["sale_price_effective_date", "g:sale_price_effective_date"],
-            "shelf": ["product_type", "g:product_type"],
-            "size": ["unit_pricing_measure", "g:unit_pricing_measure"],
-            "in_stock": ["availability", "g:availability"],
-            "barcode": ["gtin", "g:gtin"],
-            "image_url": ["image_link", "g:image_link"]
+            "sku": ["g:id", "id"],
+            "name": ["title", "structured_title.content"],
+            "brand": "brand",
+            "price": "price",
+            "promo_price": "sale_price",
+            "promo_from": "sale_price_effective_date",
+            "promo_to": "sale_price_effective_date",
+            "shelf": "product_type",
+            "size": "unit_pricing_measure",
+            "in_stock": "availability",
+            "barcode": "gtin",
+            "image_url": "image_link"
           },
           "attributes": {
             "color": "color", "condition": "condition", "description": ["description", "summary", "content"],
@@ -123,7 +123,8 @@ extension ImportProfile {
             "tags": "Tags",
             "in_stock": "In stock?",
             "barcode": "GTIN, UPC, EAN, or ISBN",
-            "image_url": "Images"
+            "image_url": "Images",
+            "position": null
           },
           "attributes": {
             "description": ["Short description", "Description"], "link": "External URL", "woocommerce_id": "ID"

@@ -119,6 +119,11 @@ extension ImportProfile {
 
 extension ColumnSource {
     fileprivate init(_ field: String, _ value: JSONValue) throws(CatalogError) {
+        // Not read, although the file has a column of this name.
+        if value == .null {
+            self.init([])
+            return
+        }
         guard case .object = value else {
             self.init(try Self.alternatives(field, value))
             return

@@ -78,6 +78,10 @@ extension JSONWriter {
 
     /// Writes a source; columns alone without an object.
     private mutating func source(_ name: String, _ source: ColumnSource) {
+        if source.alternatives.isEmpty, source.constant == nil {
+            key(name)
+            return null()
+        }
         if source.ignored.isEmpty, source.conditions.isEmpty, source.constant == nil, source.part == nil {
             key(name)
             return alternatives(source.alternatives)
