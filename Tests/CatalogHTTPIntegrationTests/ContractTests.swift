@@ -141,7 +141,13 @@ import TestSupport
         }
         let imports = document["paths"]?["/v1/stores/{store}/imports"]?["post"]
         let types = try #require(imports?["requestBody"]?["content"]?.members)
-        #expect(Set(types.map(\.name)) == ["text/csv", "application/x-ndjson", "application/ndjson"])
+        #expect(
+            Set(types.map(\.name)) == [
+                "text/csv", "text/tab-separated-values", "application/x-ndjson", "application/ndjson",
+                "application/xml",
+                "text/xml",
+            ]
+        )
         let paths = try #require(document["paths"]?.members)
         for path in paths where path.name.hasPrefix("/v1/stores") {
             guard let get = path.value["get"], get["responses"]?["304"] == nil else { continue }
