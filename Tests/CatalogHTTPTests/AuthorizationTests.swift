@@ -121,7 +121,7 @@ import Testing
         for identity in Identity.allCases {
             for scopes in scopeSets {
                 for stores in storeSets {
-                    // What belongs to no store is not for tokens of some stores.
+                    // Operations without a store are not for tokens of some stores.
                     let isOfStore = operation.path.contains("{store}")
                     let mayStore = isOfStore ? stores?.contains(Self.own) ?? true : stores == nil
                     let found = try await status(api, operation, token(api, identity, scopes, stores))
