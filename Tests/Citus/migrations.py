@@ -94,8 +94,11 @@ def check_schema(plain: str, found: str, what: str) -> None:
     lines = plain.splitlines()
     if any(line.startswith("import_row.store_id ") for line in lines):
         lines = [line.replace("import_row r u ", "import_row r p ") for line in lines]
-        lines += ["import_row import_row_pkey PRIMARY KEY (store_id, import_id, line)",
-                  "CREATE UNIQUE INDEX import_row_pkey ON public.import_row USING btree (store_id, import_id, line)"]
+        key = "store_id, import_id, line"
+        if any(line.startswith("import_row.part ") for line in lines):
+            key += ", part"
+        lines += [f"import_row import_row_pkey PRIMARY KEY ({key})",
+                  f"CREATE UNIQUE INDEX import_row_pkey ON public.import_row USING btree ({key})"]
     check_equal("\n".join(sorted(lines)), "\n".join(sorted(found.splitlines())), f"{what}: schemas")
 
 
