@@ -108,7 +108,7 @@ def check_distribution(cluster: Cluster, database: str) -> None:
         SELECT table_name, citus_table_type || ' ' || distribution_column || ' ' || colocation_id FROM citus_tables
         WHERE NOT (SELECT relispartition FROM pg_class WHERE oid = table_name)""").splitlines())
     local = {"import_run", "purchase_row", "resort_run", "schema_migration"}
-    reference = {"deployment", "database_life", "store", "purchase_cell"}
+    reference = {"deployment", "database_life", "store", "purchase_cell", "import_profile"}
     for table in schema.tables(cluster, database):
         kind = kinds.get(table, "local")
         if table in local:
