@@ -115,7 +115,9 @@ import TestSupport
             (status, answer) = try await send(.post, imports + "&profile=nobody", feed, type: "text/xml")
             #expect(status == .notFound && answer["detail"]?.string?.contains("shopify") == true, "\(answer.text)")
             #expect(try await send(.delete, path).0 == .noContent)
-            #expect(try await send(.get, path).0 == .notFound)
+            (status, answer) = try await send(.get, path)
+            #expect(status == .notFound)
+            #expect(answer["detail"]?.string?.split(separator: "does not exist").count == 1, "\(answer.text)")
         }
     }
 

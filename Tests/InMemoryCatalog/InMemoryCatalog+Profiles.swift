@@ -8,7 +8,7 @@ extension InMemoryCatalog {
 
     package func importProfile(_ name: CatalogKey) async throws(CatalogError) -> SavedImportProfile {
         guard let found = profiles.withLock({ $0[name] }) else {
-            throw .notFound("import profile “\(name)” does not exist")
+            throw .notFound("import profile “\(name)”")
         }
         return found
     }
@@ -26,7 +26,7 @@ extension InMemoryCatalog {
 
     package func remove(importProfile name: CatalogKey) async throws(CatalogError) {
         guard profiles.withLock({ $0.removeValue(forKey: name) }) != nil else {
-            throw .notFound("import profile “\(name)” does not exist")
+            throw .notFound("import profile “\(name)”")
         }
     }
 

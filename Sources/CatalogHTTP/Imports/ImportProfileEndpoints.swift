@@ -34,14 +34,8 @@ struct ImportProfileEndpoints: EndpointGroup {
 
     private func read(_ call: Call) async throws -> Response {
         try call.target.allow()
-        let name = try call.parameters.name
-        let document =
-            if let known = ImportProfile.builtIn(name.text) {
-                known.document
-            } else {
-                Array(try await profiles.importProfile(name).document.utf8)
-            }
-        return call.hashed(document, cache: "private, no-cache")
+        let profile = try await profiles.profile(named: try call.parameters.name.text)
+        return call.hashed(profile.document, cache: "private, no-cache")
     }
 
     private func put(_ call: Call) async throws -> Response {

@@ -18,7 +18,7 @@ struct PostgresImportProfileStore: ImportProfileStore {
             let found = try await database.writes.transaction(within: .lookup) { connection in
                 try connection.query(Self.one, [.text(name.text)]) { try $0.first(Self.profile) }
             }
-            guard let found else { throw CatalogError.notFound("import profile “\(name)” does not exist") }
+            guard let found else { throw CatalogError.notFound("import profile “\(name)”") }
             return found
         }
     }
@@ -48,7 +48,7 @@ struct PostgresImportProfileStore: ImportProfileStore {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
                 guard try connection.execute(Self.delete, [.text(name.text)]) > 0 else {
-                    throw CatalogError.notFound("import profile “\(name)” does not exist")
+                    throw CatalogError.notFound("import profile “\(name)”")
                 }
                 try Self.record(.importProfileDelete, name, connection)
             }

@@ -7,13 +7,12 @@ extension ImportProfileStore {
     package func profile(named name: String) async throws(CatalogError) -> ImportProfile {
         if let known = ImportProfile.builtIn(name) { return known }
         let builtIn = ImportProfile.builtIn.map(\.name).joined(separator: ", ")
-        guard let key = CatalogKey(name) else {
-            throw .notFound("import profile “\(name.prefix(64))” does not exist; built in are \(builtIn)")
-        }
+        let notFound = CatalogError.notFound("import profile “\(name.prefix(64))” (built in are \(builtIn))")
+        guard let key = CatalogKey(name) else { throw notFound }
         do {
             return try ImportProfile(document: Array(try await importProfile(key).document.utf8))
         } catch .notFound {
-            throw .notFound("import profile “\(name)” does not exist; built in are \(builtIn)")
+            throw notFound
         }
     }
 
