@@ -40,6 +40,12 @@ import Testing
         var options = ImportOptions(format: format, store: CatalogKey("s"))
         options.profile = try #require(ImportProfile.builtIn(profile))
         options.profileName = profile
+        return try read(file(name), options)
+    }
+
+    /// Reads a file at noon UTC, which is 13:00 in the time zone of the file.
+    private static func read(_ bytes: [UInt8], _ options: ImportOptions, piece: Int = 1 << 16) throws -> Outcome {
+        var options = options
         options.now = try #require(Timestamp(rfc3339: "2026-11-27T12:00:00Z"))
         options.localNow = Timestamp(rfc3339: "2026-11-27T13:00:00Z")
         var reader = ImportReader(options, currencies: [:])
@@ -51,7 +57,9 @@ import Testing
             case .skipped: outcome.skipped += 1
             }
         }
-        try file(name).withUnsafeBytes { try reader.read($0, take) }
+        for start in stride(from: 0, to: bytes.count, by: piece) {
+            try bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { try reader.read($0, take) }
+        }
         try reader.end(take)
         return outcome
     }
@@ -237,25 +245,12 @@ import Testing
         #expect(outcome.records.first?.emptied.isEmpty == true)
     }
 
-    /// Reads a file of CSV by a profile at noon UTC, which is 13:00 in the time zone of the file.
+    /// Reads a file of CSV by a profile.
     private func read(_ document: String, _ text: String) throws -> Outcome {
         var options = ImportOptions(format: .csv, store: CatalogKey("s"), currency: Currency("EUR")!)
         options.profile = try ImportProfile(document: Array(document.utf8))
         options.profileName = "test"
-        options.now = try #require(Timestamp(rfc3339: "2026-11-27T12:00:00Z"))
-        options.localNow = Timestamp(rfc3339: "2026-11-27T13:00:00Z")
-        var reader = ImportReader(options, currencies: [:])
-        var outcome = Outcome()
-        func take(_ event: ImportReader.Event) {
-            switch event {
-            case .record(let record): outcome.records.append(record)
-            case .rejected(let rejection): outcome.rejections.append(rejection)
-            case .skipped: outcome.skipped += 1
-            }
-        }
-        try Array(text.utf8).withUnsafeBytes { try reader.read($0, take) }
-        try reader.end(take)
-        return outcome
+        return try Self.read(Array(text.utf8), options)
     }
 
     // MARK: - XML
@@ -309,19 +304,6 @@ import Testing
     private func readXML(_ bytes: [UInt8], piece: Int) throws -> Outcome {
         var options = ImportOptions(format: .xml, store: CatalogKey("s"), currency: Currency("EUR")!)
         options.keepsRejectedRows = true
-        var reader = ImportReader(options, currencies: [:])
-        var outcome = Outcome()
-        func take(_ event: ImportReader.Event) {
-            switch event {
-            case .record(let record): outcome.records.append(record)
-            case .rejected(let rejection): outcome.rejections.append(rejection)
-            case .skipped: outcome.skipped += 1
-            }
-        }
-        for start in stride(from: 0, to: bytes.count, by: piece) {
-            try bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { try reader.read($0, take) }
-        }
-        try reader.end(take)
-        return outcome
+        return try Self.read(bytes, options, piece: piece)
     }
 }

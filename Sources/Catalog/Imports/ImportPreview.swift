@@ -20,8 +20,8 @@ package struct ImportPreview: Sendable, Hashable {
         var parts = ["\(product.sku) “\(product.name)”"]
         if let brand = product.brand { parts.append("brand \(brand)") }
         if let price = product.priceMinor {
-            parts.append("\(Self.amount(price, currency)) \(currency.code)")
-            if let regular = product.regularPriceMinor { parts.append("was \(Self.amount(regular, currency))") }
+            parts.append("\(currency.decimal(price)) \(currency.code)")
+            if let regular = product.regularPriceMinor { parts.append("was \(currency.decimal(regular))") }
         } else {
             parts.append("no price")
         }
@@ -32,10 +32,6 @@ package struct ImportPreview: Sendable, Hashable {
         if !product.tags.isEmpty { parts.append("tags \(product.tags.joined(separator: " | "))") }
         if let barcode = product.barcode { parts.append("barcode \(barcode)") }
         return "line \(line): \(parts.joined(separator: ", "))"
-    }
-
-    private static func amount(_ minor: Int64, _ currency: Currency) -> String {
-        ExactDecimal.digits(Int128(minor), scale: currency.exponent)
     }
 
     private static func text(_ size: Size) -> String {

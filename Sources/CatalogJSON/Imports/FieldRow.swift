@@ -84,7 +84,7 @@ package struct FieldRow: Sendable, Hashable {
     /// Returns the rejection of the row for a column, with the column's text.
     package func reject(_ column: String, _ reason: String) -> ImportRejection {
         var rejection = ImportRejection(line: line, column: column, value: text(column), reason: reason)
-        rejection.keep(row: raw?.row, header: raw?.header, separator: raw?.separator)
+        rejection.keep(raw)
         return rejection
     }
 
@@ -104,6 +104,13 @@ package struct FieldRow: Sendable, Hashable {
         if SKUText.isRounded(text) { throw reject("sku", SKUText.roundedReason) }
         guard let sku = SKU(text.composed) else { throw reject("sku", "must be \(SKU.rule)") }
         return sku
+    }
+}
+
+extension ImportRejection {
+    /// Adds the raw row; nil if it is not kept.
+    mutating func keep(_ raw: FieldRow.RawRow?) {
+        keep(row: raw?.row, header: raw?.header, separator: raw?.separator)
     }
 }
 

@@ -140,8 +140,14 @@ struct FileColumns {
         return found
     }
 
+    /// Whether a column has all attributes of a product.
+    var hasAllAttributes: Bool { columns[.attributes] != nil }
+
+    /// Whether the file has attributes of its own.
+    var hasAttributes: Bool { !attributes.isEmpty }
+
     /// The attributes that the file has; nil if a column has all attributes.
-    var attributeNames: [String]? { columns[.attributes] == nil ? attributes.map(\.name) : nil }
+    var attributeNames: [String]? { hasAllAttributes ? nil : attributes.map(\.name) }
 
     /// The index of the only column of the file that a column of the import is read from; nil for several or none.
     func index(of column: ImportColumn) -> Int? {
@@ -257,37 +263,18 @@ struct FileColumns {
         for column in ImportColumn.allCases where column != .attributes || profile.mapping.attributes.isEmpty {
             let given = profile.mapping.source(of: column)
             let source = try resolve(given)
-            if hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first {
-                throw missing(
-                    title.text,
-                    "the file has no column “\(title.text)”, which is mapped to \(column.rawValue)"
-                )
-            }
+            try checkRequired(given, source, column.rawValue)
             if !source.isEmpty { columns[column] = source }
         }
         attributes = []
         for (name, given) in profile.mapping.attributes.sorted(by: { $0.key < $1.key }) {
             let source = try resolve(given)
-            if hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first {
-                throw missing(
-                    title.text,
-                    "the file has no column “\(title.text)”, which is mapped to the attribute \(name)"
-                )
-            }
+            try checkRequired(given, source, "the attribute \(name)")
             // Without a header, a row that lacks a column has no such attribute.
-            if !hasHeader || !source.alternatives.isEmpty || source.constant != nil {
-                attributes.append((name, source))
-            }
+            if !hasHeader || !source.isEmpty { attributes.append((name, source)) }
         }
-        var inherited: [Int] = []
-        for title in profile.variants?.columns ?? [] {
-            if let column = try index(title) { inherited.append(column) }
-        }
-        conditions = []
-        for condition in profile.rows {
-            let columns = try indexes(of: condition.columns)
-            if !columns.isEmpty { conditions.append(Condition(columns: columns, condition: condition)) }
-        }
+        let inherited = try indexes(of: profile.variants?.columns ?? [])
+        conditions = try resolve(profile.rows)
         if let rule = profile.variants, let reference = try firstIndex(rule.reference) {
             var keys: [(column: Int, prefix: String)] = []
             for key in rule.keys {
@@ -308,7 +295,6 @@ struct FileColumns {
 
     private func resolve(_ source: ColumnSource) throws(CatalogError) -> Source {
         var alternatives: [[Int]] = []
-        var conditions: [Condition] = []
         for alternative in source.alternatives {
             var indexes: [Int] = []
             for (place, title) in alternative.enumerated() {
@@ -321,11 +307,24 @@ struct FileColumns {
             }
             if !indexes.isEmpty { alternatives.append(indexes) }
         }
-        for condition in source.conditions {
+        return Source(source, alternatives, try resolve(source.conditions))
+    }
+
+    /// Returns the conditions on columns that the file has.
+    private func resolve(_ conditions: [RowCondition]) throws(CatalogError) -> [Condition] {
+        var resolved: [Condition] = []
+        for condition in conditions {
             let columns = try indexes(of: condition.columns)
-            if !columns.isEmpty { conditions.append(Condition(columns: columns, condition: condition)) }
+            if !columns.isEmpty { resolved.append(Condition(columns: columns, condition: condition)) }
         }
-        return Source(source, alternatives, conditions)
+        return resolved
+    }
+
+    /// Checks that the header has the column that a source needs.
+    private func checkRequired(_ given: ColumnSource, _ source: Source, _ target: String) throws(CatalogError) {
+        guard hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first
+        else { return }
+        throw missing(title.text, "the file has no column “\(title.text)”, which is mapped to \(target)")
     }
 
     private func indexes(of titles: [ColumnTitle]) throws(CatalogError) -> [Int] {
@@ -359,69 +358,5 @@ struct FileColumns {
             field: field,
             detail: "\(detail). Columns of the file: \(titles.joined(separator: ", ").prefix(400))"
         )
-    }
-}
-
-/// The texts that rows of variants take from the rows of their products.
-struct VariantTable {
-    private let usesKeys: Bool
-    private var reference = 0
-    private var referenceTitle = ""
-    private var keys: [(column: Int, prefix: String)] = []
-    private var inherited: [Int] = []
-    private var products: [String: [Int: String]] = [:]
-    /// The reference of the rows of one product, and the texts of the first one.
-    private var current: (reference: String, texts: [Int: String])?
-    private var size = 0
-
-    /// The maximum number of bytes of all texts.
-    private static let sizeLimit = 64 << 20
-
-    /// The columns that the table reads.
-    var columns: [Int] { [reference] + keys.map(\.column) + inherited }
-
-    init(usesKeys: Bool) { self.usesKeys = usesKeys }
-
-    mutating func set(reference: Int, _ title: String, keys: [(column: Int, prefix: String)], inherited: [Int]) {
-        (self.reference, referenceTitle, self.keys, self.inherited) = (reference, title, keys, inherited)
-    }
-
-    /// Adds the row of a product, or returns the texts that a row takes from that of its product.
-    ///
-    /// - Returns: nil for the row of a product.
-    /// - Throws: the rejection of a row whose product is not above it.
-    mutating func product(of line: Int, _ cell: (Int) -> String?) throws(ImportRejection) -> [Int: String]? {
-        let text = cell(reference)?.trimmed ?? ""
-        guard usesKeys else {
-            if let current, current.reference == text, !text.isEmpty { return current.texts }
-            current = (text, texts(cell))
-            return nil
-        }
-        if !text.isEmpty {
-            if let texts = products[text] { return texts }
-            throw ImportRejection(
-                line: line,
-                column: referenceTitle,
-                value: text,
-                reason:
-                    "names a product that is not above it in the file, or too far above it; put products before their variants"
-            )
-        }
-        let texts = texts(cell)
-        for key in keys {
-            guard let name = cell(key.column)?.trimmed, !name.isEmpty else { continue }
-            size += name.utf8.count + texts.values.reduce(0) { $0 + $1.utf8.count } + 100 * (texts.count + 1)
-            guard size <= Self.sizeLimit else { return nil }
-            products[key.prefix + name] = texts
-        }
-        return nil
-    }
-
-    private func texts(_ cell: (Int) -> String?) -> [Int: String] {
-        var texts: [Int: String] = [:]
-        for column in inherited {
-            if let text = cell(column)?.trimmed, !text.isEmpty { texts[column] = text }
-        }
-        return texts
     }
 }

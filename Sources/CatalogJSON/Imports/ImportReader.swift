@@ -60,15 +60,11 @@ package struct ImportReader {
 
     /// - Throws: `CatalogError.unprocessable` if the header lacks a required column.
     package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        var batches: [[RecordReader.Event]] = []
-        try records.read(piece) { batches.append($0) }
-        for batch in batches { try handle(batch, emit) }
+        for batch in try records.read(piece) { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        var batches: [[RecordReader.Event]] = []
-        try records.end { batches.append($0) }
-        for batch in batches { try handle(batch, emit) }
+        try handle(try records.end(), emit)
         if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
         if options.format != .csv {
             try fileColumns.checkRequired()
@@ -102,48 +98,31 @@ package struct ImportReader {
             rejection.keep(row: nil, header: header, separator: records.layout?.separator)
             try emit(.rejected(rejection))
         case .csv(let record):
-            try finish(record.line, try check(record), emit) {
-                RawRow(row: record.csv, header: header, separator: record.separator)
+            try finish(check(record), emit) {
+                FieldRow.RawRow(row: record.csv, header: header, separator: record.separator)
             }
         case .line(let line, let bytes):
-            try finish(line, try check(line, bytes), emit) {
-                RawRow(row: bytes.count <= CSVReader.recordLimit ? String(decoding: bytes, as: UTF8.self) : nil)
+            try finish(check(line, bytes), emit) {
+                bytes.count <= CSVReader.recordLimit
+                    ? FieldRow.RawRow(row: String(decoding: bytes, as: UTF8.self)) : nil
             }
         case .fields(let record):
-            try finish(record.line, try check(record), emit) {
-                RawRow(row: record.xml(named: options.profile.recordNames[0]))
+            try finish(check(record), emit) {
+                FieldRow.RawRow(row: record.xml(named: options.profile.recordNames[0]))
             }
         }
     }
 
-    /// A row as the file writes it.
-    private struct RawRow {
-        var row: String?
-        var header: String?
-        var separator: FieldSeparator?
-    }
-
     /// Emits the outcome of a row, with the raw row if that is wanted.
-    private func finish(
-        _ line: Int,
-        _ outcome: Event,
-        _ emit: (Event) throws -> Void,
-        _ raw: () -> RawRow
-    ) throws {
+    private func finish(_ outcome: Event, _ emit: (Event) throws -> Void, _ raw: () -> FieldRow.RawRow?) throws {
         switch outcome {
         case .skipped: try emit(.skipped)
         case .rejected(var rejection):
-            if options.keepsRejectedRows {
-                let raw = raw()
-                rejection.keep(row: raw.row, header: raw.header, separator: raw.separator)
-            }
+            if options.keepsRejectedRows { rejection.keep(raw()) }
             try emit(.rejected(rejection))
         case .record(var record):
             try checkStore(of: record)
-            if options.keepsRejectedRows, record.unreadableStock != nil {
-                let raw = raw()
-                record.unreadableStock?.keep(row: raw.row, header: raw.header, separator: raw.separator)
-            }
+            if options.keepsRejectedRows { record.unreadableStock?.keep(raw()) }
             try emit(.record(record))
         }
     }
@@ -185,7 +164,7 @@ package struct ImportReader {
 
     // MARK: - CSV
 
-    private mutating func check(_ record: CSVReader.Record) throws -> Event {
+    private mutating func check(_ record: CSVReader.Record) -> Event {
         if let reason = record.fault(width: width, titled: titled) {
             return .rejected(ImportRejection(line: record.line, reason: reason))
         }
@@ -244,7 +223,7 @@ package struct ImportReader {
 
     // MARK: - Rows that name their columns
 
-    private mutating func check(_ line: Int, _ bytes: [UInt8]) throws -> Event {
+    private mutating func check(_ line: Int, _ bytes: [UInt8]) -> Event {
         do throws(ImportRejection) { return try readLine(line, bytes) } catch { return .rejected(error) }
     }
 
@@ -293,13 +272,14 @@ package struct ImportReader {
         return tags.map { $0.replacing(separator, with: "\\" + separator) }.joined(separator: separator)
     }
 
-    private mutating func check(_ record: FieldRecord) throws -> Event {
+    private mutating func check(_ record: FieldRecord) -> Event {
         var fields: [Int: String] = [:]
         let separators = options.profile.separators.map { (column: $0.key, text: $0.value) }
         // A name without its prefix is another name of an element, unless an element has it.
-        let named = record.fields + record.others
-        let local = named.filter { $0.name.contains(":") }.map { (name: FieldRecord.localName($0.name), text: $0.text) }
-        for (name, text) in named + local {
+        let local = record.fields.filter { $0.name.contains(":") }.map {
+            (name: FieldRecord.localName($0.name), text: $0.text)
+        }
+        for (name, text) in record.fields + local {
             guard let index = fileColumns.index(of: name) else { continue }
             guard text.isStreamSafe else {
                 return .rejected(

@@ -81,12 +81,12 @@ struct ImportRow {
         return end > now.microseconds
     }
 
-    /// Returns a price without the deposit that it includes.
+    /// Returns a price without the deposit that it includes; nil for none.
     func withoutDeposit(
         _ price: ImportRecord.Price?,
         _ deposit: ImportRecord.Price?
     ) throws(ImportRejection) -> ImportRecord.Price? {
-        guard var price, let deposit, options.profile.pricesIncludeDeposit else { return price }
+        guard var price, let deposit else { return price }
         guard deposit.minor <= price.minor else {
             throw reject(.deposit, nil, "exceeds the price that includes it")
         }
@@ -109,8 +109,7 @@ struct ImportRow {
         var tags: [String] = []
         let separators: Set<Character> = forms.hasTagsWithCommas ? [","] : ["|", ";"]
         let parts =
-            if let separator = forms.separators[.tags] ?? (text?.utf8.contains(UInt8(ascii: "\\")) == true ? "|" : nil)
-            {
+            if let separator = forms.separators[.tags] {
                 ImportRowReader.parts(text ?? "", separator)
             } else {
                 (text ?? "").split(whereSeparator: { separators.contains($0) }).map { String($0).trimmed }
@@ -139,22 +138,19 @@ struct ImportRow {
             return (address, ignored)
         }
         if Product.isImageURL(text) { return try checked(text, ignored: 0) }
-        if let separator = forms.separators[.imageURL] {
-            let addresses = ImportRowReader.parts(text, separator)
-            guard let first = addresses.first, addresses.allSatisfy(Product.isImageURL) else {
-                throw reject(.imageURL, text, "must be \(Product.imageURLRule)")
-            }
-            return try checked(first, ignored: addresses.count - 1)
-        }
-        // A comma may be part of an address, so it separates only before another one.
-        let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
-        let addresses = marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in
-            part.last == "," || part.last == ";" ? String(part.dropLast()) : String(part)
-        }
+        let addresses = forms.separators[.imageURL].map { ImportRowReader.parts(text, $0) } ?? Self.addresses(text)
         guard let first = addresses.first, addresses.allSatisfy(Product.isImageURL) else {
             throw reject(.imageURL, text, "must be \(Product.imageURLRule)")
         }
         return try checked(first, ignored: addresses.count - 1)
+    }
+
+    /// Returns the addresses in a text. A comma may be part of one, so it separates only before another one.
+    private static func addresses(_ text: String) -> [String] {
+        let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
+        return marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in
+            part.last == "," || part.last == ";" ? String(part.dropLast()) : String(part)
+        }
     }
 
     func popularity(_ text: String?) throws(ImportRejection) -> Double {

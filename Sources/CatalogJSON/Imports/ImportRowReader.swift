@@ -141,7 +141,7 @@ package struct ImportRowReader: Sendable {
         _ columns: FileColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> String? {
-        guard let names = columns.attributeNames else {
+        if columns.hasAllAttributes {
             let text = columns.text(.attributes, cell)
             // A row that does not name the column keeps the stored attributes.
             guard text != nil || columns.hasHeader else { return nil }
@@ -149,7 +149,7 @@ package struct ImportRowReader: Sendable {
                 try row.attributes(text)
             }
         }
-        guard !names.isEmpty else { return nil }
+        guard columns.hasAttributes else { return nil }
         var members: [JSONValue.Member] = []
         var size = 2
         try columns.forEachAttribute(cell) { name, text throws(ImportRejection) in
@@ -161,11 +161,12 @@ package struct ImportRowReader: Sendable {
                 return
             }
             let member = JSONValue.Member(name, .string(value))
-            size += JSONValue.object([member]).text.utf8.count - 1
-            if size <= Product.attributesLimit {
+            // Without the braces, but with a comma.
+            let length = JSONValue.object([member]).text.utf8.count - 1
+            if size + length <= Product.attributesLimit {
+                size += length
                 members.append(member)
             } else {
-                size -= JSONValue.object([member]).text.utf8.count - 1
                 record.emptied.append(
                     ImportRejection(
                         line: row.line,

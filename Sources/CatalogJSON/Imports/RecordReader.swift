@@ -48,21 +48,19 @@ struct RecordReader {
         self.isHeader = isHeader
     }
 
-    /// Reads a chunk of the file and passes on the completed records; those of the sample come together, first.
+    /// Reads a chunk of the file and returns the completed records; those of the sample are together, first.
     ///
     /// - Throws: `CatalogError.unprocessable` if the encoding is not clear.
-    mutating func read(_ piece: UnsafeRawBufferPointer, _ body: ([Event]) throws -> Void) throws {
-        guard sample != nil else { return try body(try consume(piece)) }
+    mutating func read(_ piece: UnsafeRawBufferPointer) throws -> [[Event]] {
+        guard sample != nil else { return [try consume(piece)] }
         let start = piece.prefix(Self.sampleLimit - sample!.count)
         sample!.append(contentsOf: start)
-        guard sample!.count == Self.sampleLimit else { return }
-        try body(begin(isWhole: false))
-        let rest = piece[start.endIndex...]
-        if !rest.isEmpty { try body(try consume(UnsafeRawBufferPointer(rebasing: rest))) }
+        guard sample!.count == Self.sampleLimit else { return [] }
+        return [try begin(isWhole: false), try consume(UnsafeRawBufferPointer(rebasing: piece[start.endIndex...]))]
     }
 
-    /// Ends the file; a last line without a line break is a record, too.
-    mutating func end(_ body: ([Event]) throws -> Void) throws {
+    /// Ends the file and returns the last records; a last line without a line break is one, too.
+    mutating func end() throws -> [Event] {
         var events = sample == nil ? [] : try begin(isWhole: true)
         if !decoder.isIdentity {
             var text: [UInt8] = []
@@ -76,7 +74,7 @@ struct RecordReader {
         case .ndjson: if !lineBytes.isEmpty { endLine(&events) }
         case .xml: try xml!.read(UnsafeRawBufferPointer(start: nil, count: 0), isLast: true, into: &events)
         }
-        try body(events)
+        return events
     }
 
     /// How the file is written, as far as it is known.

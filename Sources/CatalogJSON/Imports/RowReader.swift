@@ -50,15 +50,11 @@ package struct RowReader {
 
     /// - Throws: `CatalogError.unprocessable` if the whole file is unusable.
     package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        var batches: [[RecordReader.Event]] = []
-        try records.read(chunk) { batches.append($0) }
-        for batch in batches { try handle(batch, emit) }
+        for batch in try records.read(chunk) { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        var batches: [[RecordReader.Event]] = []
-        try records.end { batches.append($0) }
-        for batch in batches { try handle(batch, emit) }
+        try handle(try records.end(), emit)
         if hasHeader, header == nil {
             throw CatalogError.unprocessable(field: "file", detail: "the file is empty")
         }

@@ -109,29 +109,19 @@ struct XMLRecordReader {
 /// A record of named texts.
 struct FieldRecord {
     let line: Int
+    /// The texts in the order of the file; several may have one name.
     private(set) var fields: [(name: String, text: String)] = []
-    /// The further texts of names that are in the record already.
-    private(set) var others: [(name: String, text: String)] = []
 
     init(line: Int) { self.line = line }
 
-    /// Adds a text.
-    mutating func add(_ name: String, _ text: String) {
-        if fields.contains(where: { $0.name == name }) {
-            others.append((name, text))
-        } else {
-            fields.append((name, text))
-        }
-    }
+    mutating func add(_ name: String, _ text: String) { fields.append((name, text)) }
 
     /// Returns the record as an element of XML.
     func xml(named element: String) -> String { "<\(element)>\(content)</\(element)>" }
 
     /// The fields as elements of XML.
     var content: String {
-        (fields + others).map { name, text in
-            "<\(name)>\(Self.escaped(text))</\(name)>"
-        }.joined()
+        fields.map { name, text in "<\(name)>\(Self.escaped(text))</\(name)>" }.joined()
     }
 
     /// Returns a name without its prefix.

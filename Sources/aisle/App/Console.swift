@@ -21,7 +21,7 @@ enum Console {
 
     static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
 
-    /// Asks a question on the terminal; returns nil if there is no terminal to answer it.
+    /// Asks a question on the terminal; returns nil without a terminal.
     static func ask(_ question: String) -> String? {
         guard isatty(STDIN_FILENO) == 1, notesAreTerminal else { return nil }
         _ = STDERR_FILENO.writeAll("\(question) ".utf8)

@@ -34,8 +34,6 @@ package struct ColumnSource: Sendable, Hashable {
     /// All titles of columns.
     package var titles: [ColumnTitle] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
 
-    package init(constant: String) { self.init([], constant: constant) }
-
     /// A part of a text.
     package enum Part: Sendable, Hashable {
         /// The text before the first separator, or after the last one.

@@ -151,7 +151,7 @@ extension ImportProfile {
         """
 
     /// Source: Open Food Facts, “Data fields” and the program that writes its exports. The CSV file has tabs, and no quotes
-    /// around fields. There are no prices.
+    /// around fields. Prices are missing.
     private static let openFoodFacts = """
         {
           "title": "Exports of Open Food Facts (CSV with tabs, JSON Lines)",
