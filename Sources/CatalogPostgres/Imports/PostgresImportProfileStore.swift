@@ -93,7 +93,7 @@ struct PostgresImportProfileStore: ImportProfileStore {
         """
     static let count: PostgresStatement = "SELECT count(*) FROM import_profile"
     static let upsert: PostgresStatement = """
-        INSERT INTO import_profile (name, document, modified_at) VALUES ($1, $2::text::json, now())
+        INSERT INTO import_profile (name, document, modified_at) VALUES ($1, $2::json, now())
         ON CONFLICT (name) DO UPDATE SET document = excluded.document, modified_at = excluded.modified_at
         """
     static let delete: PostgresStatement = "DELETE FROM import_profile WHERE name = $1"
