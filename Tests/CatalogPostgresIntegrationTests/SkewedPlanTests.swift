@@ -68,10 +68,8 @@ import Testing
         #expect(found.isEmpty, "\(found.prefix(30).joined(separator: "\n"))")
     }
 
-    /// Statements that join something else than products: locks, of which there are few, and purchases with the refunds among them.
-    private static let other: Set<String> = [
-        "DistributionStatements.movesShard", "PurchaseStatements.fold", "PurchaseStatements.foldShelves",
-    ]
+    /// Statements that join something else than products: locks, of which there are few.
+    private static let other: Set<String> = ["DistributionStatements.movesShard"]
     /// Statements that the importer runs with hash joins.
     private static let hashed: Set<String> = [
         "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.stalePlacements",

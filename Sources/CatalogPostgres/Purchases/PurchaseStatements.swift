@@ -157,33 +157,32 @@ enum PurchaseStatements {
                 sum(CASE WHEN customer = '' THEN sign(quantity) ELSE quantity END) AS quantity
             FROM (\(purchases)) e GROUP BY store_id, customer, sku, day),
         compared AS MATERIALIZED (
-            SELECT r.store_id, r.sku, r.day, r.customer, r.quantity, b.quantity AS earlier, b.is_counted AS was_counted, f.has_refund
+            SELECT r.store_id, r.sku, r.day, r.customer, r.quantity, b.quantity AS earlier, b.is_counted AS was_counted,
+                r.customer <> '' AND (count(f.has_refund) OVER product > 0
+                    OR min(coalesce(b.quantity, 0) + r.quantity) OVER product < 0) AS is_refunded
             FROM received r
             LEFT JOIN LATERAL (
                 SELECT h.quantity, h.is_counted FROM purchase_by_customer h WHERE h.store_id = r.store_id
                     AND h.customer = r.customer AND h.sku = r.sku AND h.day = r.day AND r.customer <> '' LIMIT 1) b ON true
             LEFT JOIN LATERAL (
                 SELECT true AS has_refund FROM purchase_by_customer h WHERE h.store_id = r.store_id
-                    AND h.customer = r.customer AND h.sku = r.sku AND h.quantity < 0 AND r.customer <> '' LIMIT 1) f ON true),
-        refunded AS MATERIALIZED (
-            SELECT store_id, customer, sku FROM compared WHERE customer <> '' GROUP BY store_id, customer, sku
-            HAVING bool_or(has_refund) OR min(coalesce(earlier, 0) + quantity) < 0),
+                    AND h.customer = r.customer AND h.sku = r.sku AND h.quantity < 0 AND r.customer <> '' LIMIT 1) f ON true
+            WINDOW product AS (PARTITION BY r.store_id, r.customer, r.sku)),
         days AS MATERIALIZED (
             SELECT n.store_id, n.customer, n.sku, n.day, sum(n.quantity) AS quantity, sum(n.added) AS added,
                 bool_or(n.was_counted) AS was_counted, bool_or(n.is_known) AS is_known
             FROM (
                 SELECT c.store_id, c.customer, c.sku, c.day, c.quantity, c.quantity AS added, false AS was_counted, false AS is_known
-                FROM compared c JOIN refunded f ON f.store_id = c.store_id AND f.customer = c.customer AND f.sku = c.sku
+                FROM compared c WHERE c.is_refunded
                 UNION ALL SELECT f.store_id, f.customer, f.sku, h.day, h.quantity, 0, h.is_counted, true
-                FROM refunded f CROSS JOIN LATERAL (
+                FROM (SELECT DISTINCT store_id, customer, sku FROM compared WHERE is_refunded) f CROSS JOIN LATERAL (
                     SELECT b.day, b.quantity, b.is_counted FROM purchase_by_customer b
                     WHERE b.store_id = f.store_id AND b.customer = f.customer AND b.sku = f.sku OFFSET 0) h) n
             GROUP BY n.store_id, n.customer, n.sku, n.day),
         settled AS MATERIALIZED (
             SELECT c.store_id, c.customer, c.sku, c.day, c.quantity AS added, c.earlier IS NOT NULL AS is_known,
                 coalesce(c.was_counted, false) AS was_counted, coalesce(c.earlier, 0) + c.quantity > 0 AS is_counted
-            FROM compared c LEFT JOIN refunded f ON f.store_id = c.store_id AND f.customer = c.customer AND f.sku = c.sku
-            WHERE c.customer <> '' AND f.store_id IS NULL
+            FROM compared c WHERE c.customer <> '' AND NOT c.is_refunded
             UNION ALL \(settled("SELECT * FROM days"))),
         changed AS (
             INSERT INTO purchase_by_customer AS b (store_id, day, quantity, is_counted, customer, sku)
