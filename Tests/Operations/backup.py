@@ -93,6 +93,7 @@ def fill(site, aisle):
         if user == "ann":
             share = site.send(f"/v1/me/lists/{one}/shares", "POST", {"role": "editor"}, user)
             site.send("/v1/me/lists/join", "POST", {"token": share["token"]}, "ben")
+    site.send("/v1/import-profiles/supplier", "PUT", {"columns": {"sku": "Code"}}, "merchant")
     # A tombstone.
     site.send("/v1/me/settings/theme", "DELETE", user="ben")
     for number in range(10):

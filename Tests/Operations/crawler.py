@@ -77,6 +77,7 @@ class Crawler:
         self.sorts = problem["allowed"]
         with open(f"{ROOT}/docs/errors.md") as file:
             self.problems = re.findall(r"^\| `([a-z-]+)` \| \d+ \|", file.read(), re.M)
+        self.profiles = [profile["name"] for profile in self.json("/v1/import-profiles")["profiles"]]
         self.settings, self.lists = {}, {}
         for user in self.tokens:
             if user:
@@ -102,10 +103,11 @@ class Crawler:
                  for item in (items if "item" in names else [None])] if "list" in names else [(None, None)]
         keys = self.settings.get(user, []) if "key" in names else [None]
         problems = self.problems if "slug" in names else [None]
-        unknown = names - {"store", "shelf", "sku", "list", "item", "key", "slug"}
+        profiles = self.profiles if "name" in names else [None]
+        unknown = names - {"store", "shelf", "sku", "list", "item", "key", "slug", "name"}
         assert not unknown, f"{template}: no ids are known for {unknown}"
-        for (store, shelf, sku), (one, item), key, slug in itertools.product(stores, lists, keys, problems):
-            values = {"store": store, "shelf": shelf, "sku": sku, "list": one, "item": item, "key": key, "slug": slug}
+        for (store, shelf, sku), (one, item), key, slug, profile in itertools.product(stores, lists, keys, problems, profiles):
+            values = {"store": store, "shelf": shelf, "sku": sku, "list": one, "item": item, "key": key, "slug": slug, "name": profile}
             # A setting's key is the rest of the path, with its slashes.
             yield template.format(**{name: urllib.parse.quote(value, safe="/" if name == "key" else "")
                                      for name, value in values.items() if value is not None})
