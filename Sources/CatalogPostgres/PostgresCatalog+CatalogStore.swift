@@ -25,6 +25,10 @@ extension PostgresCatalog: CatalogStore {
         try await shelfStore.put(store)
     }
 
+    package func remove(store: CatalogKey) async throws(CatalogError) -> Int {
+        try await shelfStore.remove(store: store)
+    }
+
     package func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError)
         -> Bool
     {

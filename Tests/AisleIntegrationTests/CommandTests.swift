@@ -93,6 +93,22 @@ import TestSupport
         try await database.drop()
     }
 
+    @Test("A store is deleted only with --yes, without a terminal")
+    func deletesStore() async throws {
+        let database = try await TestDatabase.migrated()
+        let url = ["DATABASE_URL": database.configuration.dsn]
+        #expect(try await run(["store", "create", "s", "--currency", "EUR"], environment: url).0 == 0)
+        let asked = try await run(["store", "rm", "s"], environment: url)
+        #expect(asked.0 == 64 && asked.2.contains("--yes"), "\(asked)")
+        #expect(try await run(["store", "list"], environment: url).1.contains("s\t"))
+        let deleted = try await run(["store", "rm", "s", "--yes"], environment: url)
+        #expect(deleted.0 == 0 && deleted.2.contains("deleted store s"), "\(deleted)")
+        #expect(try await run(["store", "rm", "s", "--yes"], environment: url).0 == 66)
+        #expect(try await run(["audit", "s"], environment: url).1.contains("store.delete"))
+        #expect(try await run(["store", "create", "s", "--currency", "CZK"], environment: url).0 == 0)
+        try await database.drop()
+    }
+
     @Test("A mistyped command gets a suggestion, and errors in arguments start like all others")
     func usageErrorsHelp() async throws {
         for (arguments, message) in [

@@ -196,6 +196,29 @@ import TestSupport
         }
     }
 
+    @Test("A store is deleted only if its key is confirmed")
+    func deletesStore() async throws {
+        try await withServer { (client: any TestClient) async throws in
+            for query in ["", "?confirm=", "?confirm=S", "?confirm=true"] {
+                let refused = try await client.execute(uri: "/v1/stores/s" + query, method: .delete)
+                #expect(refused.status == .unprocessableContent, "\(query)")
+                #expect(try json(refused)["detail"]?.text.contains("the key of the store, “s”") == true)
+            }
+            #expect(try await client.execute(uri: "/v1/stores/s/shelves/dairy", method: .get).status == .ok)
+            #expect(
+                try await client.execute(uri: "/v1/stores/s?confirm=s&x=1", method: .delete).status == .badRequest
+            )
+            #expect(try await client.execute(uri: "/v1/stores/s?confirm=s", method: .delete).status == .noContent)
+            for path in ["/v1/stores/s", "/v1/stores/s/shelves/dairy/products", "/v1/stores/s/products"] {
+                #expect(try await client.execute(uri: path, method: .get).status == .notFound, "\(path)")
+            }
+            #expect(try await client.execute(uri: "/v1/stores/s?confirm=s", method: .delete).status == .notFound)
+            #expect(
+                try await put(client, "/v1/stores/s", #"{"title":"Shop","currency":"CZK"}"#).status == .created
+            )
+        }
+    }
+
     @Test(
         "An invalid body is rejected with its status",
         arguments: [
@@ -243,9 +266,9 @@ import TestSupport
             ] {
                 #expect(try await get(client, path).status == .notFound, "\(path)")
             }
-            let response = try await client.execute(uri: "/v1/stores/s", method: .delete)
+            let response = try await client.execute(uri: "/v1/stores/s", method: .post)
             #expect(response.status == .methodNotAllowed)
-            #expect(response.headers[.allow] == "HEAD, GET, PUT, OPTIONS")
+            #expect(response.headers[.allow] == "HEAD, GET, PUT, DELETE, OPTIONS")
             let options = try await client.execute(uri: "/v1/stores/s/imports", method: .options)
             #expect(options.status == .noContent)
             #expect(options.headers[.allow] == "POST, OPTIONS")

@@ -338,7 +338,7 @@ import Testing
         let origin = ["Origin": "https://shop.example", "Access-Control-Request-Method": "PUT"]
         let preflight = try await api.send(.options, "/v1/stores/s", nil, as: nil, origin)
         #expect(preflight.status == 204)
-        #expect(preflight.headers[.allow] == "HEAD, GET, PUT, OPTIONS")
+        #expect(preflight.headers[.allow] == "HEAD, GET, PUT, DELETE, OPTIONS")
         #expect(preflight.headers[.accessControlAllowOrigin] == "https://shop.example")
         let stranger = try await api.send(.get, "/livez", nil, as: nil, ["Origin": "https://other.example"])
         #expect(stranger.headers[.accessControlAllowOrigin] == nil)

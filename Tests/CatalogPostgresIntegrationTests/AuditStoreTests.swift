@@ -118,7 +118,12 @@ import Testing
         try await catalog.remove(product: complete.sku, from: shop)
         try await catalog.remove(shelf: dairy, from: shop)
         _ = try await catalog.put(Shelf(key: dairy, title: "Again"), in: shop)
+        let other = Store(key: shop, title: "Other", currency: Currency("CZK")!)
+        #expect(try await catalog.remove(store: shop) == 3)
+        _ = try await catalog.put(other)
+        #expect(try await catalog.remove(store: shop) == 0)
         // Changes that fail have no entry.
+        await #expect(throws: CatalogError.self) { try await catalog.remove(store: shop) }
         await #expect(throws: CatalogError.self) { try await catalog.remove(product: SKU("none")!, from: shop) }
         await #expect(throws: CatalogError.self) {
             try await catalog.setPrices([price("a", 1), price("none", 1)], in: shop)

@@ -41,6 +41,40 @@ import TestSupport
         try await database.drop()
     }
 
+    @Test("A downgrade removes deleted stores, and what servers of earlier versions have written to them")
+    func removesDeletedStores() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        try await pool.perform { connection in
+            try connection.run(
+                script: """
+                    INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                        popularity_half_life_days, newcomer_boost, deleted_at)
+                    VALUES ('a', 'A', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0, now()),
+                        ('b', 'B', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0, NULL);
+                    INSERT INTO store_state (store_id) SELECT store_id FROM store;
+                    INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at, deleted_at)
+                    SELECT store_id, 1, 'dairy', 'Dairy', '\\x80', now(), now() FROM store;
+                    INSERT INTO purchase_count (store_id, sku, day, count)
+                    SELECT store_id, 'p', date '2026-01-01', 1 FROM store;
+                    """
+            )
+        }
+        _ = try await Migrator(pool).migrate(to: 23)
+        let rows = try await pool.perform { connection in
+            try connection.query(
+                """
+                SELECT (SELECT string_agg(key, ',') FROM store), (SELECT count(*) FROM store_state),
+                    (SELECT count(*) FROM shelf), (SELECT count(*) FROM purchase_count)
+                """
+            ) { try $0.first { (try $0.text(0), [try $0.int(1), try $0.int(2), try $0.int(3)]) } }
+        }
+        #expect(rows?.0 == "b")
+        #expect(rows?.1 == [1, 1, 1])
+        pool.shutDown()
+        try await database.drop()
+    }
+
     @Test("A downgrade reports the tables and columns that it would delete")
     func lossesAreKnown() async throws {
         let database = try await TestDatabase.migrated()

@@ -242,7 +242,7 @@ import Testing
 
     /// Statements whose rows go to the coordinator and from there to the shards, and why. They lock the metadata of all shards of a table, so
     /// that they wait while any of them moves.
-    private static let detours: [String: String] = ["ShelfStatements.insertState": "state of a new store"]
+    private static let detours: [String: String] = ["StoreLifecycle.insertState": "state of a new store"]
 
     @Test(
         "Citus plans every fixed statement",

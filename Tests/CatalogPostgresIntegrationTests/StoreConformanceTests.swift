@@ -180,6 +180,59 @@ import TestSupport
         }
     }
 
+    @Test(
+        "A deleted store is not found; when recreated, it is empty, and its versions are higher",
+        arguments: Implementation.allCases
+    )
+    func removedStoreReturnsEmpty(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
+            for sku in ["p1", "p2"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+            let address = ShelfAddress(Self.shop, Self.dairy)
+            let before = try #require(try await catalog.versions(of: [address])[address])
+            let (orderVersion, currency) = (
+                try await catalog.shelf(Self.shop, Self.dairy).state.orderVersion,
+                try await catalog.store(Self.shop).currency
+            )
+            let products = try await catalog.products(Self.shop, after: nil, limit: 100).products.count
+            #expect(try await catalog.remove(store: Self.shop) == products)
+            #expect(try await catalog.stores().isEmpty)
+            #expect(try await catalog.versions(of: [address]).isEmpty)
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.store(Self.shop)
+            }
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+            }
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.put(Self.product(1), in: Self.shop)
+            }
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
+            }
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.moveShelves([OrderMove(["dairy"], .first)], in: Self.shop, expected: nil, once: nil)
+            }
+            await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
+                try await catalog.remove(store: Self.shop)
+            }
+            // Without products, it may have another currency.
+            let other = Currency(currency.code == "CZK" ? "EUR" : "CZK")!
+            #expect(try await catalog.put(Store(key: Self.shop, title: "Again", currency: other)))
+            #expect(try await catalog.store(Self.shop) == Store(key: Self.shop, title: "Again", currency: other))
+            #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
+            #expect(try await catalog.products(Self.shop, after: nil, limit: 100).products.isEmpty)
+            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop))
+            let after = try #require(try await catalog.versions(of: [address])[address])
+            #expect(after.store > before.store + 1)
+            #expect(after.shelf > before.shelf + 1)
+            let shelf = try await catalog.shelf(Self.shop, Self.dairy).state
+            #expect(shelf.orderVersion > orderVersion)
+            #expect(shelf.productCount == 0)
+            #expect(try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy)).products.isEmpty)
+        }
+    }
+
     // MARK: - Products
 
     @Test("A new product is on no shelf and has no popularity", arguments: Implementation.allCases)

@@ -225,6 +225,9 @@ def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
     for user in range(20):
         run("pref", "set", "sort", "price", "--user", f"user-{user}")
     run("pref", "rm", "sort", "--user", "user-3")
+    run("store", "create", "closed", "--currency", "EUR")
+    run("shelf", "create", "closed/dairy")
+    run("store", "rm", "closed", "--yes")
     cluster.sql(database, "INSERT INTO user_account (user_id, revision, horizon) SELECT 'user-' || n, 1, 0 FROM generate_series(20, 60) AS n;"
                 + ROWS_OF_13[ROWS_OF_13.index("INSERT INTO user_list "):])
     cluster.sql(database, """
@@ -232,6 +235,7 @@ def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
         INSERT INTO user_idempotency_record SELECT 'user-' || n, 'key', '\\x01', 200, 'application/json', '\\x7b7d', now() FROM generate_series(1, 20) AS n;
         INSERT INTO user_ticket SELECT 'user-' || n, sha256(convert_to(n::text, 'UTF8')), now(), now() FROM generate_series(1, 20) AS n;
         INSERT INTO purchase_erasure SELECT sha256(convert_to(n::text, 'UTF8')), n FROM generate_series(1, 10) AS n;
+        INSERT INTO import_profile SELECT 'profile-' || n, '{}', now() FROM generate_series(1, 3) AS n;
         -- An entry of a month without a partition.
         INSERT INTO store_audit (store_id, at, audit_id, action, source, actor, detail)
         SELECT store_id, timestamptz '2020-01-01', gen_random_uuid(), 'test', 'cli', 'ann', '{}' FROM store;""")

@@ -7,13 +7,19 @@ extension InMemoryCatalog {
         let position = try request.position
         let entries =
             switch request.log {
-            case .store(let store): try read(store) { $0.audit }
+            case .store(let store): try log(of: store)
             case .user(let user): userLogs.withLock { ($0.entries[user] ?? []) + ($0.erasures[user] ?? []) }
             }
         let found = entries.filter { entry in
             request.accepts(entry) && (position.map { (entry.at, entry.id) < ($0.at, $0.id) } ?? true)
         }.sorted { ($0.at, $0.id) > ($1.at, $1.id) }
         return AuditPage(request, found: Array(found.prefix(request.limit + 1)))
+    }
+
+    /// Returns the log of a store that exists or existed.
+    private func log(of key: CatalogKey) throws(CatalogError) -> [AuditEntry] {
+        guard let store = content.withLock({ $0[key] }) else { throw .notFound("store “\(key)”") }
+        return store.audit
     }
 
     /// The logs of users, which outlive their accounts.

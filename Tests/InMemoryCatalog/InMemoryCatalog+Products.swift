@@ -7,13 +7,14 @@ extension InMemoryCatalog {
     package func put(_ store: Store) async throws(CatalogError) -> Bool {
         let now = clock()
         let result: Result<Bool, CatalogError> = content.withLock { content in
-            let old = content[store.key]
+            let old = content[store.key].flatMap { $0.isRemoved ? nil : $0 }
             if let old, old.store.currency != store.currency,
                 old.products.values.contains(where: { $0.priceMinor != nil || $0.regularPriceMinor != nil })
             {
                 return .failure(.currencyInUse(old.store))
             }
             content[store.key, default: StoreContent(store: store)].store = store
+            content[store.key]!.isRemoved = false
             content[store.key]!.version += 1
             do throws(CatalogError) { content[store.key]!.record(try .store(old?.store, store), now) } catch {
                 return .failure(error)
@@ -21,6 +22,29 @@ extension InMemoryCatalog {
             return .success(old == nil)
         }
         return try result.get()
+    }
+
+    package func remove(store: CatalogKey) async throws(CatalogError) -> Int {
+        let now = clock()
+        return try write(store) { content throws(CatalogError) in
+            let count = content.products.count
+            content.record(try .deleted(content.store, products: count), now)
+            content.isRemoved = true
+            content.version += 1
+            content.shelfOrderVersion += 1
+            content.products = [:]
+            content.purchases = [:]
+            content.responses = RecordedResponses()
+            for key in content.shelves.keys {
+                content.shelves[key]!.isRemoved = true
+                content.shelves[key]!.placed = []
+                content.shelves[key]!.positions = [:]
+                content.shelves[key]!.history = []
+                content.shelves[key]!.version += 1
+                content.shelves[key]!.orderVersion += 1
+            }
+            return count
+        }
     }
 
     package func put(

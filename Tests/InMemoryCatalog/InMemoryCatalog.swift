@@ -22,6 +22,7 @@ package final class InMemoryCatalog: CatalogStore {
 
     struct StoreContent {
         var store: Store
+        var isRemoved = false
         var version: Int64 = 1
         var products: [SKU: Product] = [:]
         var shelves: [CatalogKey: ShelfContent] = [:]
@@ -59,7 +60,9 @@ package final class InMemoryCatalog: CatalogStore {
     // MARK: - Reading
 
     package func stores() async throws(CatalogError) -> [Store] {
-        content.withLock { content in content.values.map(\.store).sorted { $0.key < $1.key } }
+        content.withLock { content in
+            content.values.filter { !$0.isRemoved }.map(\.store).sorted { $0.key < $1.key }
+        }
     }
 
     package func store(_ key: CatalogKey) async throws(CatalogError) -> Store { try read(key) { $0.store } }
@@ -280,7 +283,7 @@ package final class InMemoryCatalog: CatalogStore {
         _ key: CatalogKey,
         _ body: (StoreContent) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {
-        guard let store = content.withLock({ $0[key] }) else { throw .notFound("store “\(key)”") }
+        guard let store = content.withLock({ $0[key] }), !store.isRemoved else { throw .notFound("store “\(key)”") }
         return try body(store)
     }
 
@@ -300,7 +303,7 @@ package final class InMemoryCatalog: CatalogStore {
         _ body: (inout StoreContent) throws(CatalogError) -> T
     ) throws(CatalogError) -> T {
         let result: Result<T, CatalogError> = content.withLock { content in
-            guard var store = content[key] else { return .failure(.notFound("store “\(key)”")) }
+            guard var store = content[key], !store.isRemoved else { return .failure(.notFound("store “\(key)”")) }
             do throws(CatalogError) {
                 let value = try body(&store)
                 content[key] = store

@@ -2,6 +2,7 @@
 package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     case storeCreate = "store.create"
     case storeChange = "store.change"
+    case storeDelete = "store.delete"
     case shelfCreate = "shelf.create"
     case shelfChange = "shelf.change"
     case shelfDelete = "shelf.delete"
@@ -45,9 +46,9 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     /// Whether the action concerns a user's own data, not a store.
     package var concernsUser: Bool {
         switch self {
-        case .storeCreate, .storeChange, .shelfCreate, .shelfChange, .shelfDelete, .shelvesMove, .productCreate,
-            .productChange, .productDelete, .placementCreate, .placementDelete, .pricesSet, .orderMove, .orderSet,
-            .orderSnapshot, .orderUndo, .purchasesAdd, .importApply, .resortRun:
+        case .storeCreate, .storeChange, .storeDelete, .shelfCreate, .shelfChange, .shelfDelete, .shelvesMove,
+            .productCreate, .productChange, .productDelete, .placementCreate, .placementDelete, .pricesSet, .orderMove,
+            .orderSet, .orderSnapshot, .orderUndo, .purchasesAdd, .importApply, .resortRun:
             false
         case .settingsChange, .listCreate, .listChange, .listDelete, .listShare, .listRevoke, .listJoin, .listLeave,
             .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize,

@@ -2,6 +2,8 @@
 package protocol AuditStore: Sendable {
     /// Returns a page of entries, the latest first.
     ///
-    /// - Throws: `notFound` for a store that does not exist; `invalidCursor`.
+    /// The log of a deleted store stays.
+    ///
+    /// - Throws: `notFound` for a store that never existed; `invalidCursor`.
     func audit(_ request: AuditRequest) async throws(CatalogError) -> AuditPage
 }

@@ -11,6 +11,13 @@ package protocol ShelfStore: Sendable {
     ///
     /// - Returns: whether it was created.
     func put(_ store: Store) async throws(CatalogError) -> Bool
+    /// Deletes a store with its products, shelves, orders and purchases.
+    ///
+    /// Users keep their settings and the items of their lists. The audit log stays. If the store is created again, versions go on.
+    ///
+    /// - Returns: the number of its products.
+    /// - Throws: `notFound`.
+    func remove(store: CatalogKey) async throws(CatalogError) -> Int
     /// Creates or replaces a shelf.
     ///
     /// - Parameter expected: the version that the shelf must still have; nil for any.

@@ -19,6 +19,14 @@ struct StoreEndpoints: EndpointGroup {
                 cost: 20,
                 put
             ),
+            Endpoint(
+                .delete,
+                "/v1/stores/{store}",
+                .scope(.catalogWrite),
+                timeLimit: TimeLimit.store.request,
+                cost: 20,
+                delete
+            ),
         ]
     }
 
@@ -39,5 +47,23 @@ struct StoreEndpoints: EndpointGroup {
         let store = try Store(key: call.parameters.store, body: try await call.json())
         let isNew = try await stores.put(store)
         return call.written(isNew, JSONWriter.document { store.write(to: &$0) })
+    }
+
+    private func delete(_ call: Call) async throws -> Response {
+        try call.target.allow("confirm")
+        let store = try call.parameters.store
+        let confirmed = try call.target.value("confirm")
+        guard confirmed == store.text else {
+            let found = confirmed.map { "got “\($0.prefix(64))”" } ?? "missing"
+            throw CatalogError.unprocessable(
+                field: "confirm",
+                detail: """
+                    confirm must be the key of the store, “\(store)” (\(found)): its products, shelves, orders and purchases \
+                    are deleted
+                    """
+            )
+        }
+        _ = try await stores.remove(store: store)
+        return .noContent
     }
 }

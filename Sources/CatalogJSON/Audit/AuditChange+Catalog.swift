@@ -11,6 +11,12 @@ extension AuditChange {
         return changed.isEmpty ? nil : AuditChange(old == nil ? .storeCreate : .storeChange, nil, changed)
     }
 
+    /// - Parameter products: the number of products that were deleted with the store.
+    package static func deleted(_ store: Store, products: Int) throws(CatalogError) -> AuditChange {
+        let fields = JSONValue.differences(try fields(of: store), nil)
+        return AuditChange(.storeDelete, nil, fields + [.init("count", .integer(products))])
+    }
+
     /// Returns the change of a shelf's rules; nil if nothing changed.
     ///
     /// - Parameter old: nil for a new shelf.

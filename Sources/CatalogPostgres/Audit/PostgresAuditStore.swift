@@ -18,7 +18,7 @@ struct PostgresAuditStore: AuditStore {
             switch request.log {
             case .store(let store):
                 return try await database.longReads.snapshot(within: .shelf) { connection in
-                    let id = try ShelfLookup(database: database).store(store, connection).id
+                    let id = try ShelfLookup(database: database).idEvenIfDeleted(store, connection)
                     return try Self.page(request, AuditStatements.ofStore, [.int4(id)] + conditions, connection)
                 }
             case .user(let user):

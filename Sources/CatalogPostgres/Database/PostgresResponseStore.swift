@@ -21,9 +21,10 @@ struct PostgresResponseStore: ResponseStore {
         in store: CatalogKey?
     ) async throws(CatalogError) {
         try await database.mappingErrors {
-            let storeID = try await ownerID(store)
-            try await database.writes.perform(within: .lookup) {
-                try IdempotencyRecords(storeID: storeID).record(response, call, $0)
+            try await database.writes.transaction(within: .lookup) { connection in
+                // The lock keeps the store from being deleted meanwhile.
+                let storeID = try store.map { try lookup.store($0, connection, ShelfStatements.lockStoreKey).id }
+                try IdempotencyRecords(storeID: storeID ?? 0).record(response, call, connection)
             }
         }
     }

@@ -56,12 +56,11 @@ package struct CatalogGenerator: Sendable {
         let isEmpty = try connection.query(GeneratorStatements.anyPlacement) { $0.count == 0 }
         let deferred = isEmpty ? try Self.deferredObjects(connection) : []
         for part in deferred { try connection.run(script: part.drop) }
-        let id = try connection.query(
-            GeneratorStatements.insertStore,
-            [.text(Self.store)]
-        ) { try $0.first { try $0.int4(0) } }
-        guard let id else { throw CatalogError.conflict("store “\(Self.store)” exists; start from an empty database") }
-        try connection.execute(ShelfStatements.insertState, [.int4(id)])
+        let id = try StoreLifecycle.newIDs(1, connection)[0]
+        let store = Store(key: CatalogKey(Self.store)!, title: "Generated", currency: Currency("EUR")!)
+        guard try StoreLifecycle.create(store, newID: id, connection) == id else {
+            throw CatalogError.conflict("store “\(Self.store)” exists, or existed; start from an empty database")
+        }
         let sizes = sizes
         try copyShelves(connection, id, sizes)
         for table in Table.allCases {

@@ -3,12 +3,6 @@ internal import LibPQ
 /// The statements of `CatalogGenerator`.
 enum GeneratorStatements {
     static let anyPlacement: PostgresStatement = "SELECT 1 FROM placement LIMIT 1"
-    static let insertStore: PostgresStatement = """
-        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
-            popularity_half_life_days, newcomer_boost)
-        VALUES ($1, 'Generated', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0) ON CONFLICT (key) DO NOTHING RETURNING
-            store_id
-        """
     /// The objects that are faster to create after loading: foreign keys and non-unique indexes.
     static let deferredObjects: PostgresStatement = """
         WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'),

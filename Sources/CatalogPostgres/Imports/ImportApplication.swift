@@ -99,15 +99,9 @@ struct ImportApplication: Sendable {
         _ outcome: inout Outcome,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfRow.StoreRead {
-        if !store.exists {
-            let created = try connection.query(
-                ImportStatements.insertStore,
-                [.text(key.text), .text(store.currency.code), .int4(stagedID)]
-            ) { try $0.first { try $0.int4(0) } }
-            if let created {
-                try connection.execute(ShelfStatements.insertState, [.int4(created)])
-                outcome.storesCreated = 1
-            }
+        if !store.exists, try lookup.storeIfExists(key, connection, ShelfStatements.lockStore) == nil {
+            let new = Store(key: key, title: key.text, currency: store.currency)
+            if try StoreLifecycle.create(new, newID: stagedID, connection) != nil { outcome.storesCreated = 1 }
         }
         let found = try lookup.store(key, connection, ShelfStatements.lockStore)
         let currency = found.store.currency
@@ -115,7 +109,7 @@ struct ImportApplication: Sendable {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
         }
         if found.id != stagedID {
-            // Another writer has created the store since.
+            // Another writer has created the store since, or it was deleted before and has its id again.
             let staged: [PostgresValue] = [id.parameter, .int4(stagedID)]
             try connection.execute(ImportStatements.copyRows, staged + [.int4(found.id)])
             try connection.execute(ImportStatements.deleteRowsOfStore, staged)

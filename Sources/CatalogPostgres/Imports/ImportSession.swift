@@ -349,9 +349,7 @@ final class ImportSession {
         let new = Set(waiting.map(\.record.store)).sorted()
         let ids = try await connection.perform { connection in
             _ = try connection.endCopy()
-            let ids = try connection.query(ImportStatements.nextStoreIDs, [.int4(Int32(new.count))]) {
-                try $0.map { Int32(try $0.int8(0)) }
-            }
+            let ids = try StoreLifecycle.newIDs(new.count, connection)
             try connection.beginCopyIn(ImportStatements.stage)
             return ids
         }

@@ -359,17 +359,6 @@ enum ImportStatements {
     static let shelfTitles: PostgresStatement = """
         SELECT shelf_id, key, title FROM shelf WHERE store_id = $1 AND deleted_at IS NULL
         """
-    /// Ids for stores that may be created, `$1`.
-    static let nextStoreIDs: PostgresStatement = """
-        SELECT nextval(pg_get_serial_sequence('store', 'store_id')) FROM generate_series(1, $1)
-        """
-    /// Creates a store with a key, `$1`, and an id, `$3`.
-    static let insertStore: PostgresStatement = """
-        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
-            popularity_half_life_days, newcomer_boost, store_id)
-        OVERRIDING SYSTEM VALUE VALUES ($1, $1, $2, 'en', 'eu', 'last', 'decay', 14, 0, $3)
-        ON CONFLICT (key) DO NOTHING RETURNING store_id
-        """
     /// Copies the rows of a store, `$2`, to another id, `$3`.
     static let copyRows: PostgresStatement = """
         INSERT INTO import_row (store_id, \(ImportColumns.copied)) SELECT $3, \(ImportColumns.copied) FROM import_row i WHERE \(ownRows)
@@ -406,11 +395,13 @@ enum ImportStatements {
         """
     static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
     static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
-    static let stores: PostgresStatement = "SELECT key, currency, store_id, unit_pricing, locale FROM store"
+    static let stores: PostgresStatement = """
+        SELECT key, currency, store_id, unit_pricing, locale FROM store WHERE deleted_at IS NULL
+        """
     /// The shelves of all stores. The dimension is null if it may be the initial one, mass.
     static let allShelfTitles: PostgresStatement = """
         SELECT s.key, h.key, h.title, coalesce(h.dimension, nullif(h.settled_dimension, 0)), p.key
         FROM shelf h JOIN store s USING (store_id) LEFT JOIN shelf p ON p.store_id = h.store_id AND p.shelf_id = h.parent_id
-        WHERE h.deleted_at IS NULL
+        WHERE h.deleted_at IS NULL AND s.deleted_at IS NULL
         """
 }

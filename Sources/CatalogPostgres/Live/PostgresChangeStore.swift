@@ -89,7 +89,8 @@ struct PostgresChangeStore: ChangeStore {
 
     static let shelfVersions: PostgresStatement = """
         SELECT w.number, t.version, h.version
-        FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s ON s.key = w.store
+        FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
+            ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id
         """

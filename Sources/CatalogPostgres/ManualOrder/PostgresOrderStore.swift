@@ -16,7 +16,7 @@ struct PostgresOrderStore: OrderStore {
         return try await database.mappingErrors {
             let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
                 connection in
-                let store = try lookup.store(request.store, connection)
+                let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
                     try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
@@ -29,7 +29,7 @@ struct PostgresOrderStore: OrderStore {
             if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.
             return try await database.writes.transaction(within: .lookup) { connection in
-                let store = try lookup.store(request.store, connection)
+                let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
         }

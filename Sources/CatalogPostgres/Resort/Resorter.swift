@@ -159,7 +159,13 @@ package struct Resorter: Sendable {
                 record: record,
                 listener: listener
             )
-            total.add(try await work.run(store.store.key))
+            do { total.add(try await work.run(store.store.key)) } catch CatalogError.notFound where request.store == nil
+            {
+                // It was probably deleted since.
+                guard try await !lookup.readStores().contains(where: { $0.store.key == store.store.key }) else {
+                    throw CatalogError.conflict("shelves of store “\(store.store.key)” were deleted during the re-sort")
+                }
+            }
         }
         return total
     }

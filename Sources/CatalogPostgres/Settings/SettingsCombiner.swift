@@ -91,7 +91,7 @@ final class SettingsCombiner: Sendable {
             LEFT JOIN LATERAL (SELECT * FROM user_setting s WHERE s.user_id = w.user_id AND s.key >= w.key
                 ORDER BY s.key LIMIT 1) AS s ON s.key = w.key
             WHERE w.shelf = '' OR (SELECT true FROM store t JOIN shelf h ON h.store_id = t.store_id
-                WHERE t.key = w.store AND h.key = w.shelf AND h.deleted_at IS NULL LIMIT 1)),
+                WHERE t.key = w.store AND t.deleted_at IS NULL AND h.key = w.shelf AND h.deleted_at IS NULL LIMIT 1)),
         account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
             SELECT user_id, $6 + 1, $6, (NOT is_live)::integer FROM wanted ORDER BY user_id COLLATE "C"
             ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $6) + 1,

@@ -13,7 +13,7 @@ extension PostgresShelfStore {
         try OrderEdit.moves(moves).check()
         return try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
-                let found = try lookup.store(store, connection)
+                let found = try lookup.store(store, connection, ShelfStatements.lockStore)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.moveShelves(moves, found, expected, connection)
                 }
@@ -28,7 +28,7 @@ extension PostgresShelfStore {
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditOutcome {
         let orderVersion = try connection.query(
-            ShelfStatements.lockShelfOrder,
+            ShelfStatements.shelfOrderVersion,
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
         if let expected, !expected.contains(orderVersion) { throw CatalogError.stale(current: orderVersion) }

@@ -7,16 +7,12 @@ extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await database.write(to: store.key, within: .store) { connection in
             try connection.set("lock_timeout", "0")
-            let old = try lookup.storeIfExists(store.key, connection, ShelfStatements.lockStore)
-            let values: [PostgresValue] = [
-                .text(store.key.text), .text(store.title), .text(store.currency.code), .text(store.locale),
-                .text(store.unitPricing.rawValue), .text(store.soldOut.rawValue), .text(store.defaultSort?.description),
-                .text(store.popularityMetric.rawValue), .int4(Int32(store.popularityHalfLifeDays)),
-                .float8(store.newcomerBoost),
-            ]
-            guard let old else {
-                let id = try connection.query(Self.insertStore, values) { try $0.first { try $0.int4(0) }! }
-                try connection.execute(ShelfStatements.insertState, [.int4(id)])
+            guard let old = try lookup.storeIfExists(store.key, connection, ShelfStatements.lockStore) else {
+                let newID = try StoreLifecycle.newIDs(1, connection)[0]
+                guard let id = try StoreLifecycle.create(store, newID: newID, connection) else {
+                    // The next attempt changes it.
+                    throw PostgresError(.conflict, "the store was created concurrently")
+                }
                 try AuditLog.record(.store(nil, store), in: id, connection)
                 return true
             }
@@ -39,7 +35,7 @@ extension PostgresShelfStore {
                     [.int4(old.id)]
                 )
             }
-            try connection.execute(Self.updateStore, values)
+            try connection.execute(Self.updateStore, StoreLifecycle.columns(store))
             try connection.execute(ShelfStatements.bumpStore, [.int4(old.id)])
             try AuditLog.record(.store(old.store, store), in: old.id, connection)
             if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
@@ -50,15 +46,21 @@ extension PostgresShelfStore {
         }
     }
 
+    func remove(store: CatalogKey) async throws(CatalogError) -> Int {
+        try await database.write(to: store, within: .store) { connection in
+            try connection.set("lock_timeout", "0")
+            return try StoreLifecycle.delete(store, lookup, connection)
+        }
+    }
+
     func put(
         _ shelf: Shelf,
         in store: CatalogKey,
         replacing expected: Int64?
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection)
             // Serialize creating and deleting shelves of a store, so that ids, positions and parents stay valid.
-            try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
+            let found = try lookup.store(store, connection, ShelfStatements.lockStore)
             let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
             let old = try connection.query(
                 ShelfStatements.lockByKey,
@@ -102,8 +104,7 @@ extension PostgresShelfStore {
 
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection)
-            try connection.execute(ShelfStatements.lockStore, [.int4(found.id)])
+            let found = try lookup.store(store, connection, ShelfStatements.lockStore)
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id)]
             let hasChildren = try connection.query(
@@ -157,12 +158,6 @@ extension PostgresShelfStore {
     }
 
     // MARK: - Statements
-
-    static let insertStore: PostgresStatement = """
-        INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
-            popularity_half_life_days, newcomer_boost)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) RETURNING store_id
-        """
 
     static let updateStore: PostgresStatement = """
         UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,

@@ -95,6 +95,15 @@ struct ShelfLookup: Sendable {
         return found
     }
 
+    /// Returns the id of a store that exists or existed.
+    ///
+    /// - Throws: `notFound`.
+    func idEvenIfDeleted(_ key: CatalogKey, _ connection: isolated PostgresConnection) throws -> Int32 {
+        let id = try connection.query(Self.storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
+        guard let id else { throw CatalogError.notFound("store “\(key)”") }
+        return id
+    }
+
     /// Returns the ids of stores that exist. Those of all have been read before, so that this usually needs no query.
     func ids(
         of keys: Set<CatalogKey>,
@@ -151,6 +160,7 @@ struct ShelfLookup: Sendable {
         SELECT \(ShelfRow.storeColumns) FROM \(ShelfRow.stores) WHERE s.store_id = $1 AND t.store_id = $1 AND s.key = $2
         """
 
+    /// The id of a store with a key, `$1`, even if it is deleted: then it is the store's again if it is created once more.
     static let storeID: PostgresStatement = "SELECT store_id FROM store WHERE key = $1"
 
     /// `$1` and `$2` are the store's id and key, `$3` is the shelf's key.

@@ -3,8 +3,8 @@ internal import LibPQ
 
 /// The columns of a store and of a shelf's state, in read order.
 enum ShelfRow {
-    /// Stores `s`, which are settings, with their states `t`.
-    static let stores: SQL = "store s JOIN store_state t ON t.store_id = s.store_id"
+    /// The stores `s` that are not deleted, which are settings, with their states `t`.
+    static let stores: SQL = "store s JOIN store_state t ON t.store_id = s.store_id AND s.deleted_at IS NULL"
 
     static let storeColumns: SQL = """
         s.store_id, t.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \

@@ -5,11 +5,6 @@ enum ShelfStatements {
     /// The time of a change of a shelf. The shelf is locked, so its times grow.
     static let nextTime = SQL.nextTime(after: "shelf.modified_at")
 
-    /// Creates the state of a new store, whose products have no scores yet.
-    static let insertState: PostgresStatement = """
-        INSERT INTO store_state (store_id, counted_metric, counted_half_life_days, counted_newcomer_boost)
-        SELECT store_id, popularity_metric, popularity_half_life_days, newcomer_boost FROM store WHERE store_id = $1
-        """
     /// Locks a store against all writes to it or its products.
     static let lockStoreExclusively: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR UPDATE"
     /// Locks a store against changes of its settings, and of its set of shelves.
@@ -30,10 +25,7 @@ enum ShelfStatements {
         UPDATE shelf SET version = \(SQL.nextVersion(after: "version")), modified_at = \(nextTime)
         WHERE store_id = $1 AND deleted_at IS NULL
         """
-    /// Locks a store; returns the version of the order of its shelves.
-    static let lockShelfOrder: PostgresStatement = """
-        SELECT shelf_order_version FROM store_state WHERE store_id = $1 FOR NO KEY UPDATE
-        """
+    static let shelfOrderVersion: PostgresStatement = "SELECT shelf_order_version FROM store_state WHERE store_id = $1"
     static let positions: PostgresStatement = """
         SELECT key, position, deleted_at IS NOT NULL FROM shelf WHERE store_id = $1
         """
@@ -79,10 +71,16 @@ enum ShelfStatements {
     )
     static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
     /// Marks a shelf, `$2`, as deleted.
-    static let delete: PostgresStatement = """
-        UPDATE shelf SET deleted_at = now(), modified_at = \(nextTime), version = \(SQL.nextVersion(after: "version")),
-            order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0 WHERE store_id = $1 AND shelf_id = $2
+    static let delete: PostgresStatement = deleting("shelf_id = $2")
+    /// Marks all shelves of a store as deleted.
+    static let deleteAll: PostgresStatement = deleting("deleted_at IS NULL")
+
+    private static func deleting(_ condition: SQL) -> PostgresStatement {
         """
+        UPDATE shelf SET deleted_at = now(), modified_at = \(nextTime), version = \(SQL.nextVersion(after: "version")),
+            order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0 WHERE store_id = $1 AND \(condition)
+        """
+    }
     /// A shelf, `$2`, and its ancestors, nearest first.
     static let ancestors: PostgresStatement = """
         WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (

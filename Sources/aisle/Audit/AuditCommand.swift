@@ -43,10 +43,8 @@ struct AuditCommand: AisleCommand {
 
     func execute() async throws {
         try await database.withCatalog { catalog in
-            let log: AuditRequest.Log =
-                if let user { .user(user) } else { .store(try await StoreName.resolve(store, catalog)) }
             var request = AuditRequest(
-                log,
+                try await log(catalog),
                 since: since?.time,
                 until: until?.time,
                 action: action,
@@ -56,11 +54,26 @@ struct AuditCommand: AisleCommand {
             var entries: [AuditEntry] = []
             repeat {
                 request.limit = min(limit - entries.count, Self.pageSize)
-                let page = try await catalog.audit(request)
+                let page = try await self.page(request, catalog)
                 entries += page.entries
                 request.after = page.next
             } while request.after != nil && entries.count < limit
             Self.show(entries, .resolve(format))
+        }
+    }
+
+    private func log(_ catalog: PostgresCatalog) async throws -> AuditRequest.Log {
+        if let user { return .user(user) }
+        guard let store else { return .store(try await StoreName.resolve(nil, catalog)) }
+        // Do not resolve it: a deleted store has a log, too.
+        return .store(try store.key)
+    }
+
+    private func page(_ request: AuditRequest, _ catalog: PostgresCatalog) async throws -> AuditPage {
+        do throws(CatalogError) { return try await catalog.audit(request) } catch {
+            // For a suggestion.
+            if case .notFound = error { _ = try await StoreName.resolve(store, catalog) }
+            throw error
         }
     }
 

@@ -6,8 +6,8 @@ internal import CatalogPostgres
 struct StoreCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store",
-        abstract: "List, show and create stores.",
-        subcommands: [List.self, Show.self, Create.self]
+        abstract: "List, show, create and delete stores.",
+        subcommands: [List.self, Show.self, Create.self, Remove.self]
     )
 
     struct List: AisleCommand {
@@ -80,6 +80,32 @@ struct StoreCommand: AsyncParsableCommand {
                     )
                 )
                 Console.note("created store \(key)")
+            }
+        }
+    }
+
+    struct Remove: AisleCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "rm",
+            abstract: "Delete a store with its products, shelves, orders and purchases.",
+            discussion: """
+                Users keep their settings and lists, and the store's audit log stays. If the store is created again, it starts empty.
+                """
+        )
+        @Argument(help: "The store's key.") var key: StoreName
+        @OptionGroup var database: DatabaseOptions
+        @Flag(help: "Do not ask.") var yes = false
+        func execute() async throws {
+            try await database.withCatalog { catalog in
+                let key = try await key.resolve(catalog)
+                let store = try await catalog.store(key)
+                let question =
+                    "delete store \(key), “\(store.title)”, with its products, shelves, orders and purchases?"
+                guard yes || Console.confirm(question) else {
+                    throw CommandFailure("nothing was deleted; confirm with --yes", CommandFailure.usage)
+                }
+                let products = try await catalog.remove(store: key)
+                Console.note("deleted store \(key); products: \(products)")
             }
         }
     }
