@@ -5,7 +5,8 @@
 extension String {
     /// The text in Unicode normalization form C: accented letters are single characters where they exist.
     package var composed: String {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return self }
+        // All scalars below U+0300 are composed, and none is a mark; from there on, UTF-8 begins with 0xCC.
+        if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0xCC } }) == true { return self }
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfc)
         return String(scalars)

@@ -25,7 +25,12 @@ package struct UnitPrice: Hashable, Sendable {
     }
 
     /// The price as a floating-point number, for statistics only.
-    package var approximateValue: Double { Double(priceMinor) / (Double(quantity) / 1e14) }
+    package var approximateValue: Double {
+        // Converting 128 bits at once takes twenty times as long.
+        let high = Double(UInt64(truncatingIfNeeded: quantity >> 64))
+        let low = Double(UInt64(truncatingIfNeeded: quantity))
+        return Double(priceMinor) / ((high * 0x1p64 + low) / 1e14)
+    }
 
     package func isEqual(to other: UnitPrice) -> Bool {
         UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity

@@ -2,36 +2,6 @@ internal import Catalog
 
 /// The columns of a file, and which of them an import reads.
 struct FileColumns {
-    /// Where the texts of one column of the import are.
-    private final class Source: Sendable {
-        /// The indexes of columns of the file, as in `ColumnSource.alternatives`.
-        let alternatives: [[Int]]
-        let ignored: Set<String>
-        let constant: String?
-        let part: ColumnSource.Part?
-        /// The columns count only in rows that meet these.
-        let conditions: [Condition]
-
-        init(_ source: ColumnSource, _ alternatives: [[Int]], _ conditions: [Condition]) {
-            self.alternatives = alternatives
-            self.conditions = conditions
-            ignored = Set(source.ignored.map { $0.lowercased() })
-            constant = source.constant
-            part = source.part
-        }
-
-        var isEmpty: Bool { alternatives.isEmpty && constant == nil }
-
-        /// All columns of the file that the source reads.
-        var indexes: [Int] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
-    }
-
-    /// A condition of the rows that are products; without columns it holds.
-    private struct Condition: Sendable {
-        let columns: [Int]
-        let condition: RowCondition
-    }
-
     private let profile: ImportProfile
     /// The titles of the file, and the same as they are compared.
     private(set) var titles: [String] = []
@@ -46,9 +16,9 @@ struct FileColumns {
     private var isSeen: [Bool] = []
     /// The indexes of the columns that are read.
     private var used: Set<Int> = []
-    private var columns: [ImportColumn: Source] = [:]
-    private var attributes: [(name: String, source: Source)] = []
-    private var conditions: [Condition] = []
+    /// Where the texts of a row are.
+    private(set) var resolved = ResolvedColumns()
+    private var conditions: [ResolvedColumns.Condition] = []
     private(set) var variants: VariantTable?
     /// The columns of amounts of money that are read from a column of the file, by its index.
     private(set) var amounts: [Int: [ImportColumn]] = [:]
@@ -117,52 +87,44 @@ struct FileColumns {
     }
 
     /// Whether no row had one of the columns, in a file without a header.
-    private func isMissing(_ source: Source?) -> Bool {
+    private func isMissing(_ source: ResolvedColumns.Source?) -> Bool {
         guard let source else { return true }
         return !hasHeader && !source.alternatives.joined().contains { isSeen[$0] }
     }
 
     /// Checks, at the end of a file without a header, that rows had all columns that must be there.
     func checkRequired() throws(CatalogError) {
-        for (column, given) in profile.mapping.columns where given.isRequired && isMissing(columns[column]) {
+        for (column, given) in profile.mapping.columns where given.isRequired && isMissing(resolved.columns[column]) {
             let title = given.titles.first?.text ?? column.rawValue
             throw missing(title, "no row has “\(title)”, which is mapped to \(column.rawValue)")
         }
     }
 
-    /// Whether sizes of products are read from a column.
-    var hasSizes: Bool { columns[.size] != nil }
-
     /// The columns of the import that the file has, or that have a constant.
     var found: Set<ImportColumn> {
-        var found = Set(columns.keys)
-        if !attributes.isEmpty { found.insert(.attributes) }
+        var found = Set(resolved.columns.keys)
+        if resolved.hasAttributes { found.insert(.attributes) }
         return found
     }
 
-    /// Whether a column has all attributes of a product.
-    var hasAllAttributes: Bool { columns[.attributes] != nil }
-
-    /// Whether the file has attributes of its own.
-    var hasAttributes: Bool { !attributes.isEmpty }
-
     /// The attributes that the file has; nil if a column has all attributes.
-    var attributeNames: [String]? { hasAllAttributes ? nil : attributes.map(\.name) }
+    var attributeNames: [String]? { resolved.hasAllAttributes ? nil : resolved.attributes.map(\.name) }
 
     /// The index of the only column of the file that a column of the import is read from; nil for several or none.
     func index(of column: ImportColumn) -> Int? {
-        guard let source = columns[column], source.alternatives.count == 1, source.alternatives[0].count == 1 else {
+        guard let source = resolved.columns[column], source.alternatives.count == 1, source.alternatives[0].count == 1
+        else {
             return nil
         }
         return source.alternatives[0][0]
     }
 
     /// The indexes of all columns of the file that a column of the import is read from.
-    func indexes(of column: ImportColumn) -> [Int] { columns[column]?.alternatives.flatMap(\.self) ?? [] }
+    func indexes(of column: ImportColumn) -> [Int] { resolved.columns[column]?.alternatives.flatMap(\.self) ?? [] }
 
     /// The file's name for a column.
     func title(of column: ImportColumn) -> String? {
-        columns[column]?.alternatives.first.map { $0.map { titles[$0] }.joined(separator: " ") }
+        resolved.columns[column]?.alternatives.first.map { $0.map { titles[$0] }.joined(separator: " ") }
     }
 
     /// The titles that the import does not read.
@@ -173,27 +135,9 @@ struct FileColumns {
     /// The columns of the profile that the file lacks, by their names in the import.
     var missing: [String] {
         let names = profile.mapping.columns.filter {
-            $0.value.constant == nil && !$0.value.alternatives.isEmpty && isMissing(columns[$0.key])
+            $0.value.constant == nil && !$0.value.alternatives.isEmpty && isMissing(resolved.columns[$0.key])
         }
         return names.map { $0.key.rawValue }.sorted()
-    }
-
-    /// Returns the text of a column of the import; nil if the row has none.
-    ///
-    /// - Parameter cell: the text of a column of the file.
-    func text(_ column: ImportColumn, _ cell: (Int) -> String?) -> String? {
-        guard let source = columns[column] else { return nil }
-        return Self.text(source, cell)
-    }
-
-    /// Calls a closure with the attributes that a row has.
-    func forEachAttribute(
-        _ cell: (Int) -> String?,
-        _ body: (_ name: String, _ text: String) throws(ImportRejection) -> Void
-    ) throws(ImportRejection) {
-        for (name, source) in attributes {
-            if let text = Self.text(source, cell) { try body(name, text) }
-        }
     }
 
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
@@ -205,7 +149,7 @@ struct FileColumns {
         conditions.allSatisfy { condition in
             // The text of the product must meet the condition, even if the row has its own.
             let inherited = condition.columns.lazy.compactMap { product?[$0] }.first
-            let own = Self.first(condition.columns, cell)
+            let own = ResolvedColumns.first(condition.columns, cell)
             return condition.condition.holds(for: own.isEmpty ? inherited ?? "" : own)
                 && (inherited.map(condition.condition.holds) ?? true)
         }
@@ -221,58 +165,22 @@ struct FileColumns {
 
     // MARK: - Resolving
 
-    private static func text(_ source: Source, _ cell: (Int) -> String?) -> String? {
-        for condition in source.conditions where !condition.condition.holds(for: first(condition.columns, cell)) {
-            return source.constant
-        }
-        guard let text = whole(source, cell) else { return source.constant }
-        guard let part = source.part else { return text }
-        let one = part.text(text)
-        return one.isEmpty ? source.constant : one
-    }
-
-    private static func first(_ columns: [Int], _ cell: (Int) -> String?) -> String {
-        for column in columns {
-            if let text = cell(column)?.trimmed, !text.isEmpty { return text }
-        }
-        return ""
-    }
-
-    private static func whole(_ source: Source, _ cell: (Int) -> String?) -> String? {
-        for alternative in source.alternatives {
-            if alternative.count == 1 {
-                if let text = cell(alternative[0]), !isIgnored(text, source) { return text }
-            } else if let first = alternative.first, let text = cell(first), !isIgnored(text, source) {
-                let texts = alternative.compactMap { index in
-                    cell(index).flatMap { isIgnored($0, source) ? nil : $0.trimmed }
-                }
-                return texts.joined(separator: " ")
-            }
-        }
-        return nil
-    }
-
-    private static func isIgnored(_ text: String, _ source: Source) -> Bool {
-        if source.ignored.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
-        let trimmed = text.trimmed
-        return trimmed.isEmpty || source.ignored.contains(trimmed.lowercased())
-    }
-
     private mutating func resolve() throws(CatalogError) {
-        columns = [:]
+        var columns: [ImportColumn: ResolvedColumns.Source] = [:]
         for column in ImportColumn.allCases where column != .attributes || profile.mapping.attributes.isEmpty {
             let given = profile.mapping.source(of: column)
             let source = try resolve(given)
             try checkRequired(given, source, column.rawValue)
             if !source.isEmpty { columns[column] = source }
         }
-        attributes = []
+        var attributes: [(name: String, source: ResolvedColumns.Source)] = []
         for (name, given) in profile.mapping.attributes.sorted(by: { $0.key < $1.key }) {
             let source = try resolve(given)
             try checkRequired(given, source, "the attribute \(name)")
             // Without a header, a row that lacks a column has no such attribute.
             if !hasHeader || !source.isEmpty { attributes.append((name, source)) }
         }
+        resolved = ResolvedColumns(columns, attributes, hasHeader: hasHeader)
         let inherited = try indexes(of: profile.variants?.columns ?? [])
         conditions = try resolve(profile.rows)
         if let rule = profile.variants, let reference = try firstIndex(rule.reference) {
@@ -293,7 +201,7 @@ struct FileColumns {
         }
     }
 
-    private func resolve(_ source: ColumnSource) throws(CatalogError) -> Source {
+    private func resolve(_ source: ColumnSource) throws(CatalogError) -> ResolvedColumns.Source {
         var alternatives: [[Int]] = []
         for alternative in source.alternatives {
             var indexes: [Int] = []
@@ -307,21 +215,23 @@ struct FileColumns {
             }
             if !indexes.isEmpty { alternatives.append(indexes) }
         }
-        return Source(source, alternatives, try resolve(source.conditions))
+        return ResolvedColumns.Source(source, alternatives, try resolve(source.conditions))
     }
 
     /// Returns the conditions on columns that the file has.
-    private func resolve(_ conditions: [RowCondition]) throws(CatalogError) -> [Condition] {
-        var resolved: [Condition] = []
+    private func resolve(_ conditions: [RowCondition]) throws(CatalogError) -> [ResolvedColumns.Condition] {
+        var resolved: [ResolvedColumns.Condition] = []
         for condition in conditions {
             let columns = try indexes(of: condition.columns)
-            if !columns.isEmpty { resolved.append(Condition(columns: columns, condition: condition)) }
+            if !columns.isEmpty { resolved.append(ResolvedColumns.Condition(columns: columns, condition: condition)) }
         }
         return resolved
     }
 
     /// Checks that the header has the column that a source needs.
-    private func checkRequired(_ given: ColumnSource, _ source: Source, _ target: String) throws(CatalogError) {
+    private func checkRequired(_ given: ColumnSource, _ source: ResolvedColumns.Source, _ target: String)
+        throws(CatalogError)
+    {
         guard hasHeader, given.isRequired, source.alternatives.isEmpty, let title = given.alternatives.first?.first
         else { return }
         throw missing(title.text, "the file has no column “\(title.text)”, which is mapped to \(target)")

@@ -146,13 +146,20 @@ package struct ImportReader {
         do throws(ImportRejection) {
             guard fileColumns.hasConditions else {
                 return .record(
-                    try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns, cell)
+                    try rows!.read(
+                        line: line,
+                        forms: forms,
+                        currencies: &currencies,
+                        columns: fileColumns.resolved,
+                        cell
+                    )
                 )
             }
             let product = try fileColumns.product(of: line, cell)
             guard fileColumns.isProduct(cell, product) else { return .skipped }
             return .record(
-                try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns) { index in
+                try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns.resolved) {
+                    index in
                     guard let text = cell(index), !text.trimmed.isEmpty else { return product?[index] }
                     return text
                 }

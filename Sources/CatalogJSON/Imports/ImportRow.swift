@@ -1,15 +1,33 @@
 internal import Catalog
 
 /// The context of one row of an import: reads the values of its columns from their texts.
-struct ImportRow {
+final class ImportRow {
+    private let reader: ImportRowReader
     let line: Int
     let currency: Currency
-    let options: ImportOptions
     let sizeContext: SizeText.Context
     let forms: FieldForms
-    let words: FileWords
     /// Whether the import writes sizes.
     let hasSizes: Bool
+
+    var options: ImportOptions { reader.options }
+    var words: FileWords { reader.words }
+
+    init(
+        _ reader: ImportRowReader,
+        line: Int,
+        currency: Currency,
+        sizeContext: SizeText.Context,
+        forms: FieldForms,
+        hasSizes: Bool
+    ) {
+        self.reader = reader
+        self.line = line
+        self.currency = currency
+        self.sizeContext = sizeContext
+        self.forms = forms
+        self.hasSizes = hasSizes
+    }
 
     func price(
         _ column: ImportColumn,

@@ -1,10 +1,12 @@
 package import Catalog
 
 /// Converts the fields of a row into a validated record.
-package struct ImportRowReader: Sendable {
-    private let options: ImportOptions
+///
+/// It is a class, because rows refer to it: copying its options for each row would cost more than reading the row.
+package final class ImportRowReader: Sendable {
+    let options: ImportOptions
     private let contexts: SizeContexts
-    private let words: FileWords
+    let words: FileWords
 
     package init(_ options: ImportOptions, sizes contexts: SizeContexts = SizeContexts()) {
         self.options = options
@@ -22,15 +24,16 @@ package struct ImportRowReader: Sendable {
         line: Int,
         forms: FieldForms,
         currencies: inout [CatalogKey: Currency],
-        columns: FileColumns,
+        columns: ResolvedColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         func text(_ column: ImportColumn, _ limit: Int) throws(ImportRejection) -> String? {
+            guard let cellText = columns.text(column, cell) else { return nil }
             // Line breaks and tabs inside a text become spaces; other control characters are rejected.
-            var value = columns.text(column, cell).map { $0.isPrintable ? $0.trimmed : $0.spaced.trimmed } ?? ""
-            value = Self.unescaped(value, column)
+            let isPrintable = cellText.isPrintable
+            let value = Self.unescaped(isPrintable ? cellText.trimmed : cellText.spaced.trimmed, column)
             guard !value.isEmpty else { return nil }
-            guard value.isPrintable else {
+            guard isPrintable || value.isPrintable else {
                 throw options.reject(line, column, nil, "contains a control character; remove it")
             }
             // The composed form of a text may be shorter or longer.
@@ -46,12 +49,11 @@ package struct ImportRowReader: Sendable {
         }
         let shelves = try readShelves(line, text)
         let row = ImportRow(
+            self,
             line: line,
             currency: currency,
-            options: options,
             sizeContext: context(of: store, shelf: shelves.first),
             forms: forms,
-            words: words,
             hasSizes: columns.hasSizes || options.profile.readsSizeFromName
         )
         let skuText = try text(.sku, 1024)
@@ -138,7 +140,7 @@ package struct ImportRowReader: Sendable {
     private func readAttributes(
         _ row: ImportRow,
         _ record: inout ImportRecord,
-        _ columns: FileColumns,
+        _ columns: ResolvedColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> String? {
         if columns.hasAllAttributes {

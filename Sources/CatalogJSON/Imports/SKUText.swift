@@ -9,6 +9,8 @@ package enum SKUText {
 
     /// Whether an id is a number in scientific notation, such as `4.00633E+12`.
     static func isRounded(_ text: String) -> Bool {
+        // Almost no id has this sign.
+        guard text.utf8.contains(UInt8(ascii: "+")) else { return false }
         let parts = text.uppercased().split(separator: "E+", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[1].isEmpty, parts[1].allSatisfy(\.isASCIIDigit) else { return false }
         let digits = parts[0].split(whereSeparator: { $0 == "." || $0 == "," })

@@ -1,0 +1,115 @@
+internal import Catalog
+
+/// Where the texts of a row are: the columns of the file that an import reads.
+///
+/// It is a class, because it is passed along with each row.
+final class ResolvedColumns: Sendable {
+    /// Where the texts of one column of the import are.
+    final class Source: Sendable {
+        /// The indexes of columns of the file, as in `ColumnSource.alternatives`.
+        let alternatives: [[Int]]
+        let ignored: Set<String>
+        let constant: String?
+        let part: ColumnSource.Part?
+        /// The columns count only in rows that meet these.
+        let conditions: [Condition]
+
+        init(_ source: ColumnSource, _ alternatives: [[Int]], _ conditions: [Condition]) {
+            self.alternatives = alternatives
+            self.conditions = conditions
+            ignored = Set(source.ignored.map { $0.lowercased() })
+            constant = source.constant
+            part = source.part
+        }
+
+        var isEmpty: Bool { alternatives.isEmpty && constant == nil }
+
+        /// All columns of the file that the source reads.
+        var indexes: [Int] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
+    }
+
+    /// A condition of the rows that are products; without columns it holds.
+    struct Condition: Sendable {
+        let columns: [Int]
+        let condition: RowCondition
+    }
+
+    let columns: [ImportColumn: Source]
+    let attributes: [(name: String, source: Source)]
+    /// Whether the file has a header; otherwise, its rows name their columns.
+    let hasHeader: Bool
+
+    init(
+        _ columns: [ImportColumn: Source] = [:],
+        _ attributes: [(name: String, source: Source)] = [],
+        hasHeader: Bool = true
+    ) {
+        self.columns = columns
+        self.attributes = attributes
+        self.hasHeader = hasHeader
+    }
+
+    /// Whether sizes of products are read from a column.
+    var hasSizes: Bool { columns[.size] != nil }
+
+    /// Whether a column has all attributes of a product.
+    var hasAllAttributes: Bool { columns[.attributes] != nil }
+
+    /// Whether the file has attributes of its own.
+    var hasAttributes: Bool { !attributes.isEmpty }
+
+    /// Returns the text of a column of the import; nil if the row has none.
+    ///
+    /// - Parameter cell: the text of a column of the file.
+    func text(_ column: ImportColumn, _ cell: (Int) -> String?) -> String? {
+        guard let source = columns[column] else { return nil }
+        return Self.text(source, cell)
+    }
+
+    /// Calls a closure with the attributes that a row has.
+    func forEachAttribute(
+        _ cell: (Int) -> String?,
+        _ body: (_ name: String, _ text: String) throws(ImportRejection) -> Void
+    ) throws(ImportRejection) {
+        for (name, source) in attributes {
+            if let text = Self.text(source, cell) { try body(name, text) }
+        }
+    }
+
+    private static func text(_ source: Source, _ cell: (Int) -> String?) -> String? {
+        for condition in source.conditions where !condition.condition.holds(for: first(condition.columns, cell)) {
+            return source.constant
+        }
+        guard let text = whole(source, cell) else { return source.constant }
+        guard let part = source.part else { return text }
+        let one = part.text(text)
+        return one.isEmpty ? source.constant : one
+    }
+
+    static func first(_ columns: [Int], _ cell: (Int) -> String?) -> String {
+        for column in columns {
+            if let text = cell(column)?.trimmed, !text.isEmpty { return text }
+        }
+        return ""
+    }
+
+    private static func whole(_ source: Source, _ cell: (Int) -> String?) -> String? {
+        for alternative in source.alternatives {
+            if alternative.count == 1 {
+                if let text = cell(alternative[0]), !isIgnored(text, source) { return text }
+            } else if let first = alternative.first, let text = cell(first), !isIgnored(text, source) {
+                let texts = alternative.compactMap { index in
+                    cell(index).flatMap { isIgnored($0, source) ? nil : $0.trimmed }
+                }
+                return texts.joined(separator: " ")
+            }
+        }
+        return nil
+    }
+
+    private static func isIgnored(_ text: String, _ source: Source) -> Bool {
+        if source.ignored.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+        let trimmed = text.trimmed
+        return trimmed.isEmpty || source.ignored.contains(trimmed.lowercased())
+    }
+}
