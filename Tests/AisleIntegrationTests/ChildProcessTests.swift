@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ChildProcessTests {
+@Suite(.timeLimit(.minutes(15))) struct ChildProcessTests {
     @Test("A child process inherits only its standard streams")
     func inheritsStandardStreamsOnly() throws {
         let output = FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The endpoint of the audit log, on the in-memory catalog.
-@Suite(.timeLimit(.minutes(1))) struct AuditEndpointTests {
+@Suite(.timeLimit(.minutes(15))) struct AuditEndpointTests {
     private static let path = "/v1/stores/s/audit"
 
     private func entries(_ response: MemoryAPI.Response) -> [JSONValue] { response.json["entries"]?.elements ?? [] }

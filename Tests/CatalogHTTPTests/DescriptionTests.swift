@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The OpenAPI description and the pages match the definitions in the code.
-@Suite(.timeLimit(.minutes(1))) struct DescriptionTests {
+@Suite(.timeLimit(.minutes(15))) struct DescriptionTests {
     private let document: JSONValue
 
     init() throws { document = try JSONReader.parse(OpenAPI.document) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct EndpointTableTests {
+@Suite(.timeLimit(.minutes(15))) struct EndpointTableTests {
     private static func endpoint(_ method: HTTPRequest.Method, _ path: String) -> Endpoint {
         Endpoint(method, path, .open) { _ in Response(status: .ok) }
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct PageCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct PageCacheTests {
     private static let store = Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!)
 
     private func planned(limit: Int = 24, version: Int64 = 1, filter: Filter? = nil) throws -> PlannedPage {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTargetTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTargetTests {
     private func target(_ path: String, _ query: String? = nil) throws -> RequestTarget {
         try RequestTarget(path: path, query: query)
     }

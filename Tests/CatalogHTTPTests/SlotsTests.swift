@@ -2,7 +2,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-@Suite(.timeLimit(.minutes(1))) struct SlotsTests {
+@Suite(.timeLimit(.minutes(15))) struct SlotsTests {
     @Test("Acquiring fails at the limit, and releasing frees a slot")
     func entersAndLeaves() {
         let slots = Slots(2)

@@ -3,7 +3,7 @@ import CatalogJSON
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AuditChangeTests {
+@Suite(.timeLimit(.minutes(15))) struct AuditChangeTests {
     private static let store = Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!)
     private static let milk = Product(sku: SKU("milk")!, name: "Milk", priceMinor: 129)
 

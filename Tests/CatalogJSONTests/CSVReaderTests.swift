@@ -1,7 +1,7 @@
 import CatalogJSON
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct CSVReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct CSVReaderTests {
     /// Reads a text in chunks of a size; returns each record's fields, or the reason why it is malformed.
     private func read(_ text: String, pieces size: Int = 1 << 20) -> [[String]] {
         var reader = CSVReader()

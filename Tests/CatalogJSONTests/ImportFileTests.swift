@@ -399,7 +399,7 @@ import Testing
 }
 
 /// Compressed files.
-@Suite(.timeLimit(.minutes(1))) struct FileContentTests {
+@Suite(.timeLimit(.minutes(15))) struct FileContentTests {
     private struct Chunks: AsyncSequence, Sendable {
         let bytes: [UInt8]
         let size: Int

@@ -7,7 +7,7 @@ import Testing
 /// The built-in profiles read files as shops and lists write them.
 ///
 /// The files and what they mean were written from the documentation of the formats, by an author who did not know the reader.
-@Suite(.timeLimit(.minutes(1))) struct ImportProfileTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportProfileTests {
     private static let feeds: [(file: String, profile: String)] = [
         ("google.tsv", "google-merchant"), ("google-rss.xml", "google-merchant"),
         ("google-atom.xml", "google-merchant"),
@@ -217,6 +217,15 @@ import Testing
         #expect(sizes == ["500", nil, "~500", nil, "6", "1500", "1500"])
         #expect(outcome.records[1].emptied.first?.column == "size")
         #expect(outcome.records.map(\.hasComputedSize) == [false, false, true, false, false, false, false])
+    }
+
+    @Test("A condition accepts its texts, an empty cell or beginnings, without case")
+    func conditions() {
+        let condition = RowCondition(["Type"], ["", "Simple*", "virtual"])
+        for text in ["", "simple", "SIMPLE, downloadable", "Virtual"] { #expect(condition.holds(for: text), "\(text)") }
+        for text in ["sim", "variable", "virtual, simple", "*"] { #expect(!condition.holds(for: text), "\(text)") }
+        #expect(RowCondition(["Type"], ["*"]).holds(for: "any"))
+        #expect(!RowCondition(["Type"], ["*"]).holds(for: ""))
     }
 
     @Test("A shelf path, and several shelves in a cell")

@@ -2,7 +2,7 @@ import Catalog
 import CatalogJSON
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ImportReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportReaderTests {
     private struct Outcome {
         var records: [ImportRecord] = []
         var rejections: [String] = []
@@ -32,6 +32,16 @@ import Testing
         try reader.end { take($0) }
         outcome.warnings = reader.warnings
         return outcome
+    }
+
+    @Test(
+        "A barcode that a spreadsheet rounded, or without digits, is left empty and reported",
+        arguments: ["3,85E+12", "3.85e+12", "N/A", "0", "-", "000000"]
+    )
+    func barcodes(_ text: String) throws {
+        let outcome = try read("sku,name,barcode\na,A,\"\(text)\"\nb,B,4006381333931\n")
+        #expect(outcome.records.map(\.product.barcode) == [nil, "4006381333931"])
+        #expect(outcome.records.map { $0.emptied.map(\.value) } == [[text], []])
     }
 
     @Test("A row becomes a checked record")

@@ -2,7 +2,7 @@ import Catalog
 import CatalogJSON
 import Testing
 
-@Suite("Tokens of log positions", .timeLimit(.minutes(1))) struct LogPositionTokenTests {
+@Suite("Tokens of log positions", .timeLimit(.minutes(15))) struct LogPositionTokenTests {
     @Test(
         "A token is the text of its position",
         arguments: [

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CatalogJSON
 
-@Suite(.timeLimit(.minutes(1))) struct ProductFragmentsTests {
+@Suite(.timeLimit(.minutes(15))) struct ProductFragmentsTests {
     private static let store = Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!)
 
     private func product(_ sku: String, price: Int64, log2: Double = 5, modifiedAt: Int64 = 1) -> Product {

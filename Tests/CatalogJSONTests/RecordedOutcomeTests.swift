@@ -3,7 +3,7 @@ import CatalogJSON
 import Ordering
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RecordedOutcomeTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordedOutcomeTests {
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test("A recorded order edit survives encoding and decoding")

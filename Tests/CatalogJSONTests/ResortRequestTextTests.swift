@@ -3,7 +3,7 @@ import CatalogJSON
 import Testing
 
 /// Re-sort requests as stored in the history.
-@Suite(.timeLimit(.minutes(1))) struct ResortRequestTextTests {
+@Suite(.timeLimit(.minutes(15))) struct ResortRequestTextTests {
     @Test("A request survives writing and reading")
     func requestsSurvive() throws {
         var request = ResortRequest(

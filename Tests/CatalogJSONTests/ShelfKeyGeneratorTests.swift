@@ -3,7 +3,7 @@ import Testing
 
 @testable import CatalogJSON
 
-@Suite(.timeLimit(.minutes(1))) struct ShelfKeyGeneratorTests {
+@Suite(.timeLimit(.minutes(15))) struct ShelfKeyGeneratorTests {
     @Test(
         "A title becomes lower-case ASCII with hyphens",
         arguments: [

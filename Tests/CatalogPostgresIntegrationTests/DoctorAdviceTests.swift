@@ -3,7 +3,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The advice of the doctor about a server's settings.
-@Suite(.timeLimit(.minutes(1))) struct DoctorAdviceTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorAdviceTests {
     private typealias Setting = DoctorAdvice.Setting
 
     private static let good: [String: Setting] = [

@@ -4,7 +4,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The doctor's checks of archiving, replication slots, transaction ids and re-sorts.
-@Suite(.timeLimit(.minutes(1))) struct DoctorOperationsTests {
+@Suite(.timeLimit(.minutes(15))) struct DoctorOperationsTests {
     private typealias State = DoctorOperations.ServerState
 
     @Test("A server that archives and has no old slots or transactions has no findings")

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The findings of the doctor about a replica.
-@Suite("Replica doctor", .timeLimit(.minutes(1))) struct ReplicaDoctorTests {
+@Suite("Replica doctor", .timeLimit(.minutes(15))) struct ReplicaDoctorTests {
     private static let primary = LogPosition(cluster: 42, timeline: 1, offset: 100)
     private static let good = ReplicaDoctor.State(
         isStandby: true,

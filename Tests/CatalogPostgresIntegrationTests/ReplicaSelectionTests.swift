@@ -4,7 +4,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Which replica answers a read, from reports and times, without a database.
-@Suite("Replica selection", .timeLimit(.minutes(1))) struct ReplicaSelectionTests {
+@Suite("Replica selection", .timeLimit(.minutes(15))) struct ReplicaSelectionTests {
     private static let first = EpochRecord(identity: "42/00000001/5/6", startedAt: 100)!
     private static let second = EpochRecord(identity: "42/00000002/5/6", startedAt: 200)!
     private let start = ContinuousClock.now

@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct AuditRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct AuditRequestTests {
     private static let store = CatalogKey("s")!
 
     private static func entry(at: Int64, actor: String = "ann", subject: String? = "milk") -> AuditEntry {

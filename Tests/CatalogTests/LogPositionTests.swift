@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite("Log positions", .timeLimit(.minutes(1))) struct LogPositionTests {
+@Suite("Log positions", .timeLimit(.minutes(15))) struct LogPositionTests {
     private static func position(_ timeline: UInt32, _ offset: Int64, cluster: Int64 = 7) -> LogPosition {
         LogPosition(cluster: cluster, timeline: timeline, offset: offset)
     }

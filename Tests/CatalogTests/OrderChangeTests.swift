@@ -2,7 +2,7 @@ import Catalog
 import Testing
 
 /// Which change of a manual order an undo reverts.
-@Suite(.timeLimit(.minutes(1))) struct OrderChangeTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderChangeTests {
     private func change(
         _ number: Int64,
         _ kind: OrderChange.Kind = .move,

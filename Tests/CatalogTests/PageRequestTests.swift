@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PageRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct PageRequestTests {
     private static let key = CatalogKey("s")!
 
     private func head(shelf: Sort? = nil, inherited: Sort? = nil, store: Sort? = nil) -> ShelfHead {

@@ -2,7 +2,7 @@ import Catalog
 import Testing
 
 /// The stored logarithm of popularity and the score of a day.
-@Suite(.timeLimit(.minutes(1))) struct PopularityScoreTests {
+@Suite(.timeLimit(.minutes(15))) struct PopularityScoreTests {
     private static let day = Popularity.epochDay + 100
     private static let decay = PopularityCount(metric: .decay, halfLifeDays: 14, newcomerBoost: 0, day: nil)
 

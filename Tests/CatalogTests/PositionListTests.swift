@@ -2,7 +2,7 @@ import Catalog
 import Ordering
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct PositionListTests {
+@Suite(.timeLimit(.minutes(15))) struct PositionListTests {
     private func list(_ ids: String, removed: String = "") -> PositionList {
         let keys = PathKey.appending(ids.count, after: nil)
         return PositionList(

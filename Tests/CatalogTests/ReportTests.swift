@@ -2,7 +2,7 @@ import Catalog
 import Testing
 
 /// Reports of imports and re-sorts.
-@Suite(.timeLimit(.minutes(1))) struct ReportTests {
+@Suite(.timeLimit(.minutes(15))) struct ReportTests {
     @Test("A rejection names the line, the column, the value and the reason")
     func rejectionsAreDescribed() {
         let rejection = ImportRejection(line: 7, column: "price", value: "dear", reason: "is not a number")

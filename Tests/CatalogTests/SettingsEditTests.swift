@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SettingsEditTests {
+@Suite(.timeLimit(.minutes(15))) struct SettingsEditTests {
     private static let key = SettingKey("theme")!
     private static func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
 

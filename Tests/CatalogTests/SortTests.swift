@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SortTests {
+@Suite(.timeLimit(.minutes(15))) struct SortTests {
     private static func compare(_ a: String, _ b: String) -> Int { a < b ? -1 : a > b ? 1 : 0 }
 
     private static func listing(

@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct UserListTests {
+@Suite(.timeLimit(.minutes(15))) struct UserListTests {
     private static let start = Timestamp(microseconds: 1_000_000)
     private static func later(_ seconds: Int64) -> Timestamp {
         Timestamp(microseconds: start.microseconds + seconds * 1_000_000)

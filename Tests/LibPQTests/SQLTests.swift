@@ -2,7 +2,7 @@ import LibPQ
 import Testing
 
 /// SQL built from literals, and statements assembled from it.
-@Suite(.timeLimit(.minutes(1))) struct SQLTests {
+@Suite(.timeLimit(.minutes(15))) struct SQLTests {
     private enum Slot: Hashable { case store, shelf }
 
     @Test("Fragments and numbers become part of the text")

@@ -77,7 +77,7 @@ class Crawler:
         self.sorts = problem["allowed"]
         with open(f"{ROOT}/docs/errors.md") as file:
             self.problems = re.findall(r"^\| `([a-z-]+)` \| \d+ \|", file.read(), re.M)
-        self.profiles = [profile["name"] for profile in self.json("/v1/import-profiles")["profiles"]]
+        self.profiles = [profile["name"] for profile in self.json("/v1/import-profiles", "merchant")["profiles"]]
         self.settings, self.lists = {}, {}
         for user in self.tokens:
             if user:

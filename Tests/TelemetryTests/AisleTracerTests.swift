@@ -5,7 +5,7 @@ import Tracing
 
 @testable import Telemetry
 
-@Suite(.timeLimit(.minutes(1))) struct AisleTracerTests {
+@Suite(.timeLimit(.minutes(15))) struct AisleTracerTests {
     private final class Receiver: Sendable {
         let spans = Mutex<[FinishedSpan]>([])
         var names: [String] { spans.withLock { $0.map(\.name) } }

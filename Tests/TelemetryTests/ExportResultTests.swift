@@ -3,7 +3,7 @@ import Testing
 @testable import Telemetry
 @testable import WebClient
 
-@Suite(.timeLimit(.minutes(1))) struct ExportResultTests {
+@Suite(.timeLimit(.minutes(15))) struct ExportResultTests {
     private static func result(_ status: Int, retryAfter: String? = nil, body: String = "{}") -> ExportResult {
         let head = HTTPFetchHead(status: status, headers: retryAfter.map { [("retry-AFTER", $0)] } ?? [])
         return ExportResult(HTTPFetchResponse(head: head, body: Array(body.utf8)))

@@ -2,7 +2,7 @@ import Glibc
 import Telemetry
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct LogOutputTests {
+@Suite(.timeLimit(.minutes(15))) struct LogOutputTests {
     /// A pipe whose reader can be slow.
     private struct Pipe {
         let reader: Int32

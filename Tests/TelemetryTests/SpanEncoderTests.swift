@@ -5,7 +5,7 @@ import Tracing
 
 @testable import Telemetry
 
-@Suite(.timeLimit(.minutes(1))) struct SpanEncoderTests {
+@Suite(.timeLimit(.minutes(15))) struct SpanEncoderTests {
     private static let encoder = SpanEncoder(resource: [("service.name", "shop")], version: "1.2.3")
 
     private static func text(_ spans: [FinishedSpan]) -> String {

@@ -3,7 +3,7 @@ import Testing
 @testable import Telemetry
 @testable import WebClient
 
-@Suite(.timeLimit(.minutes(1))) struct SpanExporterTests {
+@Suite(.timeLimit(.minutes(15))) struct SpanExporterTests {
     private static func add(_ count: Int, to exporter: SpanExporter) {
         for id in 0..<count { exporter.receive(.test(UInt64(id + 1))) }
     }

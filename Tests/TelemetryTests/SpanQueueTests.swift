@@ -3,7 +3,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite(.timeLimit(.minutes(1))) struct SpanQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct SpanQueueTests {
     @Test("A full queue drops new spans, counts them, and has room again after a batch")
     func dropsBeyondTheLimit() {
         var queue = SpanQueue(limit: 5, batchSize: 2)

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct StepRecorderTests {
+@Suite(.timeLimit(.minutes(15))) struct StepRecorderTests {
     private struct TestError: Error {}
 
     private static func step(_ name: String) -> StepRecorder.Step {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite(.timeLimit(.minutes(1))) struct TraceOptionsTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceOptionsTests {
     private static let base = ["OTEL_EXPORTER_OTLP_ENDPOINT": "http://collector:4318"]
 
     private static func options(_ variables: [String: String]) throws -> TraceOptions? {

@@ -1,7 +1,7 @@
 import Platform
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TraceParentTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceParentTests {
     private static let trace = "0af7651916cd43dd8448eb211c80319c"
     private static let span = "b7ad6b7169203331"
 

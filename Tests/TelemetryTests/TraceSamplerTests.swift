@@ -3,7 +3,7 @@ import Testing
 
 @testable import Telemetry
 
-@Suite(.timeLimit(.minutes(1))) struct TraceSamplerTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceSamplerTests {
     private static func parent(isSampled: Bool) -> TraceParent {
         TraceParent(trace: TraceID(high: 1, low: 2)!, span: SpanID(3)!, isSampled: isSampled)
     }

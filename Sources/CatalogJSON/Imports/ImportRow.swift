@@ -146,6 +146,16 @@ final class ImportRow {
         return tags
     }
 
+    /// Returns a barcode; nil for no text.
+    func barcode(_ text: String?) throws(ImportRejection) -> String? {
+        guard let text else { return nil }
+        if SKUText.isRounded(text) { throw reject(.barcode, text, SKUText.roundedReason) }
+        guard text.utf8.contains(where: { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }) else {
+            throw reject(.barcode, text, "has no digits from 1 to 9, as barcodes have; correct it, or leave it empty")
+        }
+        return text
+    }
+
     /// Returns the first of the addresses in a text, and the number of the others.
     func imageURL(_ text: String?) throws(ImportRejection) -> (first: String?, ignored: Int) {
         guard let text else { return (nil, 0) }

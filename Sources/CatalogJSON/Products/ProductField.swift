@@ -130,7 +130,11 @@ enum ProductField: CaseIterable {
             if record.product.size == nil {
                 record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText)
             }
-        case .barcode: record.product.barcode = try text(.barcode, Product.barcodeLimit)
+        case .barcode:
+            let code = try text(.barcode, Product.barcodeLimit)
+            record.product.barcode = record.readOptional(nil) { () throws(ImportRejection) -> String? in
+                try row.barcode(code)
+            }
         case .imageURL:
             let found = record.readOptional((first: nil, ignored: 0)) {
                 () throws(ImportRejection) -> (first: String?, ignored: Int) in

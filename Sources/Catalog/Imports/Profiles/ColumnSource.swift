@@ -61,16 +61,21 @@ package struct ColumnSource: Sendable, Hashable {
 package struct RowCondition: Sendable, Hashable {
     /// The first column with a text counts.
     package var columns: [ColumnTitle]
-    /// The accepted texts, whose case is ignored: an empty one for an empty cell, and `*` for any text.
-    package var accepted: Set<String>
+    /// The accepted texts, whose case is ignored: an empty one for an empty cell, and `*` for any text. One that ends in `*`
+    /// accepts all that begin like it.
+    package let accepted: Set<String>
+    private let prefixes: [String]
 
     package init(_ columns: [ColumnTitle], _ accepted: Set<String>) {
         self.columns = columns
         self.accepted = Set(accepted.map { $0.lowercased() })
+        prefixes = self.accepted.filter { $0.hasSuffix("*") }.map { String($0.dropLast()) }.sorted()
     }
 
     package func holds(for text: String) -> Bool {
-        text.isEmpty ? accepted.contains("") : accepted.contains("*") || accepted.contains(text.lowercased())
+        if text.isEmpty { return accepted.contains("") }
+        let text = text.lowercased()
+        return accepted.contains(text) || prefixes.contains { text.hasPrefix($0) }
     }
 }
 

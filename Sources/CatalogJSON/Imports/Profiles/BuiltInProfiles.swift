@@ -130,8 +130,7 @@ extension ImportProfile {
             "description": ["Short description", "Description"], "link": "External URL", "woocommerce_id": "ID"
           },
           "rows": [
-            {"column": "Type", "is": ["", "simple", "simple, virtual", "simple, downloadable", "virtual", "variation",
-              "variation, virtual"]},
+            {"column": "Type", "is": ["", "simple*", "variation*", "subscription*", "virtual"]},
             {"column": "Published", "is": ["1", "true", "yes", ""]},
             {"column": ["Visibility in catalog", "Visibility in catalogue"], "is": ["visible", "catalog", "search", ""]}
           ],
