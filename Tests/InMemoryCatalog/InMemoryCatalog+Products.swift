@@ -36,12 +36,8 @@ extension InMemoryCatalog {
             content.purchases = [:]
             content.responses = RecordedResponses()
             for key in content.shelves.keys {
-                content.shelves[key]!.isRemoved = true
-                content.shelves[key]!.placed = []
+                content.shelves[key]!.remove()
                 content.shelves[key]!.positions = [:]
-                content.shelves[key]!.history = []
-                content.shelves[key]!.version += 1
-                content.shelves[key]!.orderVersion += 1
             }
             return count
         }
@@ -141,11 +137,7 @@ extension InMemoryCatalog {
             guard !content.shelves.values.contains(where: { !$0.isRemoved && $0.shelf.parent == shelf }) else {
                 throw .conflict("shelf “\(shelf)” has shelves under it")
             }
-            content.shelves[shelf]!.isRemoved = true
-            content.shelves[shelf]!.placed = []
-            content.shelves[shelf]!.version += 1
-            content.shelves[shelf]!.orderVersion += 1
-            content.shelves[shelf]!.history = []
+            content.shelves[shelf]!.remove()
             content.record(.deleted(shelf), now)
         }
     }

@@ -18,6 +18,15 @@ package final class InMemoryCatalog: CatalogStore {
         var changes: Int64 = 0
         var history: [(change: OrderChange, lefts: [(id: String, left: String?)])] = []
         var modifiedAt: Timestamp
+
+        /// Marks the shelf as deleted. Its positions stay, for products that return.
+        mutating func remove() {
+            isRemoved = true
+            placed = []
+            history = []
+            version += 1
+            orderVersion += 1
+        }
     }
 
     struct StoreContent {

@@ -5,8 +5,7 @@
 extension String {
     /// The text in Unicode normalization form C: accented letters are single characters where they exist.
     package var composed: String {
-        // All scalars below U+0300 are composed, and none is a mark; from there on, UTF-8 begins with 0xCC.
-        if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0xCC } }) == true { return self }
+        if isBelowMarks { return self }
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: _nfc)
         return String(scalars)
@@ -21,6 +20,11 @@ extension String {
 }
 
 extension StringProtocol {
+    /// Whether all scalars are below U+0300, the first combining mark. They are composed. From there on, UTF-8 begins with 0xCC.
+    fileprivate var isBelowMarks: Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy { $0 < 0xCC } } == true
+    }
+
     /// Whether the text has at most 30 combining marks in a row, as all natural text does.
     ///
     /// Longer runs make comparing, hashing and normalizing quadratic, so external texts are checked
@@ -28,7 +32,7 @@ extension StringProtocol {
     ///
     /// - Complexity: O(n).
     package var isStreamSafe: Bool {
-        if utf8.withContiguousStorageIfAvailable({ $0.allSatisfy { $0 < 0xCC } }) == true { return true }
+        if isBelowMarks { return true }
         var run = 0
         for scalar in String(self).unicodeScalars {
             guard scalar.isCombining else {

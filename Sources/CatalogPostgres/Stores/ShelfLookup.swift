@@ -99,9 +99,12 @@ struct ShelfLookup: Sendable {
     ///
     /// - Throws: `notFound`.
     func idEvenIfDeleted(_ key: CatalogKey, _ connection: isolated PostgresConnection) throws -> Int32 {
-        let id = try connection.query(Self.storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
-        guard let id else { throw CatalogError.notFound("store “\(key)”") }
+        guard let id = try Self.id(of: key, connection) else { throw CatalogError.notFound("store “\(key)”") }
         return id
+    }
+
+    private static func id(of key: CatalogKey, _ connection: isolated PostgresConnection) throws -> Int32? {
+        try connection.query(storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
     }
 
     /// Returns the ids of stores that exist. Those of all have been read before, so that this usually needs no query.
@@ -114,7 +117,7 @@ struct ShelfLookup: Sendable {
             if let known = database.storeIDs[key] {
                 ids[key] = known
             } else {
-                ids[key] = try connection.query(Self.storeID, [.text(key.text)]) { try $0.first { try $0.int4(0) } }
+                ids[key] = try Self.id(of: key, connection)
             }
         }
         return ids
@@ -145,7 +148,7 @@ struct ShelfLookup: Sendable {
     ) throws -> Found? {
         let known = database.storeIDs[store]
         if let known, let found = try read(known, connection) { return found }
-        let current = try connection.query(Self.storeID, [.text(store.text)]) { try $0.first { try $0.int4(0) } }
+        let current = try Self.id(of: store, connection)
         database.storeIDs[store] = current
         guard let current, current != known else { return nil }
         return try read(current, connection)
