@@ -1,4 +1,7 @@
 -- Earlier versions would show deleted stores, so their rows go. Servers of those versions may have written to them.
+-- On Citus, shards change one after the other, because the reference table changes in the same transaction. Elsewhere, the setting has
+-- no meaning.
+SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
 DELETE FROM purchase_stray WHERE store_id IN (SELECT store_id FROM store WHERE deleted_at IS NOT NULL);
 DELETE FROM purchase_inbox WHERE store_id IN (SELECT store_id FROM store WHERE deleted_at IS NOT NULL);
 DELETE FROM purchase_event WHERE store_id IN (SELECT store_id FROM store WHERE deleted_at IS NOT NULL);
