@@ -1,10 +1,15 @@
+import Catalog
 import CatalogJSON
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct CSVReaderTests {
     /// Reads a text in chunks of a size; returns each record's fields, or the reason why it is malformed.
-    private func read(_ text: String, pieces size: Int = 1 << 20) -> [[String]] {
-        var reader = CSVReader()
+    private func read(
+        _ text: String,
+        pieces size: Int = 1 << 20,
+        separator: FieldSeparator = .comma
+    ) -> [[String]] {
+        var reader = CSVReader(separator)
         var rows: [[String]] = []
         func take(_ event: CSVReader.Event) {
             switch event {
@@ -41,6 +46,20 @@ import Testing
         #expect(read(text) == expected)
         #expect(read(text, pieces: 1) == expected)
         #expect(read(text, pieces: 3) == expected)
+    }
+
+    @Test(
+        "A list of quoted values between tabs keeps its quotes",
+        arguments: [
+            ("\"a, b\",\"c\"\td\n", ["\"a, b\",\"c\"", "d"]),
+            ("x\t\"a \"\"b\"\"\", \"c\"\n", ["x", "\"a \"\"b\"\"\", \"c\""]),
+            ("\"a\", b\td\n", ["a, b", "d"]), ("\"a, b\"\td\n", ["a, b", "d"]),
+            ("\"a\" b,\"c\"\td\n", ["a b,\"c\"", "d"]),
+            ("\"a\",\n\"b\"\n", ["a,"]),
+        ]
+    )
+    func quotedLists(_ text: String, _ expected: [String]) {
+        for size in [1, 2, 1 << 20] { #expect(read(text, pieces: size, separator: .tab).first == expected) }
     }
 
     @Test(

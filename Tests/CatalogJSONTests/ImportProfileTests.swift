@@ -23,7 +23,8 @@ import Testing
     private struct Outcome {
         var records: [ImportRecord] = []
         var rejections: [ImportRejection] = []
-        var skipped = 0
+        var skipped: [String] = []
+        var warnings: [String] = []
     }
 
     private static func file(_ name: String) throws -> [UInt8] {
@@ -54,13 +55,14 @@ import Testing
             switch event {
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection): outcome.rejections.append(rejection)
-            case .skipped: outcome.skipped += 1
+            case .skipped(let column, let value): outcome.skipped.append("\(column)=\(value)")
             }
         }
         for start in stride(from: 0, to: bytes.count, by: piece) {
             try bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { try reader.read($0, take) }
         }
         try reader.end(take)
+        outcome.warnings = reader.warnings
         return outcome
     }
 
@@ -235,6 +237,124 @@ import Testing
             "sku,name,shelf\na,A,\"Food > Dairy, Sale\"\nb,B,\"Wine\\, red > Dry\"\nc,C,\" , > \"\n"
         )
         #expect(outcome.records.map(\.shelves) == [[["Food", "Dairy"], ["Sale"]], [["Wine, red", "Dry"]], []])
+    }
+
+    @Test(
+        "Several shelves in a cell between tabs have quotes, and a comma without them is part of a title, with a warning"
+    )
+    func quotedShelves() throws {
+        let outcome = try read(
+            #"{"format":"csv","separator":"tab","shelf_path":">","separators":{"shelf":"|"}}"#,
+            """
+            sku\tname\tshelf
+            a\tA\t"Food, Drinks > Milk","Breakfast"
+            b\tB\t\"""Food, Drinks > Milk"", Offers"
+            c\tC\t"Food, Drinks > Milk"
+            d\tD\tDrinks > Juice, Offers > New
+            e\tFive\tPipes 1/2" > "New"
+            f\tF\t"Milk","open
+
+            """
+        )
+        #expect(
+            outcome.records.map(\.shelves) == [
+                [["Food, Drinks", "Milk"], ["Breakfast"]], [["Food, Drinks", "Milk"], ["Offers"]],
+                [["Food, Drinks", "Milk"]], [["Drinks", "Juice, Offers", "New"]], [["Pipes 1/2\"", "\"New\""]],
+                [["\"Milk\",\"open"]],
+            ]
+        )
+        #expect(
+            outcome.warnings.contains { $0.contains("“Drinks > Juice, Offers > New” on line 5 is one path in 1 row") }
+        )
+    }
+
+    @Test("The characters of a line break are read as one, unless a backslash precedes them")
+    func lineBreaks() throws {
+        let outcome = try read(
+            #"{"attributes":{"text":{"column":"Text","line_break":"\\n"}}}"#,
+            #"""
+            sku,name,Text
+            a,A,one\ntwo
+            b,B,C:\\new
+
+            """#
+        )
+        #expect(outcome.records.map(\.product.attributes) == [#"{"text":"one two"}"#, #"{"text":"C:\\new"}"#])
+    }
+
+    @Test("The report names columns that the profile does not use, and why rows are not products")
+    func reportsUnused() throws {
+        let outcome = try read(
+            #"{"rows":[{"column":"Status","is":["active"]}]}"#,
+            "sku,name,Status,Weight,Cost\na,A,draft,1,2\nb,B,,1,2\nc,C,active,1,2\n"
+        )
+        #expect(outcome.skipped == ["Status=draft", "Status="])
+        #expect(outcome.warnings.contains("ignored columns: Weight, Cost; the profile does not use them"))
+    }
+
+    @Test(
+        "A rejected variant can be corrected and imported again without the row of its product",
+        arguments: [
+            (
+                ImportOptions.Format.csv, "shopify",
+                """
+                Handle,Title,Vendor,Type,Option1 Value,Variant SKU,Variant Price,Body (HTML)
+                tea,Tea,Olympia,Drinks,green,T1,1.99,"good, hot"
+                tea,,,,black,T2,cheap,
+                tea,,,,white,T3,cheap,
+
+                """
+            ),
+            (
+                .csv, "woocommerce",
+                """
+                ID,Type,SKU,Name,Published,Visibility in catalog,Regular price,Categories,Brands,Parent
+                1,variable,T,Tea,1,visible,,Drinks > Tea,Olympia,
+                2,variation,T2,Tea black,1,visible,cheap,,,T
+                3,variation,T3,Tea white,1,visible,cheap,,,id:1
+
+                """
+            ),
+            (
+                .ndjson, #"{"variants":{"column":"of","keys":{"sku":""},"inherit":["brand","shelf"]}}"#,
+                """
+                {"sku":"T1","name":"Tea","brand":"Olympia","shelf":"Drinks"}
+                {"sku":"T2","name":"Tea black","price":"cheap","of":"T1"}
+                {"sku":"T3","name":"Tea white","price":"cheap","of":"T1","brand":" "}
+
+                """
+            ),
+            (
+                .xml, #"{"variants":{"column":"of","keys":{"sku":""},"inherit":["brand","shelf"]}}"#,
+                """
+                <items><item><sku>T1</sku><name>Tea</name><brand>Olympia</brand><shelf>Drinks</shelf></item>
+                <item><sku>T2</sku><name>Tea black</name><price>cheap</price><of>T1</of></item>
+                <item><sku>T3</sku><name>Tea white</name><price>cheap</price><of>T1</of><brand/></item></items>
+                """
+            ),
+        ]
+    )
+    func rejectedVariants(_ format: ImportOptions.Format, _ profile: String, _ text: String) throws {
+        var options = ImportOptions(format: format, store: CatalogKey("s"), currency: Currency("EUR")!)
+        options.profile = try ImportProfile.builtIn(profile) ?? ImportProfile(document: Array(profile.utf8))
+        options.profileName = profile
+        options.keepsRejectedRows = true
+        let whole = try Self.read(Array(text.replacing("cheap", with: "2.49").utf8), options)
+        let rejected = try Self.read(Array(text.utf8), options).rejections
+        try #require(rejected.count == 2)
+        let rows = rejected.map { RejectedRow.line($0, format, $0.separator ?? .comma) }.joined()
+        let file =
+            switch format {
+            case .csv: RejectedRow.header(rejected[0].header ?? "", .comma, line: nil) + rows
+            case .ndjson: rows
+            case .xml: RejectedRow.xmlFrame.0 + rows + RejectedRow.xmlFrame.1
+            }
+        // The reasons name the value, too.
+        let again = try Self.read(Array(file.replacing("cheap", with: "2.49").utf8), options)
+        #expect(again.rejections.isEmpty && again.skipped.isEmpty, "\(again.rejections) \(again.skipped)")
+        #expect(again.records.map(\.product) == whole.records.suffix(2).map(\.product))
+        #expect(again.records.map(\.shelves) == whole.records.suffix(2).map(\.shelves))
+        #expect(again.records.allSatisfy { $0.product.brand == "Olympia" })
     }
 
     @Test(

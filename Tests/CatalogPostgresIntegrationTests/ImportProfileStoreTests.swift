@@ -120,6 +120,53 @@ import TestSupport
         }
     }
 
+    @Test("An attribute that another writer changes while an import waits is kept")
+    func concurrentAttributes() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let options = try options(#"{"attributes":{"origin":"Origin"}}"#)
+            _ = try await run(catalog, "sku,name,Origin\na,A,Istria\n", options)
+            let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await blocker.perform {
+                try $0.begin()
+                _ = try $0.query("SELECT 1 FROM store_state FOR UPDATE") { $0.count }
+            }
+            async let imported = run(catalog, "sku,name,Origin\na,A,Dalmatia\n", options)
+            let deadline = ContinuousClock.now + .seconds(60)
+            while try await blocker.perform({ try $0.query(Self.tupleWaits) { $0.count } }) == 0 {
+                try #require(ContinuousClock.now < deadline)
+            }
+            try await blocker.perform {
+                try $0.execute(#"UPDATE product SET attributes = '{"origin":"Istria","own":"new"}'"#)
+                try $0.commit()
+            }
+            #expect(try await imported.0.updated == 1)
+            let product = try await catalog.product(store, SKU("a")!).product
+            #expect(product.attributes == #"{"own": "new", "origin": "Dalmatia"}"#)
+            await blocker.close()
+        }
+    }
+
+    /// Connections of the same database that wait for another one's transaction.
+    private static let tupleWaits: PostgresStatement = """
+        SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+        WHERE NOT l.granted AND l.locktype IN ('transactionid', 'tuple') AND a.datname = current_database()
+        """
+
+    @Test("A dry run of a file with too many rejected rows shows its counts and first products, and why it is refused")
+    func refusedDryRun() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = try options("{}")
+            options.rejectedPercentLimit = ExactDecimal(5)
+            let file = "sku,name,price\na,A,1.00\nb,B,cheap\n"
+            await #expect(throws: CatalogError.self) { try await run(catalog, file, options) }
+            options.isDryRun = true
+            let (summary, rejections) = try await run(catalog, file, options)
+            #expect(summary.read == 2 && summary.rejected == 1 && summary.inserted == 1 && rejections.count == 1)
+            #expect(summary.preview.map(\.product.name) == ["A"])
+            #expect("\(try #require(summary.refusal))".contains("1 of 2 rows were rejected"))
+        }
+    }
+
     @Test("Rows that are not products, unknown prices and computed sizes are counted")
     func counts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -131,6 +178,7 @@ import TestSupport
             )
             #expect(summary.read == 3 && summary.skipped == 1 && summary.inserted == 2)
             #expect(summary.pricesUnknown == 1 && summary.sizesComputed == 1)
+            #expect(summary.warnings.contains("not products by the profile, so skipped: 1 row (Status “draft” in 1)"))
         }
     }
 

@@ -74,7 +74,7 @@ import Testing
                 let written = ImportColumns(columns, readsSizeFromName: flag)
                 statements.append(
                     (
-                        "an import of \(columns.map(\.rawValue))",
+                        "an import of \(columns.map(\.columnName))",
                         [
                             ImportStatements.upsertProducts(written, hasRepeats: flag),
                             ImportStatements.countConflicts(written), ImportStatements.conflicts(written),

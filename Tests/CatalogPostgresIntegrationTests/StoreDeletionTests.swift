@@ -1,4 +1,6 @@
 import Catalog
+import Dispatch
+import Foundation
 import LibPQ
 import TestSupport
 import Testing
@@ -128,6 +130,44 @@ import Testing
             #expect(membership.list.items.map(\.product) == [ProductReference(Self.shop, SKU("p1")!)])
             #expect(facts.products.isEmpty)
         }
+    }
+
+    @Test("An import ends if its store is deleted and created again after the comparison")
+    func deletedDuringImport() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.importRows(["shop,dairy,p1,N1,1,EUR,,", "shop,dairy,p2,N2,1,EUR,,"], into: catalog)
+            let (compared, resume) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+            var options = ImportOptions(format: .csv, store: Self.shop)
+            options.prunes = true
+            let file = "shelf,sku,name,price\ndairy,p1,N1,1\ndairy,p3,New,1\n"
+            let running = Task { [options] in
+                // The import calls it on a thread of its own, before it changes anything.
+                try await Importer(catalog).run(
+                    ImporterTests.Chunks(text: file),
+                    options,
+                    onPrune: { _ in
+                        compared.signal()
+                        return resume.wait(timeout: .now() + 60) == .success
+                    }
+                )
+            }
+            try await Self.wait(for: compared)
+            _ = try await catalog.remove(store: Self.shop)
+            try await Self.importRows(["shop,dairy,p9,N9,1,EUR,,"], into: catalog)
+            resume.signal()
+            let error = await #expect(throws: CatalogError.self) { try await running.value }
+            #expect("\(try #require(error))".contains("was deleted during the import"))
+            let products = try await catalog.products(Self.shop, after: nil, limit: 10).products
+            #expect(products.map(\.sku.text) == ["p9"])
+        }
+    }
+
+    /// Waits on a thread that no task needs.
+    private static func wait(for semaphore: DispatchSemaphore) async throws {
+        let result = await withCheckedContinuation { continuation in
+            Thread { continuation.resume(returning: semaphore.wait(timeout: .now() + 60)) }.start()
+        }
+        try #require(result == .success)
     }
 
     @Test("Writers at the same time either come first or find no store, and leave nothing", arguments: [1, 5])

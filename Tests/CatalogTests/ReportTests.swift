@@ -32,14 +32,14 @@ import Testing
 
     @Test("Unknown sizes are listed by frequency, then by text, in bounded memory")
     func unknownSizes() {
-        var sizes = UnknownSizes()
+        var sizes = TextCounts()
         for text in ["b", "a", nil, "b", nil, nil, "c"] { sizes.add(text) }
         #expect(sizes.mostFrequent.map(\.text) == ["", "b", "a", "c"])
         #expect(sizes.mostFrequent.map(\.count) == [3, 2, 1, 1])
         for number in 0..<20_000 { sizes.add("\(number)" + String(repeating: "x", count: 100)) }
         #expect(sizes.mostFrequent.count == 20)
         #expect(sizes.mostFrequent.allSatisfy { $0.text.count <= 60 })
-        #expect(sizes != UnknownSizes())
+        #expect(sizes != TextCounts())
     }
 
     @Test("A re-sort reports changes if events, products or shelves changed")

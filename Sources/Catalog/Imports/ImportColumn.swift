@@ -1,24 +1,41 @@
-/// The columns of an import file, by their canonical names.
-package enum ImportColumn: String, CaseIterable, Sendable, Hashable {
-    case store, shelf, sku, name, brand, price
-    case promoPrice = "promo_price"
-    case promoFrom = "promo_from"
-    case promoTo = "promo_to"
+/// The columns of an import file.
+///
+/// It has no raw values: their texts would be hashed for each field of each row.
+package enum ImportColumn: CaseIterable, Sendable, Hashable {
+    case store, shelf, sku, name, brand, price, promoPrice, promoFrom, promoTo
     /// The crossed-out price of files whose `price` is the current one.
-    case regularPrice = "regular_price"
+    case regularPrice
     /// The deposit for a product, of which only prices that include it make use.
     case deposit
-    case currency, size, unit
-    case packCount = "pack_count"
-    case drained
+    case currency, size, unit, packCount, drained
     /// The unit price that the file states, which checks the size.
-    case unitPrice = "unit_price"
-    case popularity
-    case inStock = "in_stock"
-    case tags, position, barcode
-    case imageURL = "image_url"
+    case unitPrice
+    case popularity, inStock, tags, position, barcode, imageURL
     /// An object of JSON with all attributes of a product.
     case attributes
+
+    package init?(columnName: String) {
+        guard let column = Self.allCases.first(where: { $0.columnName == columnName }) else { return nil }
+        self = column
+    }
+
+    /// The name of the column in files and options.
+    package var columnName: String {
+        switch self {
+        case .promoPrice: "promo_price"
+        case .promoFrom: "promo_from"
+        case .promoTo: "promo_to"
+        case .regularPrice: "regular_price"
+        case .packCount: "pack_count"
+        case .unitPrice: "unit_price"
+        case .inStock: "in_stock"
+        case .imageURL: "image_url"
+        case .store, .shelf, .sku, .name, .brand, .price, .deposit, .currency, .size, .unit, .drained, .popularity,
+            .tags,
+            .position, .barcode, .attributes:
+            String(describing: self)
+        }
+    }
 
     /// The columns of exports. Of promotions, only those that apply now are stored.
     package static let exported = allCases.filter {

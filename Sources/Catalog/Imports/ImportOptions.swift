@@ -113,6 +113,6 @@ package struct ImportOptions: Sendable {
         titles[column] ?? profile.mapping.source(of: column).alternatives.first.map {
             $0.map(\.text).joined(separator: " ")
         }
-            ?? column.rawValue
+            ?? column.columnName
     }
 }

@@ -1,5 +1,5 @@
 /// The result of an import, or of a dry run.
-package struct ImportSummary: Sendable, Hashable {
+package struct ImportSummary: Sendable, Equatable {
     package var read = 0
     package var inserted = 0
     package var updated = 0
@@ -48,11 +48,13 @@ package struct ImportSummary: Sendable, Hashable {
     package var storesCreated = 0
     package var shelvesCreated = 0
     /// The texts of sizes that were not understood.
-    package var unknownSizes = UnknownSizes()
+    package var unknownSizes = TextCounts()
     /// Warnings about the file as a whole, such as ignored columns.
     package var warnings: [String] = []
     /// How the file was read.
     package var dialect = FileDialect()
+    /// Why the file would not be imported, in a dry run; nil if it would be.
+    package var refusal: CatalogError?
     /// The first products as they were read, in a dry run.
     package var preview: [ImportPreview] = []
     package static let previewLimit = 5

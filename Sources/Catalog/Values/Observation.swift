@@ -1,5 +1,5 @@
 /// An event for logs and metrics. All operational events are declared here.
-package enum Observation: Sendable, Hashable {
+package enum Observation: Sendable, Equatable {
     /// Where a page came from.
     package enum PageResult: String, Sendable, CaseIterable {
         case cached, rendered

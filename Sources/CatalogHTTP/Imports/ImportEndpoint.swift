@@ -165,7 +165,7 @@ struct ImportEndpoint: EndpointGroup {
         }
         var rejections: [ImportRejection] = []
         let summary: ImportSummary
-        do {
+        do throws(CatalogError) {
             let onReject = { (rejection: ImportRejection) in
                 if rejections.count < ImportReport.rejectionLimit { rejections.append(rejection) }
             }
@@ -173,6 +173,7 @@ struct ImportEndpoint: EndpointGroup {
                 isGzip
                 ? try await importer.importFile(FileContent(pieces, mustBeGzip: true), options, onReject: onReject)
                 : try await importer.importFile(pieces, options, onReject: onReject)
+            if let refusal = summary.refusal { throw refusal }
         } catch {
             guard case .unprocessable = error else { throw error }
             var problem = Problem(error)

@@ -21,9 +21,12 @@ package struct CSVReader {
         }
 
         /// The record as CSV, with the separator of the file; invalid UTF-8 is replaced.
-        package var csv: String {
-            (0..<count).map {
-                let text = String(decoding: bytes($0), as: UTF8.self)
+        package var csv: String { csv(replacing: [:]) }
+
+        /// The record as CSV, with other texts in some of its fields.
+        func csv(replacing texts: [Int: String]) -> String {
+            (0..<max(count, (texts.keys.max() ?? -1) + 1)).map { index in
+                let text = texts[index] ?? (index < count ? String(decoding: bytes(index), as: UTF8.self) : "")
                 return isQuoted ? CSVReader.field(text, separator) : text
             }
             .joined(separator: String(Unicode.Scalar(separator.byte)))
@@ -70,6 +73,8 @@ package struct CSVReader {
     private var line: Int
     private var recordLine: Int
     private var isTooLong = false
+    /// The end of the quoted text at the start of a field that goes on with a comma.
+    private var firstValueEnd: Int?
 
     /// - Parameters:
     ///   - line: the number of the first line.
@@ -83,9 +88,10 @@ package struct CSVReader {
 
     /// Returns a field as CSV, quoted if necessary.
     package static func field(_ value: String, _ separator: FieldSeparator = .comma) -> String {
-        value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) }
-            ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
+        value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) } ? quoted(value) : value
     }
+
+    private static func quoted(_ value: String) -> String { "\"\(value.replacing("\"", with: "\"\""))\"" }
 
     /// Returns a field of a file without quotes: separators and line breaks become spaces.
     package static func unquotedField(_ value: String, _ separator: FieldSeparator) -> String {
@@ -116,6 +122,7 @@ package struct CSVReader {
                 } else if byte == UInt8(ascii: "\""), state == .fieldStart, isQuoted {
                     state = .quoted
                 } else {
+                    if byte == UInt8(ascii: "\"") { restoreQuotes() }
                     append(byte)
                     state = .unquoted
                 }
@@ -133,6 +140,7 @@ package struct CSVReader {
                     state = byte == 0x0D ? .afterCR : .fieldStart
                 } else {
                     // Keep text after a closing quote, as spreadsheets do.
+                    if byte == UInt8(ascii: ",") { firstValueEnd = bytes.count }
                     append(byte)
                     state = .unquoted
                 }
@@ -154,7 +162,18 @@ package struct CSVReader {
         if bytes.count < Self.recordLimit { bytes.append(byte) } else { isTooLong = true }
     }
 
+    /// Puts the quotes back around the first value of a list, such as `"a","b"` between tabs, when its second value begins.
+    private mutating func restoreQuotes() {
+        guard let end = firstValueEnd.take(), bytes[end...].dropFirst().allSatisfy({ $0 == 0x20 }) else { return }
+        let start = ends.last ?? 0
+        let value = String(decoding: bytes[start..<end], as: UTF8.self)
+        let rest = Array(bytes[end...])
+        bytes.removeSubrange(start...)
+        for byte in Array(Self.quoted(value).utf8) + rest { append(byte) }
+    }
+
     private mutating func endField() {
+        firstValueEnd = nil
         if ends.count < Self.fieldLimit { ends.append(bytes.count) } else { isTooLong = true }
     }
 
@@ -163,6 +182,7 @@ package struct CSVReader {
             bytes.removeAll(keepingCapacity: true)
             ends.removeAll(keepingCapacity: true)
             isTooLong = false
+            firstValueEnd = nil
             recordLine = line
         }
         // Skip empty lines.

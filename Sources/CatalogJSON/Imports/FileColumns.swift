@@ -50,7 +50,7 @@ struct FileColumns {
         for title in named where !title.isPrefix { add(title) }
         prefixes = named.filter(\.isPrefix)
         for title in defaults.flatMap(\.titles) {
-            if readsAll, title.text != ImportColumn.attributes.rawValue { add(title) } else { prefixes.append(title) }
+            if readsAll, title.text != ImportColumn.attributes.columnName { add(title) } else { prefixes.append(title) }
         }
         // Only a header can lack columns, or have one twice.
         try? resolve()
@@ -95,8 +95,8 @@ struct FileColumns {
     /// Checks, at the end of a file without a header, that rows had all columns that must be there.
     func checkRequired() throws(CatalogError) {
         for (column, given) in profile.mapping.columns where given.isRequired && isMissing(resolved.columns[column]) {
-            let title = given.titles.first?.text ?? column.rawValue
-            throw missing(title, "no row has “\(title)”, which is mapped to \(column.rawValue)")
+            let title = given.titles.first?.text ?? column.columnName
+            throw missing(title, "no row has “\(title)”, which is mapped to \(column.columnName)")
         }
     }
 
@@ -137,22 +137,28 @@ struct FileColumns {
         let names = profile.mapping.columns.filter {
             $0.value.constant == nil && !$0.value.alternatives.isEmpty && isMissing(resolved.columns[$0.key])
         }
-        return names.map { $0.key.rawValue }.sorted()
+        return names.map { $0.key.columnName }.sorted()
     }
 
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
 
-    /// Whether a row is a product.
+    /// Returns the column that shows that a row is not a product, and its text there; nil for a product.
     ///
     /// - Parameter product: the texts that the row takes from that of its product.
-    func isProduct(_ cell: (Int) -> String?, _ product: [Int: String]?) -> Bool {
-        conditions.allSatisfy { condition in
+    func reasonToSkip(
+        _ cell: (Int) -> String?,
+        _ product: [Int: String]?
+    ) -> (column: String, value: String)? {
+        for condition in conditions {
             // The text of the product must meet the condition, even if the row has its own.
             let inherited = condition.columns.lazy.compactMap { product?[$0] }.first
             let own = ResolvedColumns.first(condition.columns, cell)
-            return condition.condition.holds(for: own.isEmpty ? inherited ?? "" : own)
-                && (inherited.map(condition.condition.holds) ?? true)
+            let texts = [own.isEmpty ? inherited ?? "" : own, inherited].compactMap(\.self)
+            if let text = texts.first(where: { !condition.condition.holds(for: $0) }) {
+                return (titles[condition.columns[0]], text)
+            }
         }
+        return nil
     }
 
     /// Adds the row of a product whose variants follow, or returns the texts that a row takes from that of its product.
@@ -163,6 +169,19 @@ struct FileColumns {
         try variants?.product(of: line, cell)
     }
 
+    /// Returns the texts with which a row of a variant is read without the row of its product.
+    func textsWithoutProduct(_ cell: (Int) -> String?, _ product: [Int: String]) -> [Int: String] {
+        var texts = product.filter { cell($0.key)?.trimmed.isEmpty ?? true }
+        if let reference = variants?.keyReference { texts[reference] = "" }
+        return texts
+    }
+
+    /// Whether only attributes of products are read from a column of the file.
+    func isAttributeOnly(_ index: Int) -> Bool {
+        resolved.attributes.contains { $0.source.indexes.contains(index) }
+            && !resolved.columns.values.contains { $0.indexes.contains(index) }
+    }
+
     // MARK: - Resolving
 
     private mutating func resolve() throws(CatalogError) {
@@ -170,7 +189,7 @@ struct FileColumns {
         for column in ImportColumn.allCases where column != .attributes || profile.mapping.attributes.isEmpty {
             let given = profile.mapping.source(of: column)
             let source = try resolve(given)
-            try checkRequired(given, source, column.rawValue)
+            try checkRequired(given, source, column.columnName)
             if !source.isEmpty { columns[column] = source }
         }
         var attributes: [(name: String, source: ResolvedColumns.Source)] = []

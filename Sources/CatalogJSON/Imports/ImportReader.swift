@@ -6,11 +6,23 @@ package struct ImportReader {
     package enum Event {
         case record(ImportRecord)
         case rejected(ImportRejection)
-        case skipped
+        /// - Parameters:
+        ///   - column: the file's name of the column that shows it.
+        ///   - value: the text of the row in that column.
+        case skipped(column: String, value: String)
+    }
+
+    /// The outcome of a row.
+    private struct Outcome {
+        var event: Event
+        /// The texts that the row needs to be read without the row of its product, by column of the file.
+        var inherited: [Int: String] = [:]
+
+        init(_ event: Event) { self.event = event }
     }
 
     private var options: ImportOptions
-    private var currencies: [CatalogKey: Currency]
+    private var stores: StoreColumn
     private let sizes: SizeContexts
     private var records: RecordReader
     private var rows: ImportRowReader?
@@ -22,6 +34,8 @@ package struct ImportReader {
     private var forms: FieldForms
     /// Warnings about the file as a whole.
     package private(set) var warnings: [String] = []
+    /// The paths of shelves that may be several, because a title between two others has a comma.
+    private var doubtfulPaths = (count: 0, first: "")
 
     /// - Parameters:
     ///   - currencies: the currencies of existing stores.
@@ -32,7 +46,7 @@ package struct ImportReader {
         sizes: SizeContexts = SizeContexts()
     ) {
         self.options = options
-        self.currencies = currencies
+        stores = StoreColumn(currencies: currencies)
         self.sizes = sizes
         forms = FieldForms(options)
         fileColumns = FileColumns(options.profile)
@@ -72,6 +86,14 @@ package struct ImportReader {
         }
         if let warning = records.encodingWarning { warnings.insert(warning, at: 0) }
         if forms.hasTagsWithCommas { warnings.append("tags are separated by commas") }
+        if doubtfulPaths.count > 0 {
+            warnings.append(
+                """
+                \(doubtfulPaths.first) is one path in \(doubtfulPaths.count) row\(doubtfulPaths.count == 1 ? "" : "s"), because a \
+                comma is part of a title; put quotes around each of several shelves
+                """
+            )
+        }
     }
 
     private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
@@ -98,33 +120,57 @@ package struct ImportReader {
             rejection.keep(row: nil, header: header, separator: records.layout?.separator)
             try emit(.rejected(rejection))
         case .csv(let record):
-            try finish(check(record), emit) {
-                FieldRow.RawRow(row: record.csv, header: header, separator: record.separator)
+            try finish(check(record), emit) { texts in
+                FieldRow.RawRow(row: record.csv(replacing: texts), header: header, separator: record.separator)
             }
         case .line(let line, let bytes):
-            try finish(check(line, bytes), emit) {
-                bytes.count <= CSVReader.recordLimit
-                    ? FieldRow.RawRow(row: String(decoding: bytes, as: UTF8.self)) : nil
+            try finish(check(line, bytes), emit) { texts in
+                guard bytes.count <= CSVReader.recordLimit else { return nil }
+                let members = texts.map { JSONValue.Member(fileColumns.titles[$0.key], .string($0.value)) }
+                return FieldRow.RawRow(row: RejectedRow.row(bytes, replacing: members))
             }
         case .fields(let record):
-            try finish(check(record), emit) {
-                FieldRow.RawRow(row: record.xml(named: options.profile.recordNames[0]))
+            try finish(check(record), emit) { texts in
+                let fields = texts.map { (name: fileColumns.titles[$0.key], text: $0.value) }
+                return FieldRow.RawRow(
+                    row: record.replacing(fields).xml(named: options.profile.recordNames[0])
+                )
             }
         }
     }
 
     /// Emits the outcome of a row, with the raw row if that is wanted.
-    private func finish(_ outcome: Event, _ emit: (Event) throws -> Void, _ raw: () -> FieldRow.RawRow?) throws {
-        switch outcome {
-        case .skipped: try emit(.skipped)
+    ///
+    /// - Parameter raw: returns the raw row, with some texts in place of its own.
+    private func finish(
+        _ outcome: Outcome,
+        _ emit: (Event) throws -> Void,
+        _ raw: ([Int: String]) -> FieldRow.RawRow?
+    ) throws {
+        switch outcome.event {
+        case .skipped: try emit(outcome.event)
         case .rejected(var rejection):
-            if options.keepsRejectedRows { rejection.keep(raw()) }
+            if options.keepsRejectedRows { rejection.keep(raw(outcome.inherited)) }
             try emit(.rejected(rejection))
         case .record(var record):
             try checkStore(of: record)
-            if options.keepsRejectedRows { record.unreadableStock?.keep(raw()) }
+            if options.keepsRejectedRows { record.unreadableStock?.keep(raw(outcome.inherited)) }
             try emit(.record(record))
         }
+    }
+
+    /// Counts a path such as `Drinks > Juice, Offers > New`, in a file whose shelves have another separator.
+    private mutating func checkPaths(of record: ImportRecord) {
+        guard let path = options.profile.shelfPathSeparator, let several = options.profile.separators[.shelf],
+            several != ",",
+            let first = record.shelves.first(where: {
+                $0.count > 2 && $0[1..<($0.count - 1)].contains { $0.contains(",") }
+            })
+        else { return }
+        if doubtfulPaths.count == 0 {
+            doubtfulPaths.first = "shelf “\(first.joined(separator: " \(path) "))” on line \(record.line)"
+        }
+        doubtfulPaths.count += 1
     }
 
     /// - Throws: `unprocessable` for a record of another store than that of the import.
@@ -142,48 +188,56 @@ package struct ImportReader {
     /// Returns the outcome of a row.
     ///
     /// - Parameter cell: the text of a column of the file; nil if the row has none.
-    private mutating func check(_ line: Int, _ forms: FieldForms, _ cell: (Int) -> String?) -> Event {
+    private mutating func check(_ line: Int, _ forms: FieldForms, _ cell: (Int) -> String?) -> Outcome {
+        var product: [Int: String]?
+        var outcome: Outcome
         do throws(ImportRejection) {
-            guard fileColumns.hasConditions else {
-                return .record(
-                    try rows!.read(
-                        line: line,
-                        forms: forms,
-                        currencies: &currencies,
-                        columns: fileColumns.resolved,
-                        cell
-                    )
-                )
+            guard fileColumns.hasConditions else { return Outcome(.record(try read(line, forms, cell))) }
+            product = try fileColumns.product(of: line, cell)
+            if let skipped = fileColumns.reasonToSkip(cell, product) {
+                return Outcome(.skipped(column: skipped.column, value: skipped.value))
             }
-            let product = try fileColumns.product(of: line, cell)
-            guard fileColumns.isProduct(cell, product) else { return .skipped }
-            return .record(
-                try rows!.read(line: line, forms: forms, currencies: &currencies, columns: fileColumns.resolved) {
-                    index in
-                    guard let text = cell(index), !text.trimmed.isEmpty else { return product?[index] }
-                    return text
-                }
-            )
+            let record = try read(line, forms) { index in
+                guard let text = cell(index), !text.trimmed.isEmpty else { return product?[index] }
+                return text
+            }
+            outcome = Outcome(.record(record))
         } catch {
-            return .rejected(error)
+            outcome = Outcome(.rejected(error))
         }
+        if options.keepsRejectedRows, let product {
+            outcome.inherited = fileColumns.textsWithoutProduct(cell, product)
+        }
+        return outcome
+    }
+
+    private mutating func read(
+        _ line: Int,
+        _ forms: FieldForms,
+        _ cell: (Int) -> String?
+    ) throws(ImportRejection) -> ImportRecord {
+        let columns = fileColumns.resolved
+        let record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
+        checkPaths(of: record)
+        return record
     }
 
     // MARK: - CSV
 
-    private mutating func check(_ record: CSVReader.Record) -> Event {
+    private mutating func check(_ record: CSVReader.Record) -> Outcome {
         if let reason = record.fault(width: width, titled: titled) {
-            return .rejected(ImportRejection(line: record.line, reason: reason))
+            return Outcome(.rejected(ImportRejection(line: record.line, reason: reason)))
         }
         var isInvalid = false
-        let outcome = check(record.line, forms) { index in
+        var outcome = check(record.line, forms) { index in
             guard index < record.count else { return nil }
             let text = record.text(index)
             if text == nil { isInvalid = true }
             return text
         }
         guard isInvalid else { return outcome }
-        return .rejected(ImportRejection(line: record.line, reason: "the row \(records.textFault)"))
+        outcome.event = .rejected(ImportRejection(line: record.line, reason: "the row \(records.textFault)"))
+        return outcome
     }
 
     private mutating func readHeader(_ record: CSVReader.Record) throws {
@@ -194,7 +248,7 @@ package struct ImportReader {
             let name = options.title(of: needed)
             throw fileColumns.missing(
                 name,
-                "the file has no column “\(name)”; rename the column, or map it (command line: --map \(needed.rawValue)=NAME)"
+                "the file has no column “\(name)”; rename the column, or map it (command line: --map \(needed.columnName)=NAME)"
             )
         }
         if !found.contains(.store), options.store == nil {
@@ -214,12 +268,13 @@ package struct ImportReader {
     }
 
     private mutating func warnAboutColumns() {
-        guard options.profileName == nil else { return warnAboutMissing() }
+        if options.profileName != nil { warnAboutMissing() }
         let unused = fileColumns.unused.filter { !RejectedRow.columns.contains($0) }
         guard !unused.isEmpty else { return }
-        warnings.append(
-            "ignored columns: \(unused.joined(separator: ", ").prefix(1000)); rename them to import them (command line: --map)"
-        )
+        let remedy =
+            options.profileName == nil
+            ? "rename them to import them (command line: --map)" : "the profile does not use them"
+        warnings.append("ignored columns: \(unused.joined(separator: ", ").prefix(1000)); \(remedy)")
     }
 
     private mutating func warnAboutMissing() {
@@ -230,11 +285,11 @@ package struct ImportReader {
 
     // MARK: - Rows that name their columns
 
-    private mutating func check(_ line: Int, _ bytes: [UInt8]) -> Event {
-        do throws(ImportRejection) { return try readLine(line, bytes) } catch { return .rejected(error) }
+    private mutating func check(_ line: Int, _ bytes: [UInt8]) -> Outcome {
+        do throws(ImportRejection) { return try readLine(line, bytes) } catch { return Outcome(.rejected(error)) }
     }
 
-    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> Event {
+    private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> Outcome {
         let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
@@ -279,7 +334,7 @@ package struct ImportReader {
         return tags.map { $0.replacing(separator, with: "\\" + separator) }.joined(separator: separator)
     }
 
-    private mutating func check(_ record: FieldRecord) -> Event {
+    private mutating func check(_ record: FieldRecord) -> Outcome {
         var fields: [Int: String] = [:]
         let separators = options.profile.separators.map { (column: $0.key, text: $0.value) }
         // A name without its prefix is another name of an element, unless an element has it.
@@ -289,11 +344,13 @@ package struct ImportReader {
         for (name, text) in record.fields + local {
             guard let index = fileColumns.index(of: name) else { continue }
             guard text.isStreamSafe else {
-                return .rejected(
-                    ImportRejection(
-                        line: record.line,
-                        column: name,
-                        reason: "has more than 30 combining marks in a row"
+                return Outcome(
+                    .rejected(
+                        ImportRejection(
+                            line: record.line,
+                            column: name,
+                            reason: "has more than 30 combining marks in a row"
+                        )
                     )
                 )
             }
@@ -304,6 +361,8 @@ package struct ImportReader {
             // Of several elements with one name, the first counts, unless the column can have several values.
             if let separator = separators.first(where: { fileColumns.indexes(of: $0.column).contains(index) }) {
                 fields[index] = first + separator.text + text
+            } else if fileColumns.isAttributeOnly(index) {
+                fields[index] = first + ", " + text
             }
         }
         return check(record.line, forms) { fields[$0] }

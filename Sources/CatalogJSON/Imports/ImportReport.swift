@@ -8,11 +8,13 @@ package struct ImportReport {
     package let dialect: FileDialect
     package var isDryRun = false
     package var warnings: [String] = []
-    package var unknownSizes: [UnknownSizes.Text] = []
+    package var unknownSizes: [TextCounts.Entry] = []
     /// The first rows as they were read, in a dry run.
     package var preview: [ImportPreview] = []
     /// The removals by pruning, by store and shelf.
     package var removedByShelf: [ShelfRemoval] = []
+    /// Why the file would not be imported, in a dry run; nil if it would be.
+    package var error: String?
     /// The first rejected rows.
     package var rejections: [ImportRejection] = []
 
@@ -37,6 +39,7 @@ package struct ImportReport {
 
     package var json: [UInt8] {
         JSONWriter.object { json in
+            if let error { json.field("error", error) }
             for (name, count) in counts { json.field(name: name, count) }
             json.field("dry_run", isDryRun)
             json.object("file") { json in

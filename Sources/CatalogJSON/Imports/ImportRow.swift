@@ -124,13 +124,14 @@ final class ImportRow {
     }
 
     func tags(_ text: String?) throws(ImportRejection) -> [String] {
+        guard let text else { return [] }
         var tags: [String] = []
         let separators: Set<Character> = forms.hasTagsWithCommas ? [","] : ["|", ";"]
         let parts =
             if let separator = forms.separators[.tags] {
-                ImportRowReader.parts(text ?? "", separator)
+                ImportRowReader.parts(text, separator)
             } else {
-                (text ?? "").split(whereSeparator: { separators.contains($0) }).map { String($0).trimmed }
+                text.split(whereSeparator: { separators.contains($0) }).map { String($0).trimmed }
             }
         for part in parts {
             let tag = part.composed

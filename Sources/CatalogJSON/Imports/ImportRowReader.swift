@@ -16,14 +16,14 @@ package final class ImportRowReader: Sendable {
 
     /// - Parameters:
     ///   - forms: what the file shows of the forms of its fields.
-    ///   - currencies: the currencies of known stores; a new store's first row sets its currency.
+    ///   - stores: the stores in the file.
     ///   - columns: the columns of the file.
     ///   - cell: returns the text of a column of the file; nil if the row has none.
     /// - Throws: `ImportRejection`.
     func read(
         line: Int,
         forms: FieldForms,
-        currencies: inout [CatalogKey: Currency],
+        stores: inout StoreColumn,
         columns: ResolvedColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
@@ -43,8 +43,8 @@ package final class ImportRowReader: Sendable {
             }
             return composed
         }
-        let store = try readStore(line, try text(.store, 256))
-        let currency = try readCurrency(line, store, try text(.currency, 16), &currencies) {
+        let store = try readStore(line, try text(.store, 256), &stores)
+        let currency = try readCurrency(line, store, try text(.currency, 16), &stores.currencies) {
             columns.text(.price, cell) ?? columns.text(.promoPrice, cell)
         }
         let shelves = try readShelves(line, text)
@@ -100,7 +100,9 @@ package final class ImportRowReader: Sendable {
             return try text(.shelf, Shelf.titleLimit).map { [[$0]] } ?? []
         }
         var shelves: [[String]] = []
-        for part in Self.parts(try text(.shelf, 16 * Shelf.titleLimit) ?? "", several) {
+        let cell = try text(.shelf, 16 * Shelf.titleLimit) ?? ""
+        let quoted = several == nil ? nil : Self.quotedValues(cell)
+        for part in quoted ?? Self.parts(cell, several) {
             let titles = Self.parts(part, path)
             if titles.isEmpty || shelves.contains(titles) { continue }
             guard titles.count <= Shelf.depthLimit, titles.allSatisfy({ $0.utf8.count <= Shelf.titleLimit }) else {
@@ -121,6 +123,35 @@ package final class ImportRowReader: Sendable {
 
     /// The maximum number of shelves in a row.
     private static let shelfLimit = 50
+
+    /// Returns the values of a list such as `"Food, Drinks > Milk",Offers`; nil if none of them has quotes.
+    static func quotedValues(_ text: String) -> [String]? {
+        guard text.utf8.contains(UInt8(ascii: "\"")) else { return nil }
+        var values: [String] = []
+        var rest = text[...]
+        while true {
+            rest = rest.drop { $0 == " " }
+            var value = ""
+            if rest.first == "\"" {
+                repeat {
+                    if !value.isEmpty { value.append("\"") }
+                    rest.removeFirst()
+                    guard let end = rest.firstIndex(of: "\"") else { return nil }
+                    value += rest[..<end]
+                    rest = rest[end...].dropFirst()
+                } while rest.first == "\""
+                rest = rest.drop { $0 == " " }
+                guard rest.isEmpty || rest.first == "," else { return nil }
+            } else {
+                value = String(rest.prefix { $0 != "," })
+                guard !value.contains("\"") else { return nil }
+                rest = rest.dropFirst(value.count)
+            }
+            if !value.trimmed.isEmpty { values.append(value.trimmed) }
+            if rest.isEmpty { return values }
+            rest.removeFirst()
+        }
+    }
 
     /// Splits a text at a separator that no backslash precedes; empty parts do not count.
     static func parts(_ text: String, _ separator: String?) -> [String] {
@@ -182,14 +213,18 @@ package final class ImportRowReader: Sendable {
         return JSONValue.object(members).text
     }
 
-    private func readStore(_ line: Int, _ text: String?) throws(ImportRejection) -> CatalogKey {
+    private func readStore(
+        _ line: Int,
+        _ text: String?,
+        _ stores: inout StoreColumn
+    ) throws(ImportRejection) -> CatalogKey {
         guard let text else {
             guard let store = options.store else {
                 throw options.reject(line, .store, nil, "is missing; fill it in, or set a store for the whole file")
             }
             return store
         }
-        guard let key = CatalogKey(text) else {
+        guard let key = stores.key(text) else {
             throw options.reject(line, .store, text, "must be \(CatalogKey.rule)")
         }
         guard !options.rejectsOtherStores || key == options.store else {

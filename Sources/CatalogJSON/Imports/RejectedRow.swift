@@ -56,6 +56,16 @@ package enum RejectedRow {
         }
     }
 
+    /// Returns a line of NDJSON with other values of some members.
+    static func row(_ bytes: [UInt8], replacing members: [JSONValue.Member]) -> String {
+        guard !members.isEmpty, case .object(let old)? = try? JSONReader.parse(bytes) else {
+            return String(decoding: bytes, as: UTF8.self)
+        }
+        let keys = Set(members.map { ColumnTitle.key($0.name) })
+        let kept = old.filter { !keys.contains(ColumnTitle.key($0.name)) }
+        return JSONValue.object(kept + members.sorted { $0.name < $1.name }).text
+    }
+
     /// The texts before and after the rows of a file of XML.
     package static let xmlFrame = ("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rejected>\n", "</rejected>\n")
 

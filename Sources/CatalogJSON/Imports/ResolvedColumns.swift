@@ -11,8 +11,11 @@ final class ResolvedColumns: Sendable {
         let ignored: Set<String>
         let constant: String?
         let part: ColumnSource.Part?
+        let lineBreak: String?
         /// The columns count only in rows that meet these.
         let conditions: [Condition]
+        /// The only column, if its text is taken as it is; nil otherwise.
+        let plainColumn: Int?
 
         init(_ source: ColumnSource, _ alternatives: [[Int]], _ conditions: [Condition]) {
             self.alternatives = alternatives
@@ -20,6 +23,11 @@ final class ResolvedColumns: Sendable {
             ignored = Set(source.ignored.map { $0.lowercased() })
             constant = source.constant
             part = source.part
+            lineBreak = source.lineBreak
+            let isPlain =
+                alternatives.count == 1 && alternatives[0].count == 1 && conditions.isEmpty && ignored.isEmpty
+                && part == nil && lineBreak == nil
+            plainColumn = isPlain ? alternatives[0][0] : nil
         }
 
         var isEmpty: Bool { alternatives.isEmpty && constant == nil }
@@ -77,10 +85,15 @@ final class ResolvedColumns: Sendable {
     }
 
     private static func text(_ source: Source, _ cell: (Int) -> String?) -> String? {
+        if let column = source.plainColumn {
+            guard let text = cell(column), !isBlank(text) else { return source.constant }
+            return text
+        }
         for condition in source.conditions where !condition.condition.holds(for: first(condition.columns, cell)) {
             return source.constant
         }
-        guard let text = whole(source, cell) else { return source.constant }
+        guard var text = whole(source, cell) else { return source.constant }
+        if let lineBreak = source.lineBreak { text = ColumnSource.unescaped(text, lineBreak: lineBreak) }
         guard let part = source.part else { return text }
         let one = part.text(text)
         return one.isEmpty ? source.constant : one
@@ -107,8 +120,10 @@ final class ResolvedColumns: Sendable {
         return nil
     }
 
+    private static func isBlank(_ text: String) -> Bool { text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+
     private static func isIgnored(_ text: String, _ source: Source) -> Bool {
-        if source.ignored.isEmpty { return text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+        if source.ignored.isEmpty { return isBlank(text) }
         let trimmed = text.trimmed
         return trimmed.isEmpty || source.ignored.contains(trimmed.lowercased())
     }

@@ -25,7 +25,7 @@ package struct CatalogExport: Sendable {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
-            write(Array((ImportColumn.exported.map(\.rawValue).joined(separator: ",") + "\n").utf8))
+            write(Array((ImportColumn.exported.map(\.columnName).joined(separator: ",") + "\n").utf8))
             try await database.longReads.withConnection { connection in
                 // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
                 // Force hash joins: all rows are joined, and there are no statistics right after an import.

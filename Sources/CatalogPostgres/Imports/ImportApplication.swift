@@ -12,6 +12,8 @@ struct ImportApplication: Sendable {
     let stagedID: Int32
     let store: ImportSession.StoreImport
     let columns: ImportColumns
+    /// The attributes of products that the file has; nil if it has all of them, or none.
+    let attributeNames: [String]?
     let hasRepeats: Bool
     let changed: Int
     /// Whether each store is on one shard of several servers.
@@ -39,19 +41,23 @@ struct ImportApplication: Sendable {
     }
 
     func run(_ connection: isolated PostgresConnection) throws -> Outcome {
-        try id.check(connection)
         if changed > ImportStatements.hashingLimit {
             try connection.set("enable_nestloop", "off")
             try connection.set("enable_mergejoin", "off")
         }
         var outcome = Outcome()
         let found = try lockStore(&outcome, connection)
+        // If the store was deleted since the comparison, rows without changes would be missing now.
+        try id.check(connection)
         let storeID = found.id
         try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID)]
         // From here on no shelf can be deleted, because deleting one locks the store, too.
         outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
+        if let attributeNames {
+            try connection.execute(ImportStatements.mergeAttributesAgain, rows + [.textArray(attributeNames)])
+        }
         // Rows may have changed since they were compared, for example by a second import of the same file.
         outcome.unchanged = try ImportStatements.dropUnchangedAgain(columns).reduce(0) {
             try $0 + connection.execute($1, rows)

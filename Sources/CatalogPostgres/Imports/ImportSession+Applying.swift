@@ -46,6 +46,7 @@ extension ImportSession {
                 stagedID: storeID,
                 store: store,
                 columns: columns,
+                attributeNames: columns.hasAttributes ? attributeNames : nil,
                 hasRepeats: hasRepeats,
                 changed: changedRows,
                 isDistributed: isDistributed

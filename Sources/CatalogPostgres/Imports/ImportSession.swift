@@ -19,11 +19,8 @@ final class ImportSession {
     var newShelves = 0
     var hasRepeats = false
     var summary = ImportSummary()
-    private var emptied = EmptiedFields()
-    private var outliers = UnitPriceOutliers()
+    private var findings: RowFindings
     private var sizes = SizeContexts()
-    private var firstDifference: ImportRejection?
-    private var firstLines: (zeroPrice: Int?, suspiciousSKU: Int?)
     /// The rows whose availability was not understood, by line; the first ones.
     private var unreadableStock: [Int: ImportRejection] = [:]
     private static let unreadableStockLimit = 10_000
@@ -33,9 +30,7 @@ final class ImportSession {
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
     /// The names of the attributes in the file; nil if it has all of a product's in one column.
-    private var attributeNames: [String]? = []
-    /// The first products as they were read, for a dry run.
-    private var preview: [ImportPreview] = []
+    private(set) var attributeNames: [String]? = []
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
@@ -65,6 +60,7 @@ final class ImportSession {
         self.configuration = configuration
         self.id = id
         self.options = options
+        findings = RowFindings(previewLimit: options.isDryRun ? ImportSummary.previewLimit : 0)
     }
 
     // MARK: - Staging
@@ -133,19 +129,12 @@ final class ImportSession {
         guard unknownStores.isEmpty else {
             throw CatalogError.unknownStores(unknownStores, known: stores.keys)
         }
-        summary.warnings = reader.warnings + emptied.warnings
-        if let firstDifference {
-            summary.warnings.append(
-                "sizes differ from names in \(summary.sizesDifferent) rows: \(firstDifference.description)"
-            )
-        }
-        summary.fieldsEmptied = emptied.count
+        summary.warnings = reader.warnings
         summary.dialect = reader.reading
         columns = ImportColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
         attributeNames = reader.attributeNames
-        summary.preview = preview
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
-        warnAboutValues()
+        findings.end(&summary)
     }
 
     /// Use a separate task, because the import's task may be cancelled.
@@ -158,13 +147,18 @@ final class ImportSession {
         }.value
     }
 
-    /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all.
-    func checkRejected() throws {
-        try ImportOptions.checkRejected(
-            summary.rejected,
-            of: summary.read - summary.skipped,
-            limit: options.rejectedPercentLimit
-        )
+    /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all. A dry run goes on.
+    func checkRejected() throws(CatalogError) {
+        do throws(CatalogError) {
+            try ImportOptions.checkRejected(
+                summary.rejected,
+                of: summary.read - summary.skipped,
+                limit: options.rejectedPercentLimit
+            )
+        } catch {
+            guard options.isDryRun else { throw error }
+            summary.refusal = error
+        }
     }
 
     /// Adds warnings about the currencies of new stores that neither the file nor the options state.
@@ -178,24 +172,6 @@ final class ImportSession {
                 "store “\(key)” is new; its currency is \(store.currency.code), set another with currency (--currency)"
             )
         }
-    }
-
-    /// Adds warnings about implausible values, with the first line of each kind.
-    private func warnAboutValues() {
-        func warn(_ count: Int, _ line: Int?, _ text: String) {
-            guard count > 0, let line else { return }
-            summary.warnings.append("\(text) in \(count) row\(count == 1 ? "" : "s"), first on line \(line)")
-        }
-        warn(summary.pricesZero, firstLines.zeroPrice, "price 0")
-        warn(
-            summary.skusSuspicious,
-            firstLines.suspiciousSKU,
-            "sku that ends in zeros, as if a spreadsheet had rounded it,"
-        )
-        let (count, warnings) = outliers.find()
-        summary.unitPricesImplausible = count
-        summary.warnings += warnings
-        outliers = UnitPriceOutliers()
     }
 
     private func flush(_ rows: inout CopyText, isLast: Bool = false) async throws {
@@ -213,34 +189,15 @@ final class ImportSession {
         summary.read += 1
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
-        case .skipped: summary.skipped += 1
+        case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
             if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
         case .record(let record):
-            if options.isDryRun, preview.count < ImportSummary.previewLimit { preview.append(record.preview) }
-            if record.product.size == nil {
-                summary.sizesUnknown += 1
-                summary.unknownSizes.add(record.unknownSize)
-            }
-            if let difference = record.sizeDifference {
-                summary.sizesDifferent += 1
-                firstDifference = firstDifference ?? difference
-            }
-            for invalid in record.emptied { emptied.add(invalid) }
-            summary.decimalsRounded += record.roundedDecimals
-            if record.product.size?.isApproximate == true { summary.sizesApproximate += 1 }
-            if record.wasRounded { summary.pricesRounded += 1 }
-            count(record)
-            let shelves = try shelfKeys(record)
-            if let shelf = shelves.first, let store = stores[record.store] {
-                outliers.add(
-                    line: record.line,
-                    record.product,
-                    on: shelf,
-                    of: record.store,
-                    pricing: store.pricing,
-                    currency: store.currency
-                )
+            if stores[record.store] == nil { stores[record.store] = newStore(record.currency) }
+            let shelves = try shelfKeys(record, &stores[record.store]!)
+            findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
+            if let unreadable = record.unreadableStock, unreadableStock.count < Self.unreadableStockLimit {
+                unreadableStock[record.line] = unreadable
             }
             if stores[record.store]?.id == nil {
                 waiting.append((record, shelves))
@@ -258,30 +215,6 @@ final class ImportSession {
                 field: "file",
                 detail: "\(rejection.description); nothing was imported. Correct the row, or skip invalid rows"
             )
-        }
-    }
-
-    /// Counts what a record has that is implausible or was not applied.
-    private func count(_ record: ImportRecord) {
-        if record.product.priceMinor == nil { summary.pricesUnknown += 1 }
-        if record.product.priceMinor == 0 {
-            summary.pricesZero += 1
-            firstLines.zeroPrice = firstLines.zeroPrice ?? record.line
-        }
-        if SKUText.isSuspicious(record.product.sku.text) {
-            summary.skusSuspicious += 1
-            firstLines.suspiciousSKU = firstLines.suspiciousSKU ?? record.line
-        }
-        switch record.promotion {
-        case .current: break
-        case .future: summary.promotionsFuture += 1
-        case .expired: summary.promotionsExpired += 1
-        }
-        summary.imagesIgnored += record.ignoredImages
-        if record.hasComputedSize { summary.sizesComputed += 1 }
-        if let unreadable = record.unreadableStock {
-            summary.stockKept += 1
-            if unreadableStock.count < Self.unreadableStockLimit { unreadableStock[record.line] = unreadable }
         }
     }
 
@@ -321,10 +254,11 @@ final class ImportSession {
     /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard columns.hasAttributes else { return }
-        let lines = try await transaction { [id, attributeNames] connection -> [Int] in
+        let lines = try await transaction { [id, attributeNames, format = options.format] connection -> [Int] in
             try connection.set("enable_nestloop", "off")
             guard let attributeNames else {
-                try connection.execute(ImportStatements.keepAttributes, [id.parameter])
+                // Each row of a file with a header has the column.
+                if format != .csv { try connection.execute(ImportStatements.keepAttributes, [id.parameter]) }
                 return []
             }
             try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
@@ -358,24 +292,25 @@ final class ImportSession {
         waiting = []
     }
 
+    private func newStore(_ currency: Currency) -> StoreImport {
+        StoreImport(
+            id: nil,
+            currency: currency,
+            exists: false,
+            shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
+        )
+    }
+
     /// Returns the keys of a row's shelves.
     ///
     /// - Throws: `unprocessable` for more new shelves than the options allow.
-    private func shelfKeys(_ record: ImportRecord) throws -> [CatalogKey] {
-        if stores[record.store] == nil {
-            stores[record.store] = StoreImport(
-                id: nil,
-                currency: record.currency,
-                exists: false,
-                shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
-            )
-        }
+    private func shelfKeys(_ record: ImportRecord, _ store: inout StoreImport) throws -> [CatalogKey] {
         var keys: [CatalogKey] = []
         for path in record.shelves {
-            let known = stores[record.store]!.shelves.created.count
-            let key = stores[record.store]!.shelves.key(for: path)
+            let known = store.shelves.created.count
+            let key = store.shelves.key(for: path)
             if !keys.contains(key) { keys.append(key) }
-            newShelves += stores[record.store]!.shelves.created.count - known
+            newShelves += store.shelves.created.count - known
             guard newShelves <= options.newShelfLimit else {
                 throw CatalogError.unprocessable(
                     field: options.title(of: .shelf),

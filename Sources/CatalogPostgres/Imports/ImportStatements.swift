@@ -43,6 +43,14 @@ enum ImportStatements {
         WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id AND r.sku = i.sku
             AND i.attributes IS NOT NULL AND r.attributes - $2 <> '{}'
         """
+    /// The same within the transaction of a store, `$2`, whose products may have changed since; the file has the attributes `$3`.
+    static let mergeAttributesAgain: PostgresStatement = """
+        UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || (
+            SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(i.attributes) a WHERE a.key = ANY ($3::text[]))
+        FROM product r
+        WHERE i.import_id = $1::text::uuid AND i.store_id = $2 AND r.store_id = $2 AND r.sku = i.sku
+            AND i.attributes IS NOT NULL AND r.attributes - $3::text[] <> i.attributes - $3::text[]
+        """
     /// Copies the attributes of stored products to rows without the column.
     static let keepAttributes: PostgresStatement = """
         UPDATE import_row i SET attributes = r.attributes FROM product r
@@ -388,8 +396,16 @@ enum ImportStatements {
         """
     /// Locks an import's row, so that it is not swept.
     static let lockRun: PostgresStatement = """
-        SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
+        SELECT backend_pid = \(endedBackend) FROM import_run WHERE import_id = $1::text::uuid FOR SHARE
         """
+    /// The imports with staged rows of a store, `$1`.
+    static let runsOfStore: PostgresStatement = "SELECT DISTINCT import_id::text FROM import_row WHERE store_id = $1"
+    /// Marks some imports, `$1`, because one of their stores was deleted: they end before they change anything.
+    static let markRuns: PostgresStatement = """
+        UPDATE import_run SET backend_pid = \(endedBackend) WHERE import_id = ANY ($1::text[]::uuid[])
+        """
+    /// The number in place of a process that marks an import.
+    private static let endedBackend: SQL = "-1"
     static let stagedStores: PostgresStatement = """
         SELECT DISTINCT store_id FROM import_row WHERE import_id = $1::text::uuid
         """

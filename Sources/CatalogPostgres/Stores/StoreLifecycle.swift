@@ -50,6 +50,8 @@ enum StoreLifecycle {
         let found = try lookup.store(key, connection, ShelfStatements.lockStoreExclusively)
         let store = PostgresValue.int4(found.id)
         let products = try clear(found.id, connection)
+        let imports = try connection.query(ImportStatements.runsOfStore, [store]) { try $0.map { try $0.text(0) } }
+        if !imports.isEmpty { try connection.execute(ImportStatements.markRuns, [.textArray(imports)]) }
         try connection.execute(ShelfStatements.bumpStore, [store])
         try connection.query(ShelfStatements.bumpShelfOrder, [store]) { _ in }
         try connection.execute(markDeleted, [store])

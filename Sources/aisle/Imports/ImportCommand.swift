@@ -9,7 +9,7 @@ struct ImportCommand: AisleCommand {
         commandName: "import",
         abstract: "Import products from a CSV, NDJSON or XML file.",
         discussion: """
-            Columns: \(ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")). Map other column names with \
+            Columns: \(ImportColumn.allCases.map(\.columnName).joined(separator: ", ")). Map other column names with \
             --map, such as --map name=Product price=Price, and to attributes of products with attributes.NAME=COLUMN. A profile \
             has the names of all columns of a foreign format: see aisle import-profile list. Importing the same file again changes \
             nothing. gzip files, and zip archives of one file, are read as well.
@@ -85,8 +85,10 @@ struct ImportCommand: AisleCommand {
                 $0.count > 0 || ["read", "inserted", "updated", "unchanged", "rejected"].contains($0.name)
             }
             Console.data(counts.map { "\($0.name)\t\($0.count)\n" }.joined())
-            let report = ImportReport(summary, isDryRun: dryRun, rejections: rejections.first)
+            var report = ImportReport(summary, isDryRun: dryRun, rejections: rejections.first)
+            report.error = summary.refusal.map { CommandFailure($0).message }
             try fileArguments.write(report: report.json, input: file)
+            if let refusal = summary.refusal { throw refusal }
             Console.note("\(dryRun ? "dry run finished" : "imported") in \(seconds) s")
         }
     }
@@ -163,7 +165,7 @@ struct ImportCommand: AisleCommand {
     /// Adds the columns and constants of the command line, which take precedence over the profile.
     private func map(_ map: inout ImportMapping) throws {
         for (name, title) in try Self.pairs(mapping, "--map", "COLUMN=NAME, such as price=Price") {
-            if let column = ImportColumn(rawValue: name) {
+            if let column = ImportColumn(columnName: name) {
                 let constant = map.constant(column)
                 map.columns[column] = ColumnSource(title)
                 map.columns[column]?.constant = constant
@@ -180,7 +182,7 @@ struct ImportCommand: AisleCommand {
             )
         }
         for (name, text) in try Self.pairs(constants, "--set", "COLUMN=VALUE, such as shelf=Dairy") {
-            guard let column = ImportColumn(rawValue: name) else { throw Self.unknown(name, "--set") }
+            guard let column = ImportColumn(columnName: name) else { throw Self.unknown(name, "--set") }
             map.set(column, constant: text)
         }
     }
@@ -196,7 +198,7 @@ struct ImportCommand: AisleCommand {
     }
 
     private static func unknown(_ name: String, _ option: String) -> CommandFailure {
-        let names = ImportColumn.allCases.map(\.rawValue).joined(separator: ", ")
+        let names = ImportColumn.allCases.map(\.columnName).joined(separator: ", ")
         return CommandFailure(
             "\(option): “\(name)” is not a column; columns: \(names), and attributes.NAME",
             CommandFailure.usage

@@ -7,6 +7,8 @@ package struct ColumnSource: Sendable, Hashable {
     package var ignored: [String]
     /// Which part of a text of several counts; nil for all of it.
     package var part: Part?
+    /// The characters that mean a line break in a text, unless a backslash precedes them; nil for none.
+    package var lineBreak: String?
     /// The columns count only in rows that meet all of these.
     package var conditions: [RowCondition]
     /// The text of rows without any.
@@ -51,6 +53,14 @@ package struct ColumnSource: Sendable, Hashable {
             case .first(let text), .last(let text): text
             }
         }
+    }
+
+    /// Returns a text with line breaks in place of the characters that mean them.
+    package static func unescaped(_ text: String, lineBreak: String) -> String {
+        guard text.contains(lineBreak) else { return text }
+        return text.split(separator: "\\" + lineBreak, omittingEmptySubsequences: false).map {
+            $0.replacing(lineBreak, with: "\n")
+        }.joined(separator: lineBreak)
     }
 
     /// The maximum numbers of alternatives, and of columns in one.
@@ -124,7 +134,7 @@ package struct ImportMapping: Sendable, Hashable, ExpressibleByDictionaryLiteral
 
     /// Returns where the texts of a column are: by default, in the column of its name.
     package func source(of column: ImportColumn) -> ColumnSource {
-        columns[column] ?? ColumnSource([[ColumnTitle(column.rawValue)]])
+        columns[column] ?? ColumnSource([[ColumnTitle(column.columnName)]])
     }
 
     /// Returns the constant text of a column; nil if it has none.

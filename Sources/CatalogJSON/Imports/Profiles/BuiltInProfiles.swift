@@ -35,7 +35,8 @@ extension ImportProfile {
           },
           "attributes": {
             "color": "color", "condition": "condition", "description": ["description", "summary", "content"],
-            "google_category": "google_product_category", "group": "item_group_id", "link": "link", "mpn": "mpn"
+            "google_category": "google_product_category", "group": "item_group_id", "highlights": "product_highlight",
+            "images": "additional_image_link", "link": "link", "material": "material", "mpn": "mpn", "size": "size"
           },
           "rows": [{"column": "pause", "is": ["", "ads"]}],
           "words": {"units": {"floz": "floz_us", "pt": "pt_us", "qt": "qt_us", "gal": "gal_us", "cbm": "m3"}},
@@ -127,7 +128,8 @@ extension ImportProfile {
             "position": null
           },
           "attributes": {
-            "description": ["Short description", "Description"], "link": "External URL", "woocommerce_id": "ID"
+            "description": {"column": ["Short description", "Description"], "line_break": "\\\\n"},
+            "link": "External URL", "woocommerce_id": "ID"
           },
           "rows": [
             {"column": "Type", "is": ["", "simple*", "variation*", "subscription*", "virtual"]},

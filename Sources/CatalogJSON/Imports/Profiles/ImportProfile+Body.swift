@@ -18,11 +18,11 @@ extension ImportProfile {
         dialect.isQuoted = try reader.bool("quotes") ?? true
         if let names = try reader.strings("records") { recordNames = try Self.recordNames(names) }
         for (name, value) in try reader.members("columns") {
-            guard let column = ImportColumn(rawValue: name) else {
+            guard let column = ImportColumn(columnName: name) else {
                 throw .malformed(
                     parameter: "columns.\(name.prefix(64))",
                     detail: "“\(name.prefix(64))” is not a column of imports",
-                    allowed: ImportColumn.allCases.map(\.rawValue)
+                    allowed: ImportColumn.allCases.map(\.columnName)
                 )
             }
             mapping.columns[column] = try ColumnSource("columns.\(name)", value)
@@ -94,11 +94,11 @@ extension ImportProfile {
     private mutating func readSeparators(_ reader: inout BodyReader) throws(CatalogError) {
         for (name, value) in try reader.members("separators") {
             let columns: [ImportColumn] = [.shelf, .tags, .imageURL]
-            guard let column = columns.first(where: { $0.rawValue == name }) else {
+            guard let column = columns.first(where: { $0.columnName == name }) else {
                 throw .malformed(
                     parameter: "separators.\(name.prefix(64))",
                     detail: "only these columns can have several values",
-                    allowed: columns.map(\.rawValue)
+                    allowed: columns.map(\.columnName)
                 )
             }
             separators[column] = try Self.separator("separators.\(name)", value)
@@ -134,6 +134,7 @@ extension ColumnSource {
         let ignored = try reader.strings("ignored") ?? []
         let conditions = try reader.conditions("when")
         let (first, last) = (reader.value("first_of"), reader.value("last_of"))
+        let lineBreak = try reader.nonBlankString("line_break", bytes: 8)
         try reader.end()
         guard columns != nil || constant != nil else {
             throw .invalidProfile(field, "must have column, constant, or both")
@@ -152,6 +153,7 @@ extension ColumnSource {
         )
         if let first { part = .first(of: try ImportProfile.separator("\(field).first_of", first)) }
         if let last { part = .last(of: try ImportProfile.separator("\(field).last_of", last)) }
+        self.lineBreak = lineBreak
     }
 
     private static func alternatives(_ field: String, _ value: JSONValue) throws(CatalogError) -> [[ColumnTitle]] {

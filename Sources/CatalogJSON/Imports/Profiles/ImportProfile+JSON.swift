@@ -13,7 +13,7 @@ extension ImportProfile {
             if let line = dialect.headerLine { json.field("header_line", line) }
             if recordNames != Self.defaultRecordNames { json.array("records", recordNames) { $0.string($1) } }
             let columns = ImportColumn.allCases.compactMap { column in
-                mapping.columns[column].map { (name: column.rawValue, source: $0) }
+                mapping.columns[column].map { (name: column.columnName, source: $0) }
             }
             if !columns.isEmpty { json.sources("columns", columns) }
             if !mapping.attributes.isEmpty {
@@ -28,8 +28,8 @@ extension ImportProfile {
             if let language { json.field("language", language) }
             if !separators.isEmpty {
                 json.object("separators") { json in
-                    for (column, text) in separators.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-                        json.field(name: column.rawValue, text)
+                    for (column, text) in separators.sorted(by: { $0.key.columnName < $1.key.columnName }) {
+                        json.field(name: column.columnName, text)
                     }
                 }
             }
@@ -82,7 +82,9 @@ extension JSONWriter {
             key(name)
             return null()
         }
-        if source.ignored.isEmpty, source.conditions.isEmpty, source.constant == nil, source.part == nil {
+        if source.ignored.isEmpty, source.conditions.isEmpty, source.constant == nil, source.part == nil,
+            source.lineBreak == nil
+        {
             key(name)
             return alternatives(source.alternatives)
         }
@@ -97,6 +99,7 @@ extension JSONWriter {
             case .last(let separator)?: json.field("last_of", separator)
             case nil: break
             }
+            if let lineBreak = source.lineBreak { json.field("line_break", lineBreak) }
             if !source.conditions.isEmpty { json.conditions("when", source.conditions) }
             if let constant = source.constant { json.field("constant", constant) }
         }

@@ -6,8 +6,11 @@ extension ImportProfileStore {
     /// - Throws: `notFound`, with the names of the built-in profiles.
     package func profile(named name: String) async throws(CatalogError) -> ImportProfile {
         if let known = ImportProfile.builtIn(name) { return known }
-        let builtIn = ImportProfile.builtIn.map(\.name).joined(separator: ", ")
-        let notFound = CatalogError.notFound("import profile “\(name.prefix(64))” (built in are \(builtIn))")
+        let builtIn = ImportProfile.builtIn.map(\.name)
+        let hint = name.closest(among: builtIn).map { "did you mean “\($0)”? " } ?? ""
+        let notFound = CatalogError.notFound(
+            "import profile “\(name.prefix(64))” (\(hint)built in are \(builtIn.joined(separator: ", ")))"
+        )
         guard let key = CatalogKey(name) else { throw notFound }
         do {
             return try ImportProfile(document: Array(try await importProfile(key).document.utf8))

@@ -1,7 +1,7 @@
-/// The texts of sizes that an import did not understand, with the number of rows of each; in bounded memory.
-package struct UnknownSizes: Sendable, Hashable {
-    package struct Text: Sendable, Hashable {
-        /// The text in the file; empty for rows without any.
+/// Texts of a file with the number of rows of each, in bounded memory.
+package struct TextCounts: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
+        /// The text; empty for rows without any.
         package let text: String
         package let count: Int
     }
@@ -18,7 +18,7 @@ package struct UnknownSizes: Sendable, Hashable {
 
     /// Counts a row.
     ///
-    /// - Parameter text: the text that was not understood; nil if the row has none.
+    /// - Parameter text: its text; nil if it has none.
     package mutating func add(_ text: String?) {
         let text = String((text ?? "").unicodeScalars.prefix(Self.lengthLimit))
         guard counts[text] != nil || counts.count < Self.textLimit else { return }
@@ -26,8 +26,8 @@ package struct UnknownSizes: Sendable, Hashable {
     }
 
     /// The 20 most frequent texts, the most frequent first.
-    package var mostFrequent: [Text] {
+    package var mostFrequent: [Entry] {
         let sorted = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-        return sorted.prefix(Self.listLimit).map { Text(text: $0.key, count: $0.value) }
+        return sorted.prefix(Self.listLimit).map { Entry(text: $0.key, count: $0.value) }
     }
 }
