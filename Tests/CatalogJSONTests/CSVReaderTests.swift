@@ -53,13 +53,22 @@ import Testing
         arguments: [
             ("\"a, b\",\"c\"\td\n", ["\"a, b\",\"c\"", "d"]),
             ("x\t\"a \"\"b\"\"\", \"c\"\n", ["x", "\"a \"\"b\"\"\", \"c\""]),
-            ("\"a\", b\td\n", ["a, b", "d"]), ("\"a, b\"\td\n", ["a, b", "d"]),
+            ("\"a\", b\td\n", ["\"a\", b", "d"]), ("\"a, b\"\td\n", ["a, b", "d"]), ("\"a\",b\td\n", ["\"a\",b", "d"]),
             ("\"a\" b,\"c\"\td\n", ["a b,\"c\"", "d"]),
-            ("\"a\",\n\"b\"\n", ["a,"]),
+            ("\"a\",\n\"b\"\n", ["\"a\","]), ("\"\",b\n", ["\"\",b"]),
         ]
     )
     func quotedLists(_ text: String, _ expected: [String]) {
         for size in [1, 2, 1 << 20] { #expect(read(text, pieces: size, separator: .tab).first == expected) }
+    }
+
+    @Test("A list of quoted values with invalid bytes stays invalid")
+    func invalidQuotedList() {
+        var reader = CSVReader(.tab)
+        var texts: [String?] = []
+        func take(_ event: CSVReader.Event) { if case .record(let record) = event { texts.append(record.text(0)) } }
+        (Array("\"Caf".utf8) + [0xE9] + Array("\",\"b\"\n".utf8)).withUnsafeBytes { reader.read($0) { take($0) } }
+        #expect(texts == [nil])
     }
 
     @Test(

@@ -141,6 +141,7 @@ import Testing
         arguments: [
             (#"{"columnes":{}}"#, "columnes"), (#"{"columns":{"sku":3}}"#, "columns.sku"),
             (#"{"columns":{"foo":"x"}}"#, "columns.foo"), (#"{"columns":{"sku":{"ignored":["a"]}}}"#, "columns.sku"),
+            (#"{"columns":{"sku":{"column":"a","first_of":",","all_of":","}}}"#, "columns.sku"),
             (#"{"attributes":{"A b":"x"}}"#, "attributes"), (#"{"currency":"EURO"}"#, "currency"),
             (#"{"language":"xx"}"#, "language"), (#"{"separators":{"sku":","}}"#, "separators.sku"),
             (#"{"separators":{"shelf":">"},"shelf_path":">"}"#, "shelf_path"), (#"{"header_line":0}"#, "header_line"),
@@ -264,7 +265,7 @@ import Testing
             ]
         )
         #expect(
-            outcome.warnings.contains { $0.contains("“Drinks > Juice, Offers > New” on line 5 is one path in 1 row") }
+            outcome.warnings.contains { $0.contains("in 1 row, such as “Drinks > Juice, Offers > New” on line 5") }
         )
     }
 
@@ -280,6 +281,23 @@ import Testing
             """#
         )
         #expect(outcome.records.map(\.product.attributes) == [#"{"text":"one two"}"#, #"{"text":"C:\\new"}"#])
+    }
+
+    @Test("A profile can join elements with one name; an element and the same with a prefix are one")
+    func joins() throws {
+        var options = ImportOptions(format: .xml, store: CatalogKey("s"), currency: Currency("EUR")!)
+        options.profile = try #require(ImportProfile.builtIn("google-merchant"))
+        options.profileName = "google-merchant"
+        let text = """
+            <rss><item><g:id>a</g:id><title>A</title><link>https://a</link><g:link>https://a</g:link>
+            <g:additional_image_link>https://1</g:additional_image_link>
+            <g:additional_image_link>https://2</g:additional_image_link>
+            <g:product_type>Food, Drinks</g:product_type><g:product_type>"Offers"</g:product_type></item></rss>
+            """
+        let outcome = try Self.read(Array(text.utf8), options)
+        let record = try #require(outcome.records.first)
+        #expect(record.product.attributes == #"{"images":"https://1, https://2","link":"https://a"}"#)
+        #expect(record.shelves == [["Food, Drinks"], ["\"Offers\""]])
     }
 
     @Test("The report names columns that the profile does not use, and why rows are not products")
@@ -342,10 +360,10 @@ import Testing
         let whole = try Self.read(Array(text.replacing("cheap", with: "2.49").utf8), options)
         let rejected = try Self.read(Array(text.utf8), options).rejections
         try #require(rejected.count == 2)
-        let rows = rejected.map { RejectedRow.line($0, format, $0.separator ?? .comma) }.joined()
+        let rows = rejected.map { RejectedRow.line($0, format, $0.separator ?? .comma, hasVariants: true) }.joined()
         let file =
             switch format {
-            case .csv: RejectedRow.header(rejected[0].header ?? "", .comma, line: nil) + rows
+            case .csv: RejectedRow.header(rejected[0].header ?? "", .comma, line: nil, hasVariants: true) + rows
             case .ndjson: rows
             case .xml: RejectedRow.xmlFrame.0 + rows + RejectedRow.xmlFrame.1
             }

@@ -59,6 +59,8 @@ import Testing
         "ImportStatements.keepAttributes": "import into any store",
         "ImportStatements.dropLongAttributes": "import into any store",
         "ImportStatements.dropRepeated": "import into any store",
+        "ImportStatements.stores": "import into any store",
+        "ImportStatements.countRows": "import into any store",
         "ImportStatements.countChanged": "import into any store",
         "ImportStatements.stalePlacements": "import into any store",
         "ImportStatements.staleProducts": "import into any store",

@@ -22,18 +22,30 @@ package enum ImportColumn: CaseIterable, Sendable, Hashable {
     /// The name of the column in files and options.
     package var columnName: String {
         switch self {
+        case .store: "store"
+        case .shelf: "shelf"
+        case .sku: "sku"
+        case .name: "name"
+        case .brand: "brand"
+        case .price: "price"
         case .promoPrice: "promo_price"
         case .promoFrom: "promo_from"
         case .promoTo: "promo_to"
         case .regularPrice: "regular_price"
+        case .deposit: "deposit"
+        case .currency: "currency"
+        case .size: "size"
+        case .unit: "unit"
         case .packCount: "pack_count"
+        case .drained: "drained"
         case .unitPrice: "unit_price"
+        case .popularity: "popularity"
         case .inStock: "in_stock"
+        case .tags: "tags"
+        case .position: "position"
+        case .barcode: "barcode"
         case .imageURL: "image_url"
-        case .store, .shelf, .sku, .name, .brand, .price, .deposit, .currency, .size, .unit, .drained, .popularity,
-            .tags,
-            .position, .barcode, .attributes:
-            String(describing: self)
+        case .attributes: "attributes"
         }
     }
 

@@ -11,6 +11,8 @@ package struct ImportRejection: Sendable, Hashable, Error {
     package var header: String?
     /// The separator of both; nil for rows of NDJSON.
     package var separator: FieldSeparator?
+    /// Whether the raw row is that of a variant, with the texts of its product.
+    package var isCompleteVariant = false
 
     package init(line: Int, column: String? = nil, value: String? = nil, reason: String) {
         self.line = line

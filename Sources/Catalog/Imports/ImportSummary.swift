@@ -1,7 +1,10 @@
 /// The result of an import, or of a dry run.
 package struct ImportSummary: Sendable, Equatable {
+    /// The number of rows. Each of them is in one of the next six counts.
     package var read = 0
+    /// Rows with new products.
     package var inserted = 0
+    /// Rows whose product, or its shelves, changed.
     package var updated = 0
     package var unchanged = 0
     package var rejected = 0

@@ -21,12 +21,13 @@ package struct CSVReader {
         }
 
         /// The record as CSV, with the separator of the file; invalid UTF-8 is replaced.
-        package var csv: String { csv(replacing: [:]) }
+        package var csv: String { csv(filling: [:]) }
 
-        /// The record as CSV, with other texts in some of its fields.
-        func csv(replacing texts: [Int: String]) -> String {
+        /// The record as CSV, with texts in some of its blank fields.
+        func csv(filling texts: [Int: String]) -> String {
             (0..<max(count, (texts.keys.max() ?? -1) + 1)).map { index in
-                let text = texts[index] ?? (index < count ? String(decoding: bytes(index), as: UTF8.self) : "")
+                let own = index < count ? String(decoding: bytes(index), as: UTF8.self) : ""
+                let text = own.trimmed.isEmpty ? texts[index] ?? own : own
                 return isQuoted ? CSVReader.field(text, separator) : text
             }
             .joined(separator: String(Unicode.Scalar(separator.byte)))
@@ -73,8 +74,6 @@ package struct CSVReader {
     private var line: Int
     private var recordLine: Int
     private var isTooLong = false
-    /// The end of the quoted text at the start of a field that goes on with a comma.
-    private var firstValueEnd: Int?
 
     /// - Parameters:
     ///   - line: the number of the first line.
@@ -88,10 +87,9 @@ package struct CSVReader {
 
     /// Returns a field as CSV, quoted if necessary.
     package static func field(_ value: String, _ separator: FieldSeparator = .comma) -> String {
-        value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) } ? quoted(value) : value
+        value.utf8.contains { [0x22, separator.byte, 0x0D, 0x0A].contains($0) }
+            ? "\"\(value.replacing("\"", with: "\"\""))\"" : value
     }
-
-    private static func quoted(_ value: String) -> String { "\"\(value.replacing("\"", with: "\"\""))\"" }
 
     /// Returns a field of a file without quotes: separators and line breaks become spaces.
     package static func unquotedField(_ value: String, _ separator: FieldSeparator) -> String {
@@ -122,7 +120,6 @@ package struct CSVReader {
                 } else if byte == UInt8(ascii: "\""), state == .fieldStart, isQuoted {
                     state = .quoted
                 } else {
-                    if byte == UInt8(ascii: "\"") { restoreQuotes() }
                     append(byte)
                     state = .unquoted
                 }
@@ -140,7 +137,7 @@ package struct CSVReader {
                     state = byte == 0x0D ? .afterCR : .fieldStart
                 } else {
                     // Keep text after a closing quote, as spreadsheets do.
-                    if byte == UInt8(ascii: ",") { firstValueEnd = bytes.count }
+                    if byte == UInt8(ascii: ","), separator != byte { restoreQuotes() }
                     append(byte)
                     state = .unquoted
                 }
@@ -162,18 +159,17 @@ package struct CSVReader {
         if bytes.count < Self.recordLimit { bytes.append(byte) } else { isTooLong = true }
     }
 
-    /// Puts the quotes back around the first value of a list, such as `"a","b"` between tabs, when its second value begins.
+    /// Puts the quotes back around the field so far: a comma after it shows that it is the first value of a list, such as
+    /// `"a","b"` between tabs.
     private mutating func restoreQuotes() {
-        guard let end = firstValueEnd.take(), bytes[end...].dropFirst().allSatisfy({ $0 == 0x20 }) else { return }
+        let quote = UInt8(ascii: "\"")
         let start = ends.last ?? 0
-        let value = String(decoding: bytes[start..<end], as: UTF8.self)
-        let rest = Array(bytes[end...])
+        let value = bytes[start...].flatMap { $0 == quote ? [quote, quote] : [$0] }
         bytes.removeSubrange(start...)
-        for byte in Array(Self.quoted(value).utf8) + rest { append(byte) }
+        for byte in [quote] + value + [quote] { append(byte) }
     }
 
     private mutating func endField() {
-        firstValueEnd = nil
         if ends.count < Self.fieldLimit { ends.append(bytes.count) } else { isTooLong = true }
     }
 
@@ -182,7 +178,6 @@ package struct CSVReader {
             bytes.removeAll(keepingCapacity: true)
             ends.removeAll(keepingCapacity: true)
             isTooLong = false
-            firstValueEnd = nil
             recordLine = line
         }
         // Skip empty lines.

@@ -22,6 +22,8 @@ struct FileColumns {
     private(set) var variants: VariantTable?
     /// The columns of amounts of money that are read from a column of the file, by its index.
     private(set) var amounts: [Int: [ImportColumn]] = [:]
+    /// The separators of texts of elements that occur several times, by column of the file.
+    private(set) var joins: [Int: String] = [:]
 
     /// The maximum number of names in a file without a header.
     private static let nameLimit = 5000
@@ -142,7 +144,7 @@ struct FileColumns {
 
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
 
-    /// Returns the column that shows that a row is not a product, and its text there; nil for a product.
+    /// Returns a column that shows that a row is not a product, and its text there or in the row of its product; nil for a product.
     ///
     /// - Parameter product: the texts that the row takes from that of its product.
     func reasonToSkip(
@@ -151,15 +153,20 @@ struct FileColumns {
     ) -> (column: String, value: String)? {
         for condition in conditions {
             // The text of the product must meet the condition, even if the row has its own.
-            let inherited = condition.columns.lazy.compactMap { product?[$0] }.first
-            let own = ResolvedColumns.first(condition.columns, cell)
-            let texts = [own.isEmpty ? inherited ?? "" : own, inherited].compactMap(\.self)
-            if let text = texts.first(where: { !condition.condition.holds(for: $0) }) {
-                return (titles[condition.columns[0]], text)
+            let texts = [
+                ResolvedColumns.first(condition.columns, cell),
+                ResolvedColumns.first(condition.columns) { product?[$0] },
+            ].compactMap(\.self)
+            for (column, text) in texts.isEmpty ? [(condition.columns[0], "")] : texts
+            where !condition.condition.holds(for: text) {
+                return (titles[column], text)
             }
         }
         return nil
     }
+
+    /// The column of rejected rows that says that a row has the texts of its product.
+    var completeColumn: Int? { titles.firstIndex(of: RejectedRow.variantColumn) }
 
     /// Adds the row of a product whose variants follow, or returns the texts that a row takes from that of its product.
     mutating func product(
@@ -167,19 +174,6 @@ struct FileColumns {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> [Int: String]? {
         try variants?.product(of: line, cell)
-    }
-
-    /// Returns the texts with which a row of a variant is read without the row of its product.
-    func textsWithoutProduct(_ cell: (Int) -> String?, _ product: [Int: String]) -> [Int: String] {
-        var texts = product.filter { cell($0.key)?.trimmed.isEmpty ?? true }
-        if let reference = variants?.keyReference { texts[reference] = "" }
-        return texts
-    }
-
-    /// Whether only attributes of products are read from a column of the file.
-    func isAttributeOnly(_ index: Int) -> Bool {
-        resolved.attributes.contains { $0.source.indexes.contains(index) }
-            && !resolved.columns.values.contains { $0.indexes.contains(index) }
     }
 
     // MARK: - Resolving
@@ -214,6 +208,11 @@ struct FileColumns {
         used = Set(columns.values.flatMap(\.indexes) + attributes.flatMap(\.source.indexes))
         used.formUnion(conditions.flatMap(\.columns))
         if let variants { used.formUnion(variants.columns) }
+        joins = [:]
+        for source in Array(columns.values) + attributes.map(\.source) {
+            guard case .all(let separator)? = source.part else { continue }
+            for index in source.alternatives.joined() { joins[index] = separator }
+        }
         amounts = [:]
         for column in FieldForms.amounts {
             for index in indexes(of: column) { amounts[index, default: []].append(column) }

@@ -15,8 +15,8 @@ package struct ImportReader {
     /// The outcome of a row.
     private struct Outcome {
         var event: Event
-        /// The texts that the row needs to be read without the row of its product, by column of the file.
-        var inherited: [Int: String] = [:]
+        /// The texts of the row's product, by column of the file; nil for a row that is not a variant's.
+        var product: [Int: String]?
 
         init(_ event: Event) { self.event = event }
     }
@@ -89,8 +89,8 @@ package struct ImportReader {
         if doubtfulPaths.count > 0 {
             warnings.append(
                 """
-                \(doubtfulPaths.first) is one path in \(doubtfulPaths.count) row\(doubtfulPaths.count == 1 ? "" : "s"), because a \
-                comma is part of a title; put quotes around each of several shelves
+                read one shelf where a path has commas, in \(doubtfulPaths.count) row\(doubtfulPaths.count == 1 ? "" : "s"), such as \
+                \(doubtfulPaths.first); put quotes around each of several shelves
                 """
             )
         }
@@ -121,19 +121,19 @@ package struct ImportReader {
             try emit(.rejected(rejection))
         case .csv(let record):
             try finish(check(record), emit) { texts in
-                FieldRow.RawRow(row: record.csv(replacing: texts), header: header, separator: record.separator)
+                FieldRow.RawRow(row: record.csv(filling: texts), header: header, separator: record.separator)
             }
         case .line(let line, let bytes):
             try finish(check(line, bytes), emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
                 let members = texts.map { JSONValue.Member(fileColumns.titles[$0.key], .string($0.value)) }
-                return FieldRow.RawRow(row: RejectedRow.row(bytes, replacing: members))
+                return FieldRow.RawRow(row: RejectedRow.row(bytes, filling: members))
             }
         case .fields(let record):
             try finish(check(record), emit) { texts in
                 let fields = texts.map { (name: fileColumns.titles[$0.key], text: $0.value) }
                 return FieldRow.RawRow(
-                    row: record.replacing(fields).xml(named: options.profile.recordNames[0])
+                    row: record.filling(fields).xml(named: options.profile.recordNames[0])
                 )
             }
         }
@@ -141,20 +141,27 @@ package struct ImportReader {
 
     /// Emits the outcome of a row, with the raw row if that is wanted.
     ///
-    /// - Parameter raw: returns the raw row, with some texts in place of its own.
+    /// - Parameter raw: returns the raw row, with texts in blank fields.
     private func finish(
         _ outcome: Outcome,
         _ emit: (Event) throws -> Void,
         _ raw: ([Int: String]) -> FieldRow.RawRow?
     ) throws {
+        func keep(_ rejection: inout ImportRejection) {
+            rejection.keep(raw(outcome.product ?? [:]))
+            rejection.isCompleteVariant = outcome.product != nil
+        }
         switch outcome.event {
         case .skipped: try emit(outcome.event)
         case .rejected(var rejection):
-            if options.keepsRejectedRows { rejection.keep(raw(outcome.inherited)) }
+            if options.keepsRejectedRows { keep(&rejection) }
             try emit(.rejected(rejection))
         case .record(var record):
             try checkStore(of: record)
-            if options.keepsRejectedRows { record.unreadableStock?.keep(raw(outcome.inherited)) }
+            if options.keepsRejectedRows, var rejection = record.unreadableStock {
+                keep(&rejection)
+                record.unreadableStock = rejection
+            }
             try emit(.record(record))
         }
     }
@@ -168,7 +175,7 @@ package struct ImportReader {
             })
         else { return }
         if doubtfulPaths.count == 0 {
-            doubtfulPaths.first = "shelf “\(first.joined(separator: " \(path) "))” on line \(record.line)"
+            doubtfulPaths.first = "“\(first.joined(separator: " \(path) "))” on line \(record.line)"
         }
         doubtfulPaths.count += 1
     }
@@ -188,12 +195,17 @@ package struct ImportReader {
     /// Returns the outcome of a row.
     ///
     /// - Parameter cell: the text of a column of the file; nil if the row has none.
-    private mutating func check(_ line: Int, _ forms: FieldForms, _ cell: (Int) -> String?) -> Outcome {
-        var product: [Int: String]?
+    private mutating func check(
+        _ line: Int,
+        _ forms: FieldForms,
+        isCompleteVariant: Bool,
+        _ cell: (Int) -> String?
+    ) -> Outcome {
+        var product: [Int: String]? = isCompleteVariant ? [:] : nil
         var outcome: Outcome
         do throws(ImportRejection) {
             guard fileColumns.hasConditions else { return Outcome(.record(try read(line, forms, cell))) }
-            product = try fileColumns.product(of: line, cell)
+            if !isCompleteVariant { product = try fileColumns.product(of: line, cell) }
             if let skipped = fileColumns.reasonToSkip(cell, product) {
                 return Outcome(.skipped(column: skipped.column, value: skipped.value))
             }
@@ -205,9 +217,7 @@ package struct ImportReader {
         } catch {
             outcome = Outcome(.rejected(error))
         }
-        if options.keepsRejectedRows, let product {
-            outcome.inherited = fileColumns.textsWithoutProduct(cell, product)
-        }
+        outcome.product = product
         return outcome
     }
 
@@ -229,7 +239,8 @@ package struct ImportReader {
             return Outcome(.rejected(ImportRejection(line: record.line, reason: reason)))
         }
         var isInvalid = false
-        var outcome = check(record.line, forms) { index in
+        let isComplete = fileColumns.completeColumn.map { record.text($0) == RejectedRow.complete } ?? false
+        var outcome = check(record.line, forms, isCompleteVariant: isComplete) { index in
             guard index < record.count else { return nil }
             let text = record.text(index)
             if text == nil { isInvalid = true }
@@ -290,7 +301,8 @@ package struct ImportReader {
     }
 
     private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> Outcome {
-        let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
+        let whole = try RecordReader.value(of: bytes, line: line)
+        let value = RejectedRow.removingReasons(whole)
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
         }
@@ -319,7 +331,7 @@ package struct ImportReader {
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
-        return check(line, forms) { fields[$0] }
+        return check(line, forms, isCompleteVariant: RejectedRow.isCompleteVariant(whole)) { fields[$0] }
     }
 
     private func tags(_ values: [JSONValue], _ name: String, _ line: Int) throws(ImportRejection) -> String {
@@ -341,7 +353,8 @@ package struct ImportReader {
         let local = record.fields.filter { $0.name.contains(":") }.map {
             (name: FieldRecord.localName($0.name), text: $0.text)
         }
-        for (name, text) in record.fields + local {
+        let names = Set(record.fields.map(\.name))
+        for (name, text) in record.fields + local.filter({ !names.contains($0.name) }) {
             guard let index = fileColumns.index(of: name) else { continue }
             guard text.isStreamSafe else {
                 return Outcome(
@@ -361,10 +374,11 @@ package struct ImportReader {
             // Of several elements with one name, the first counts, unless the column can have several values.
             if let separator = separators.first(where: { fileColumns.indexes(of: $0.column).contains(index) }) {
                 fields[index] = first + separator.text + text
-            } else if fileColumns.isAttributeOnly(index) {
-                fields[index] = first + ", " + text
+            } else if let separator = fileColumns.joins[index] {
+                fields[index] = first + separator + text
             }
         }
-        return check(record.line, forms) { fields[$0] }
+        let isComplete = record.fields.contains { $0 == (RejectedRow.variantColumn, RejectedRow.complete) }
+        return check(record.line, forms, isCompleteVariant: isComplete) { fields[$0] }
     }
 }

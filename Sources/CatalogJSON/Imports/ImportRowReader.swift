@@ -101,7 +101,9 @@ package final class ImportRowReader: Sendable {
         }
         var shelves: [[String]] = []
         let cell = try text(.shelf, 16 * Shelf.titleLimit) ?? ""
-        let quoted = several == nil ? nil : Self.quotedValues(cell)
+        // Elsewhere, several values are several elements, or commas separate them.
+        let hasLists = options.format == .csv && several != nil && several != ","
+        let quoted = hasLists ? Self.quotedValues(cell) : nil
         for part in quoted ?? Self.parts(cell, several) {
             let titles = Self.parts(part, path)
             if titles.isEmpty || shelves.contains(titles) { continue }
@@ -133,8 +135,10 @@ package final class ImportRowReader: Sendable {
             rest = rest.drop { $0 == " " }
             var value = ""
             if rest.first == "\"" {
+                var isFirst = true
                 repeat {
-                    if !value.isEmpty { value.append("\"") }
+                    if !isFirst { value.append("\"") }
+                    isFirst = false
                     rest.removeFirst()
                     guard let end = rest.firstIndex(of: "\"") else { return nil }
                     value += rest[..<end]

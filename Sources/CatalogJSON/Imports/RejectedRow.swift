@@ -5,30 +5,50 @@ package import Catalog
 /// It has the columns of the original file, and columns with the reasons, which imports ignore.
 package enum RejectedRow {
     /// The columns with the reasons.
-    package static let columns = ["rejected_line", "rejected_column", "rejected_value", "rejected_reason"]
+    package static let columns = [
+        "rejected_line", "rejected_column", "rejected_value", "rejected_reason", variantColumn,
+    ]
+    /// The column of rows of variants that have the texts of their product, and need no other row.
+    static let variantColumn = "rejected_variant"
+    static let complete = "complete"
 
     /// Returns the header of a CSV file of rejected rows, with blank lines above it if the options set its line.
     ///
-    /// - Parameter line: the line of the header in the original file, if the options set it.
-    package static func header(_ header: String, _ separator: FieldSeparator, line: Int?) -> String {
+    /// - Parameters:
+    ///   - line: the line of the header in the original file, if the options set it.
+    ///   - hasVariants: whether rows may be those of variants.
+    package static func header(
+        _ header: String,
+        _ separator: FieldSeparator,
+        line: Int?,
+        hasVariants: Bool = false
+    ) -> String {
         let mark = String(Unicode.Scalar(separator.byte))
+        let columns = hasVariants ? columns : columns.dropLast()
         return String(repeating: "\n", count: (line ?? 1) - 1) + (columns + [header]).joined(separator: mark) + "\n"
     }
 
     /// Returns the line of a rejected row.
     ///
-    /// - Parameter isQuoted: whether the file has quotes around fields.
+    /// - Parameters:
+    ///   - isQuoted: whether the file has quotes around fields.
+    ///   - hasVariants: whether rows may be those of variants.
     package static func line(
         _ rejection: ImportRejection,
         _ format: ImportOptions.Format,
         _ separator: FieldSeparator,
-        isQuoted: Bool = true
+        isQuoted: Bool = true,
+        hasVariants: Bool = false
     ) -> String {
+        let variant = rejection.isCompleteVariant ? complete : ""
         switch format {
         case .csv:
-            let reasons = [
-                String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
-            ].map { isQuoted ? CSVReader.field($0, separator) : CSVReader.unquotedField($0, separator) }
+            let reasons =
+                ([
+                    String(rejection.line), rejection.column ?? "", rejection.value ?? "", rejection.reason,
+                ] + (hasVariants ? [variant] : [])).map {
+                    isQuoted ? CSVReader.field($0, separator) : CSVReader.unquotedField($0, separator)
+                }
             return (reasons + [rejection.row ?? ""]).joined(separator: String(Unicode.Scalar(separator.byte))) + "\n"
         case .xml:
             let row = rejection.row ?? "<item></item>"
@@ -36,6 +56,7 @@ package enum RejectedRow {
             let reasons = [
                 ("rejected_line", String(rejection.line)), ("rejected_column", rejection.column ?? ""),
                 ("rejected_value", rejection.value ?? ""), ("rejected_reason", rejection.reason),
+                (variantColumn, variant),
             ]
             var record = FieldRecord(line: rejection.line)
             for (name, text) in reasons where !text.isEmpty { record.add(name, text) }
@@ -49,6 +70,7 @@ package enum RejectedRow {
                 json.field("rejected_column", rejection.column)
                 json.field("rejected_value", rejection.value)
                 json.field("rejected_reason", rejection.reason)
+                if rejection.isCompleteVariant { json.field(name: variantColumn, variant) }
             }
             let rest = row.dropFirst().drop(while: \.isWhitespace)
             let start = String(decoding: reasons.dropLast(), as: UTF8.self)
@@ -56,14 +78,24 @@ package enum RejectedRow {
         }
     }
 
-    /// Returns a line of NDJSON with other values of some members.
-    static func row(_ bytes: [UInt8], replacing members: [JSONValue.Member]) -> String {
+    /// Returns a line of NDJSON with values of members that are missing or blank.
+    static func row(_ bytes: [UInt8], filling members: [JSONValue.Member]) -> String {
         guard !members.isEmpty, case .object(let old)? = try? JSONReader.parse(bytes) else {
             return String(decoding: bytes, as: UTF8.self)
         }
-        let keys = Set(members.map { ColumnTitle.key($0.name) })
-        let kept = old.filter { !keys.contains(ColumnTitle.key($0.name)) }
-        return JSONValue.object(kept + members.sorted { $0.name < $1.name }).text
+        let own = old.filter { member in
+            if case .string(let text) = member.value { return !text.trimmed.isEmpty }
+            return member.value != .null
+        }
+        let keys = Set(own.map { ColumnTitle.key($0.name) })
+        let missing = members.filter { !keys.contains(ColumnTitle.key($0.name)) }
+        return JSONValue.object(own + missing.sorted { $0.name < $1.name }).text
+    }
+
+    /// Whether an object is the row of a variant with the texts of its product.
+    static func isCompleteVariant(_ value: JSONValue) -> Bool {
+        guard case .object(let members) = value else { return false }
+        return members.contains { $0.name == variantColumn && $0.value == .string(complete) }
     }
 
     /// The texts before and after the rows of a file of XML.

@@ -89,7 +89,8 @@ final class ResolvedColumns: Sendable {
             guard let text = cell(column), !isBlank(text) else { return source.constant }
             return text
         }
-        for condition in source.conditions where !condition.condition.holds(for: first(condition.columns, cell)) {
+        for condition in source.conditions
+        where !condition.condition.holds(for: first(condition.columns, cell)?.text ?? "") {
             return source.constant
         }
         guard var text = whole(source, cell) else { return source.constant }
@@ -99,11 +100,12 @@ final class ResolvedColumns: Sendable {
         return one.isEmpty ? source.constant : one
     }
 
-    static func first(_ columns: [Int], _ cell: (Int) -> String?) -> String {
+    /// Returns the first column with a text, and the text; nil if all are blank.
+    static func first(_ columns: [Int], _ cell: (Int) -> String?) -> (column: Int, text: String)? {
         for column in columns {
-            if let text = cell(column)?.trimmed, !text.isEmpty { return text }
+            if let text = cell(column)?.trimmed, !text.isEmpty { return (column, text) }
         }
-        return ""
+        return nil
     }
 
     private static func whole(_ source: Source, _ cell: (Int) -> String?) -> String? {

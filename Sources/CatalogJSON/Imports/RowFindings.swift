@@ -19,7 +19,8 @@ package struct RowFindings {
     ///   - value: the text in it.
     package mutating func skip(column: String, value: String, in summary: inout ImportSummary) {
         summary.skipped += 1
-        skips.add(value.isEmpty ? "no \(column)" : "\(column) “\(value)”")
+        let (column, value) = (column.unicodeScalars.prefix(24), value.unicodeScalars.prefix(24))
+        skips.add(value.isEmpty ? "no \(String(column))" : "\(String(column)) “\(String(value))”")
     }
 
     /// Counts what a record has that is unknown, was repaired, is implausible or was not applied.
@@ -83,13 +84,13 @@ package struct RowFindings {
         summary.fieldsEmptied = emptied.count
         if let firstDifference {
             summary.warnings.append(
-                "sizes differ from names in \(summary.sizesDifferent) rows: \(firstDifference.description)"
+                "sizes differ from names in \(Self.rows(summary.sizesDifferent)): \(firstDifference.description)"
             )
         }
         if summary.skipped > 0 {
-            let reasons = skips.mostFrequent.map { "\($0.text) in \($0.count)" }.joined(separator: ", ")
+            let reasons = skips.mostFrequent.map { "\($0.text) (\($0.count))" }.joined(separator: ", ")
             summary.warnings.append(
-                "not products by the profile, so skipped: \(Self.rows(summary.skipped)) (\(reasons))"
+                "skipped \(Self.rows(summary.skipped)) that the profile excludes: \(reasons)"
             )
         }
         func warn(_ count: Int, _ line: Int?, _ text: String) {

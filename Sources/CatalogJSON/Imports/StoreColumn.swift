@@ -9,7 +9,7 @@ struct StoreColumn {
 
     init(currencies: [CatalogKey: Currency]) { self.currencies = currencies }
 
-    /// Returns the key with a text; nil for one that is not a key.
+    /// Parses the key of a store; returns nil for an invalid text.
     mutating func key(_ text: String) -> CatalogKey? {
         if let last, last.text == text { return last.key }
         guard let key = CatalogKey(text) else { return nil }

@@ -18,9 +18,6 @@ struct VariantTable {
     /// The columns that the table reads.
     var columns: [Int] { [reference] + keys.map(\.column) + inherited }
 
-    /// The column with the reference, if that names a row above; nil if the rows of one product have the same reference.
-    var keyReference: Int? { usesKeys ? reference : nil }
-
     init(usesKeys: Bool) { self.usesKeys = usesKeys }
 
     mutating func set(reference: Int, _ title: String, keys: [(column: Int, prefix: String)], inherited: [Int]) {

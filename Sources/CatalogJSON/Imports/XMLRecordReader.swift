@@ -116,17 +116,18 @@ struct FieldRecord {
 
     mutating func add(_ name: String, _ text: String) { fields.append((name, text)) }
 
-    /// Returns the record with other texts in some fields; names with characters that elements cannot have are left out.
-    func replacing(_ texts: [(name: String, text: String)]) -> FieldRecord {
-        let named = texts.map { (name: $0.name.replacing(" ", with: "_"), text: $0.text) }.filter { field in
-            field.name.first?.isLetter == true
-                && field.name.allSatisfy { $0.isLetter || $0.isNumber || "_-.:".contains($0) }
-        }
-        guard !named.isEmpty else { return self }
-        let keys = Set(named.map { ColumnTitle.key($0.name) })
+    /// Returns the record with texts of fields that are missing or blank; names with characters that elements cannot have are
+    /// left out.
+    func filling(_ texts: [(name: String, text: String)]) -> FieldRecord {
         var record = FieldRecord(line: line)
-        for (name, text) in fields where !keys.contains(ColumnTitle.key(name)) { record.add(name, text) }
-        for (name, text) in named.sorted(by: { $0.name < $1.name }) { record.add(name, text) }
+        for (name, text) in fields where !text.trimmed.isEmpty { record.add(name, text) }
+        let keys = Set(record.fields.flatMap { [$0.name, Self.localName($0.name)] }.map(ColumnTitle.key))
+        for (name, text) in texts.sorted(by: { $0.name < $1.name }) where !keys.contains(ColumnTitle.key(name)) {
+            let name = name.replacing(" ", with: "_")
+            guard name.first?.isLetter == true, name.allSatisfy({ $0.isLetter || $0.isNumber || "_-.:".contains($0) })
+            else { continue }
+            record.add(name, text)
+        }
         return record
     }
 

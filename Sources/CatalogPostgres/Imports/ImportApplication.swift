@@ -14,10 +14,19 @@ struct ImportApplication: Sendable {
     let columns: ImportColumns
     /// The attributes of products that the file has; nil if it has all of them, or none.
     let attributeNames: [String]?
+    let kept: KeptRows
     let hasRepeats: Bool
     let changed: Int
     /// Whether each store is on one shard of several servers.
     let isDistributed: Bool
+
+    /// The lines of rows that leave a value of stored products as it is.
+    struct KeptRows: Sendable, Equatable {
+        /// Rows whose availability was not understood.
+        var stock: [Int64] = []
+        /// Rows without the member with all attributes.
+        var attributes: [Int64] = []
+    }
 
     /// The result of one store's transaction.
     struct Outcome: Sendable {
@@ -41,30 +50,28 @@ struct ImportApplication: Sendable {
     }
 
     func run(_ connection: isolated PostgresConnection) throws -> Outcome {
+        try id.check(connection)
         if changed > ImportStatements.hashingLimit {
             try connection.set("enable_nestloop", "off")
             try connection.set("enable_mergejoin", "off")
         }
         var outcome = Outcome()
         let found = try lockStore(&outcome, connection)
-        // If the store was deleted since the comparison, rows without changes would be missing now.
-        try id.check(connection)
+        try checkDeletions(found.id, connection)
         let storeID = found.id
         try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID)]
         // From here on no shelf can be deleted, because deleting one locks the store, too.
         outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
         let locked = try lockShelves(rows, storeID, connection)
-        if let attributeNames {
-            try connection.execute(ImportStatements.mergeAttributesAgain, rows + [.textArray(attributeNames)])
-        }
+        try keepAgain(rows, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.
-        outcome.unchanged = try ImportStatements.dropUnchangedAgain(columns).reduce(0) {
-            try $0 + connection.execute($1, rows)
-        }
+        let before = try connection.query(ImportStatements.countRowsAgain, rows) { try $0.first { try $0.int(0) } ?? 0 }
+        for statement in ImportStatements.dropUnchangedAgain(columns) { try connection.execute(statement, rows) }
         (outcome.updated, outcome.inserted) = try connection.query(ImportStatements.countChangedAgain, rows) {
             try $0.first { (try $0.int(0), try $0.int(1) - $0.int(0)) }!
         }
+        outcome.unchanged = before - outcome.updated - outcome.inserted
         var reordered = try prune(storeID, &outcome, connection)
         let shelves = try touchedShelves(rows, connection).union(reordered)
         let bumped = shelves.sorted()
@@ -121,6 +128,31 @@ struct ImportApplication: Sendable {
             try connection.execute(ImportStatements.deleteRowsOfStore, staged)
         }
         return found
+    }
+
+    /// - Throws: `conflict` if the store was deleted since the comparison. If it was created again, it lacks the rows that were the same.
+    private func checkDeletions(_ storeID: Int32, _ connection: isolated PostgresConnection) throws {
+        guard let deletions = store.deletions else { return }
+        let now = try connection.query(StoreLifecycle.deletions, [.int4(storeID)]) { try $0.first { try $0.int4(0) } }
+        guard now == deletions else {
+            throw CatalogError.conflict("store “\(key)” was deleted during the import; import the file again")
+        }
+    }
+
+    /// Takes what the file leaves as it is from the stored products again, which may have changed since the comparison.
+    private func keepAgain(_ rows: [PostgresValue], _ connection: isolated PostgresConnection) throws {
+        guard attributeNames != nil || kept != KeptRows() else { return }
+        try connection.execute(ImportStatements.lockProducts, rows)
+        if let attributeNames {
+            for statement in ImportStatements.mergeAttributesAgain {
+                try connection.execute(statement, rows + [.textArray(attributeNames)])
+            }
+        }
+        for (statement, lines) in [
+            (ImportStatements.keepStockAgain, kept.stock), (ImportStatements.keepAttributesAgain, kept.attributes),
+        ] where !lines.isEmpty {
+            try connection.execute(statement, rows + [.int8Array(lines)])
+        }
     }
 
     private func createShelves(

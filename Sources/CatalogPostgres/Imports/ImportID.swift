@@ -7,17 +7,14 @@ struct ImportID: Sendable {
 
     var parameter: PostgresValue { .text(text) }
 
-    /// Verifies that this import was not considered dead, because it lost the connection of its lock, and its rows deleted; and
-    /// that none of its stores was deleted.
+    /// Verifies that this import was not considered dead, because it lost the connection of its lock, and its rows deleted.
     ///
-    /// - Throws: `unavailable` or `conflict`: a repetition starts from nothing.
+    /// - Throws: `unavailable`: a repetition starts from nothing.
     func check(_ connection: isolated PostgresConnection) throws {
-        let isEnded = try connection.query(ImportStatements.lockRun, [parameter]) {
-            try $0.first { try $0.bool(0) }
-        }
-        guard let isEnded else { throw CatalogError.unavailable }
-        guard !isEnded else {
-            throw CatalogError.conflict("a store of the file was deleted during the import; import the file again")
-        }
+        let exists = try connection.query(
+            ImportStatements.lockRun,
+            [parameter]
+        ) { $0.count > 0 }
+        guard exists else { throw CatalogError.unavailable }
     }
 }

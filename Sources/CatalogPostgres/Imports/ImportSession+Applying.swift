@@ -47,6 +47,7 @@ extension ImportSession {
                 store: store,
                 columns: columns,
                 attributeNames: columns.hasAttributes ? attributeNames : nil,
+                kept: kept[storeID] ?? ImportApplication.KeptRows(),
                 hasRepeats: hasRepeats,
                 changed: changedRows,
                 isDistributed: isDistributed

@@ -9,7 +9,7 @@ extension ImportSession {
         try await resolveStock(onReject)
         try await resolveAttributes(onReject)
         try checkRejected()
-        let (id, columns, count) = (id, columns, summary.read - summary.rejected)
+        let (id, columns, count) = (id, columns, summary.read - summary.rejected - summary.skipped)
         // The staged rows are compared with each other, or with all rows of their stores: lookups would not help.
         let conflicts: Conflicts
         (hasRepeats, summary.repeated, conflicts) = try await compareTransaction(hashing: true) { connection in
@@ -17,33 +17,41 @@ extension ImportSession {
             guard hasRepeats else { return (false, 0, Conflicts()) }
             let conflicts = try Self.conflicts(columns, id, connection)
             try connection.execute(ImportStatements.applyLastRows, [id.parameter])
-            return (true, try connection.execute(ImportStatements.dropRepeated, [id.parameter]), conflicts)
+            try connection.execute(ImportStatements.dropRepeated, [id.parameter])
+            let remaining = try connection.query(ImportStatements.countRows, [id.parameter]) {
+                try $0.first { try $0.int(0) } ?? 0
+            }
+            return (true, count - remaining, conflicts)
         }
         summary.conflicts = conflicts.count
         summary.warnings += conflicts.warnings
         if options.prunes {
-            guard summary.rejected == 0 else {
-                throw CatalogError.unprocessable(
-                    field: "file",
-                    detail:
-                        "pruning requires a file without rejected rows (\(summary.rejected) were rejected); correct them, or import "
-                        + "without pruning"
+            if summary.rejected > 0 {
+                try refuse(
+                    .unprocessable(
+                        field: "file",
+                        detail: """
+                            pruning requires a file without rejected rows (\(summary.rejected) were rejected); correct them, or \
+                            import without pruning
+                            """
+                    )
                 )
+            } else {
+                try await findStale()
             }
-            try await findStale()
         }
-        let (unchanged, updated, inserted) = try await compareTransaction(
+        let (updated, inserted) = try await compareTransaction(
             hashing: count > ImportStatements.hashingLimit
         ) { connection in
-            let unchanged = try ImportStatements.dropUnchanged(columns).reduce(0) {
-                try $0 + connection.execute($1, [id.parameter])
+            for statement in ImportStatements.dropUnchanged(columns) {
+                try connection.execute(statement, [id.parameter])
             }
             let (updated, all) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
                 try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
             }
-            return (unchanged, updated, all - updated)
+            return (updated, all - updated)
         }
-        summary.unchanged = unchanged
+        summary.unchanged = count - summary.repeated - updated - inserted
         summary.updated = updated
         summary.inserted = inserted
         summary.storesCreated = stores.values.count { !$0.exists }

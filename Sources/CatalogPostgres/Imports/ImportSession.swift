@@ -29,6 +29,8 @@ final class ImportSession {
     private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
+    /// The rows that leave values as they are, by store.
+    private(set) var kept: [Int32: ImportApplication.KeptRows] = [:]
     /// The names of the attributes in the file; nil if it has all of a product's in one column.
     private(set) var attributeNames: [String]? = []
 
@@ -39,6 +41,8 @@ final class ImportSession {
         var currency: Currency
         var pricing = UnitPricing.eu
         var exists: Bool
+        /// How often the store was deleted before; nil for a new one.
+        var deletions: Int32?
         var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
         var stalePlacements: [(Int32, String)] = []
@@ -147,7 +151,13 @@ final class ImportSession {
         }.value
     }
 
-    /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all. A dry run goes on.
+    /// Ends the import with an error. A dry run notes it, and goes on.
+    func refuse(_ error: CatalogError) throws(CatalogError) {
+        guard options.isDryRun else { throw error }
+        summary.refusal = summary.refusal ?? error
+    }
+
+    /// - Throws: `unprocessable` if more rows were rejected than the options allow, or all.
     func checkRejected() throws(CatalogError) {
         do throws(CatalogError) {
             try ImportOptions.checkRejected(
@@ -156,8 +166,7 @@ final class ImportSession {
                 limit: options.rejectedPercentLimit
             )
         } catch {
-            guard options.isDryRun else { throw error }
-            summary.refusal = error
+            try refuse(error)
         }
     }
 
@@ -221,12 +230,14 @@ final class ImportSession {
     /// Gives rows whose availability was not understood that of the stored product, and rejects the rows of new products.
     func resolveStock(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard summary.stockKept > 0 else { return }
-        let dropped = try await transaction { [id] connection in
-            try connection.execute(ImportStatements.keepStock, [id.parameter])
-            return try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
+        let (found, dropped) = try await transaction { [id] connection in
+            let found = try connection.query(ImportStatements.keepStock, [id.parameter], Self.lines)
+            let dropped = try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
                 try $0.map { Int(try $0.int8(0)) }
             }
+            return (found, dropped)
         }
+        for (store, lines) in found { kept[store, default: ImportApplication.KeptRows()].stock = lines }
         let lines = Set(dropped)
         summary.stockKept -= lines.count
         for line in lines.sorted() {
@@ -254,13 +265,18 @@ final class ImportSession {
     /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard columns.hasAttributes else { return }
-        let lines = try await transaction { [id, attributeNames, format = options.format] connection -> [Int] in
-            try connection.set("enable_nestloop", "off")
-            guard let attributeNames else {
-                // Each row of a file with a header has the column.
-                if format != .csv { try connection.execute(ImportStatements.keepAttributes, [id.parameter]) }
-                return []
+        guard let attributeNames else {
+            // Each row of a file with a header has the column.
+            guard options.format != .csv else { return }
+            let found = try await transaction { [id] connection in
+                try connection.set("enable_nestloop", "off")
+                return try connection.query(ImportStatements.keepAttributes, [id.parameter], Self.lines)
             }
+            for (store, lines) in found { kept[store, default: ImportApplication.KeptRows()].attributes = lines }
+            return
+        }
+        let lines = try await transaction { [id] connection in
+            try connection.set("enable_nestloop", "off")
             try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
             return try connection.query(
                 ImportStatements.dropLongAttributes,
@@ -274,6 +290,15 @@ final class ImportSession {
                 """
             try reject(ImportRejection(line: line, column: "attributes", reason: reason), onReject)
         }
+    }
+
+    /// Reads lines by store.
+    private static func lines(_ rows: borrowing PostgresRows) throws -> [Int32: [Int64]] {
+        var lines: [Int32: [Int64]] = [:]
+        for (store, line) in try rows.map({ (try $0.int4(0), try $0.int8(1)) }) {
+            lines[store, default: []].append(line)
+        }
+        return lines
     }
 
     /// Reserves ids for the stores that have none, and adds their rows.
@@ -356,7 +381,12 @@ final class ImportSession {
         let (known, shelves) = try await transaction { connection in
             (
                 try connection.query(ImportStatements.stores) {
-                    try $0.map { (try $0.text(0), try $0.text(1), try $0.int4(2), try $0.text(3), try $0.text(4)) }
+                    try $0.map {
+                        (
+                            try $0.text(0), try $0.text(1), try $0.int4(2), try $0.text(3), try $0.text(4),
+                            try $0.int4(5)
+                        )
+                    }
                 },
                 try connection.query(
                     ImportStatements.allShelfTitles
@@ -377,7 +407,7 @@ final class ImportSession {
                 (try CatalogKey(stored: key), title, try parent.map { try CatalogKey(stored: $0) })
             )
         }
-        for (key, code, id, pricing, locale) in known {
+        for (key, code, id, pricing, locale, deletions) in known {
             let pricing = UnitPricing(rawValue: pricing) ?? .eu
             sizes.add(try CatalogKey(stored: key), pricing: pricing, locale: locale)
             guard let currency = Currency(code) else {
@@ -391,6 +421,7 @@ final class ImportSession {
                 currency: currency,
                 pricing: pricing,
                 exists: true,
+                deletions: deletions,
                 shelves: ShelfKeyGenerator(
                     existing: shelvesByStore[key] ?? [],
                     usesPaths: options.profile.shelfPathSeparator != nil

@@ -31,6 +31,7 @@ enum ImportStatements {
     static let keepStock: PostgresStatement = """
         UPDATE import_row i SET in_stock = r.in_stock FROM product r
         WHERE i.import_id = $1::text::uuid AND i.in_stock IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
+        RETURNING i.store_id, i.line
         """
     /// Deletes the rows of new products whose availability was not understood.
     static let dropUnreadableStock: PostgresStatement = """
@@ -43,18 +44,11 @@ enum ImportStatements {
         WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id AND r.sku = i.sku
             AND i.attributes IS NOT NULL AND r.attributes - $2 <> '{}'
         """
-    /// The same within the transaction of a store, `$2`, whose products may have changed since; the file has the attributes `$3`.
-    static let mergeAttributesAgain: PostgresStatement = """
-        UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || (
-            SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(i.attributes) a WHERE a.key = ANY ($3::text[]))
-        FROM product r
-        WHERE i.import_id = $1::text::uuid AND i.store_id = $2 AND r.store_id = $2 AND r.sku = i.sku
-            AND i.attributes IS NOT NULL AND r.attributes - $3::text[] <> i.attributes - $3::text[]
-        """
     /// Copies the attributes of stored products to rows without the column.
     static let keepAttributes: PostgresStatement = """
         UPDATE import_row i SET attributes = r.attributes FROM product r
         WHERE i.import_id = $1::text::uuid AND i.attributes IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
+        RETURNING i.store_id, i.line
         """
     /// Deletes the rows whose attributes have more bytes than `$2`, without the spaces that the database puts between values.
     static let dropLongAttributes: PostgresStatement = """
@@ -141,9 +135,17 @@ enum ImportStatements {
         ]
     }
     /// The number of remaining rows with an existing product, and of all remaining rows.
+    /// Counts the rows of the file that are left; each is staged once per shelf.
+    static let countRows: PostgresStatement = """
+        SELECT coalesce(sum(n), 0)::bigint FROM (
+            SELECT count(DISTINCT line) AS n FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_id) s
+        """
+    /// Counts the rows of the file with stored products, and all that are left.
     static let countChanged: PostgresStatement = """
-        SELECT count(r.sku), count(*) FROM import_row i
-        LEFT JOIN product r ON r.store_id = i.store_id AND r.sku = i.sku WHERE i.import_id = $1::text::uuid
+        SELECT coalesce(sum(stored), 0)::bigint, coalesce(sum(n), 0)::bigint FROM (
+            SELECT count(DISTINCT i.line) FILTER (WHERE r.sku IS NOT NULL) AS stored, count(DISTINCT i.line) AS n
+            FROM import_row i LEFT JOIN product r ON r.store_id = i.store_id AND r.sku = i.sku
+            WHERE i.import_id = $1::text::uuid GROUP BY i.store_id) s
         """
     /// These statements again for one store, after its shelves are locked.
     static func dropUnchangedAgain(_ columns: ImportColumns) -> [PostgresStatement] {
@@ -151,9 +153,40 @@ enum ImportStatements {
             $0.named("ImportStatements.dropUnchangedAgain")
         }
     }
+    /// Locks the stored products of the rows, in order.
+    static let lockProducts: PostgresStatement = """
+        SELECT 1 FROM product r WHERE r.store_id = $2 AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
+        ORDER BY r.sku FOR NO KEY UPDATE
+        """
+    /// Adds the attributes that the stored products have now, apart from those of the file, `$3`, to those of the file.
+    static let mergeAttributesAgain: [PostgresStatement] = [
+        """
+        UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || \(ownAttributes) FROM product r
+        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND r.attributes - $3::text[] <> i.attributes - $3::text[]
+        """,
+        """
+        UPDATE import_row i SET attributes = \(ownAttributes)
+        WHERE \(ownRows) AND i.attributes - $3::text[] <> '{}'
+            AND NOT EXISTS (SELECT FROM product r WHERE r.store_id = $2 AND r.sku = i.sku)
+        """,
+    ]
+    private static let ownAttributes: SQL = """
+        (SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(i.attributes) a WHERE a.key = ANY ($3::text[]))
+        """
+    /// Copies the availability that stored products have now to the rows on the lines `$3`.
+    static let keepStockAgain: PostgresStatement = """
+        UPDATE import_row i SET in_stock = r.in_stock FROM product r
+        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND i.line = ANY ($3) AND i.in_stock <> r.in_stock
+        """
+    /// Copies the attributes that stored products have now to the rows on the lines `$3`.
+    static let keepAttributesAgain: PostgresStatement = """
+        UPDATE import_row i SET attributes = r.attributes FROM product r
+        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND i.line = ANY ($3) AND i.attributes IS DISTINCT FROM r.attributes
+        """
+    static let countRowsAgain: PostgresStatement = "SELECT count(DISTINCT i.line) FROM import_row i WHERE \(ownRows)"
     static let countChangedAgain: PostgresStatement = """
-        SELECT count(r.sku), count(*) FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku
-        WHERE \(ownRows)
+        SELECT count(DISTINCT i.line) FILTER (WHERE r.sku IS NOT NULL), count(DISTINCT i.line)
+        FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku WHERE \(ownRows)
         """
     // Pruning ($1 only). A file names the shelves on which it has rows; it names the products without a shelf if it has such rows.
 
@@ -396,23 +429,16 @@ enum ImportStatements {
         """
     /// Locks an import's row, so that it is not swept.
     static let lockRun: PostgresStatement = """
-        SELECT backend_pid = \(endedBackend) FROM import_run WHERE import_id = $1::text::uuid FOR SHARE
+        SELECT 1 FROM import_run WHERE import_id = $1::text::uuid FOR KEY SHARE
         """
-    /// The imports with staged rows of a store, `$1`.
-    static let runsOfStore: PostgresStatement = "SELECT DISTINCT import_id::text FROM import_row WHERE store_id = $1"
-    /// Marks some imports, `$1`, because one of their stores was deleted: they end before they change anything.
-    static let markRuns: PostgresStatement = """
-        UPDATE import_run SET backend_pid = \(endedBackend) WHERE import_id = ANY ($1::text[]::uuid[])
-        """
-    /// The number in place of a process that marks an import.
-    private static let endedBackend: SQL = "-1"
     static let stagedStores: PostgresStatement = """
         SELECT DISTINCT store_id FROM import_row WHERE import_id = $1::text::uuid
         """
     static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
     static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
     static let stores: PostgresStatement = """
-        SELECT key, currency, store_id, unit_pricing, locale FROM store WHERE deleted_at IS NULL
+        SELECT s.key, s.currency, s.store_id, s.unit_pricing, s.locale, t.deletions
+        FROM store s JOIN store_state t ON t.store_id = s.store_id WHERE s.deleted_at IS NULL
         """
     /// The shelves of all stores. The dimension is null if it may be the initial one, mass.
     static let allShelfTitles: PostgresStatement = """

@@ -50,11 +50,10 @@ enum StoreLifecycle {
         let found = try lookup.store(key, connection, ShelfStatements.lockStoreExclusively)
         let store = PostgresValue.int4(found.id)
         let products = try clear(found.id, connection)
-        let imports = try connection.query(ImportStatements.runsOfStore, [store]) { try $0.map { try $0.text(0) } }
-        if !imports.isEmpty { try connection.execute(ImportStatements.markRuns, [.textArray(imports)]) }
         try connection.execute(ShelfStatements.bumpStore, [store])
         try connection.query(ShelfStatements.bumpShelfOrder, [store]) { _ in }
         try connection.execute(markDeleted, [store])
+        try connection.execute(countDeletion, [store])
         try AuditLog.record(.deleted(found.store, products: products), in: found.id, connection)
         return products
     }
@@ -97,6 +96,11 @@ enum StoreLifecycle {
         """
     static let nextIDs: PostgresStatement = """
         SELECT nextval(pg_get_serial_sequence('store', 'store_id')) FROM generate_series(1, $1)
+        """
+    /// Reads how often a store, `$1`, was deleted.
+    static let deletions: PostgresStatement = "SELECT deletions FROM store_state WHERE store_id = $1"
+    static let countDeletion: PostgresStatement = """
+        UPDATE store_state SET deletions = deletions + 1 WHERE store_id = $1
         """
     /// Marks a store, `$1`, as deleted.
     static let markDeleted: PostgresStatement = "UPDATE store SET deleted_at = now() WHERE store_id = $1"

@@ -51,7 +51,13 @@ struct ImportCommand: AisleCommand {
         let pieces = try FileChunks(path: file)
         try await database.withCatalog { catalog in
             let options = try options(try await ImportProfileCommand.profile(profile, catalog))
-            let rejections = try Rejections(file: fileArguments.rejects, input: file, options.format, options.dialect)
+            let rejections = try Rejections(
+                file: fileArguments.rejects,
+                input: file,
+                options.format,
+                options.dialect,
+                hasVariants: options.profile.variants != nil
+            )
             let start = ContinuousClock.now
             let summary: ImportSummary
             do {

@@ -9,6 +9,7 @@ final class Rejections {
     private let file: OutputFile?
     private let format: ImportOptions.Format
     private let dialect: FileDialect
+    private let hasVariants: Bool
     private var hasHeader = false
     private var hasEnded = false
 
@@ -19,10 +20,18 @@ final class Rejections {
     ///   - path: the file for rejected rows; nil for none.
     ///   - input: the input file.
     ///   - dialect: what the options say of the input file, which the file of rejected rows follows.
-    init(file path: String?, input: String, _ format: ImportOptions.Format, _ dialect: FileDialect) throws {
+    ///   - hasVariants: whether rows may be those of variants.
+    init(
+        file path: String?,
+        input: String,
+        _ format: ImportOptions.Format,
+        _ dialect: FileDialect,
+        hasVariants: Bool = false
+    ) throws {
         file = try path.map { try OutputFile($0, option: "--rejects", input: input) }
         self.format = format
         self.dialect = dialect
+        self.hasVariants = hasVariants
     }
 
     /// Adds a row; after the end, rows that are read a second time have no effect.
@@ -39,10 +48,19 @@ final class Rejections {
             if dialect.encoding ?? .utf8 != .utf8 { try file.write("\u{FEFF}") }
             if format == .xml { try file.write(RejectedRow.xmlFrame.0) }
             if format == .csv {
-                try file.write(RejectedRow.header(rejection.header ?? "", separator, line: dialect.headerLine))
+                try file.write(
+                    RejectedRow.header(
+                        rejection.header ?? "",
+                        separator,
+                        line: dialect.headerLine,
+                        hasVariants: hasVariants
+                    )
+                )
             }
         }
-        try file.write(RejectedRow.line(rejection, format, separator, isQuoted: dialect.isQuoted))
+        try file.write(
+            RejectedRow.line(rejection, format, separator, isQuoted: dialect.isQuoted, hasVariants: hasVariants)
+        )
     }
 
     /// Prints the number of unprinted rejections and closes the file.

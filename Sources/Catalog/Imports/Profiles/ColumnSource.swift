@@ -5,7 +5,7 @@ package struct ColumnSource: Sendable, Hashable {
     package var alternatives: [[ColumnTitle]]
     /// Texts that count as none, such as `Default Title`; their case is ignored.
     package var ignored: [String]
-    /// Which part of a text of several counts; nil for all of it.
+    /// Which of several texts count; nil for the text of the cell, or the first element.
     package var part: Part?
     /// The characters that mean a line break in a text, unless a backslash precedes them; nil for none.
     package var lineBreak: String?
@@ -36,13 +36,16 @@ package struct ColumnSource: Sendable, Hashable {
     /// All titles of columns.
     package var titles: [ColumnTitle] { alternatives.flatMap(\.self) + conditions.flatMap(\.columns) }
 
-    /// A part of a text.
+    /// The texts that count.
     package enum Part: Sendable, Hashable {
         /// The text before the first separator, or after the last one.
         case first(of: String)
         case last(of: String)
+        /// All texts of an element of XML that occurs several times, with a separator between them.
+        case all(String)
 
         package func text(_ text: String) -> String {
+            if case .all = self { return text }
             let parts = text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
             return (isFirst ? parts.first : parts.last) ?? ""
         }
@@ -50,7 +53,7 @@ package struct ColumnSource: Sendable, Hashable {
         package var isFirst: Bool { if case .first = self { true } else { false } }
         package var separator: String {
             switch self {
-            case .first(let text), .last(let text): text
+            case .first(let text), .last(let text), .all(let text): text
             }
         }
     }

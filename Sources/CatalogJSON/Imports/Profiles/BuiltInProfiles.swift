@@ -35,8 +35,9 @@ extension ImportProfile {
           },
           "attributes": {
             "color": "color", "condition": "condition", "description": ["description", "summary", "content"],
-            "google_category": "google_product_category", "group": "item_group_id", "highlights": "product_highlight",
-            "images": "additional_image_link", "link": "link", "material": "material", "mpn": "mpn", "size": "size"
+            "google_category": "google_product_category", "group": "item_group_id",
+            "highlights": {"column": "product_highlight", "all_of": ", "},
+            "images": {"column": "additional_image_link", "all_of": ", "}, "link": "link", "material": "material", "mpn": "mpn", "size": "size"
           },
           "rows": [{"column": "pause", "is": ["", "ads"]}],
           "words": {"units": {"floz": "floz_us", "pt": "pt_us", "qt": "qt_us", "gal": "gal_us", "cbm": "m3"}},

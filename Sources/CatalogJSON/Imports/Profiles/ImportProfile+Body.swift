@@ -133,7 +133,7 @@ extension ColumnSource {
         let constant = try reader.nonBlankString("constant", bytes: 4096)
         let ignored = try reader.strings("ignored") ?? []
         let conditions = try reader.conditions("when")
-        let (first, last) = (reader.value("first_of"), reader.value("last_of"))
+        let (first, last, all) = (reader.value("first_of"), reader.value("last_of"), reader.value("all_of"))
         let lineBreak = try reader.nonBlankString("line_break", bytes: 8)
         try reader.end()
         guard columns != nil || constant != nil else {
@@ -142,8 +142,8 @@ extension ColumnSource {
         guard ignored.count <= 100, ignored.allSatisfy({ $0.utf8.count <= 200 }) else {
             throw .invalidProfile("\(field).ignored", "must have at most 100 texts of at most 200 bytes")
         }
-        guard first == nil || last == nil else {
-            throw .invalidProfile(field, "must have first_of or last_of, not both")
+        guard [first, last, all].count(where: { $0 != nil }) <= 1 else {
+            throw .invalidProfile(field, "must have only one of first_of, last_of and all_of")
         }
         self.init(
             try columns.map { value throws(CatalogError) in try Self.alternatives(field, value) } ?? [],
@@ -152,6 +152,7 @@ extension ColumnSource {
             constant: constant
         )
         if let first { part = .first(of: try ImportProfile.separator("\(field).first_of", first)) }
+        if let all { part = .all(try ImportProfile.separator("\(field).all_of", all)) }
         if let last { part = .last(of: try ImportProfile.separator("\(field).last_of", last)) }
         self.lineBreak = lineBreak
     }

@@ -97,6 +97,7 @@ extension JSONWriter {
             switch source.part {
             case .first(let separator)?: json.field("first_of", separator)
             case .last(let separator)?: json.field("last_of", separator)
+            case .all(let separator)?: json.field("all_of", separator)
             case nil: break
             }
             if let lineBreak = source.lineBreak { json.field("line_break", lineBreak) }

@@ -1,0 +1,1 @@
+ALTER TABLE store_state DROP COLUMN deletions;

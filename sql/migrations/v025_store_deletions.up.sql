@@ -1,0 +1,4 @@
+-- Compatible with: 22
+-- An import compares its file with the catalog before it changes anything. The number of deletions shows whether its store was deleted,
+-- and created again, since then.
+ALTER TABLE store_state ADD COLUMN deletions integer NOT NULL DEFAULT 0;
