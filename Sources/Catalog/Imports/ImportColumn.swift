@@ -1,7 +1,7 @@
 /// The columns of an import file.
 ///
-/// It has no raw values: their texts would be hashed for each field of each row.
-package enum ImportColumn: CaseIterable, Sendable, Hashable {
+/// Its raw values are numbers from 0 on: texts would be hashed for each field of each row.
+package enum ImportColumn: Int, CaseIterable, Sendable, Hashable {
     case store, shelf, sku, name, brand, price, promoPrice, promoFrom, promoTo
     /// The crossed-out price of files whose `price` is the current one.
     case regularPrice

@@ -43,6 +43,8 @@ final class ResolvedColumns: Sendable {
     }
 
     let columns: [ImportColumn: Source]
+    /// The same by the columns' numbers.
+    private let sources: [Source?]
     let attributes: [(name: String, source: Source)]
     /// Whether the file has a header; otherwise, its rows name their columns.
     let hasHeader: Bool
@@ -53,6 +55,7 @@ final class ResolvedColumns: Sendable {
         hasHeader: Bool = true
     ) {
         self.columns = columns
+        sources = ImportColumn.allCases.map { columns[$0] }
         self.attributes = attributes
         self.hasHeader = hasHeader
     }
@@ -70,7 +73,7 @@ final class ResolvedColumns: Sendable {
     ///
     /// - Parameter cell: the text of a column of the file.
     func text(_ column: ImportColumn, _ cell: (Int) -> String?) -> String? {
-        guard let source = columns[column] else { return nil }
+        guard let source = sources[column.rawValue] else { return nil }
         return Self.text(source, cell)
     }
 
