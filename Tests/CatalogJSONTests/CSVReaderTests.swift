@@ -7,9 +7,10 @@ import Testing
     private func read(
         _ text: String,
         pieces size: Int = 1 << 20,
-        separator: FieldSeparator = .comma
+        separator: FieldSeparator = .comma,
+        hasLists: Bool = false
     ) -> [[String]] {
-        var reader = CSVReader(separator)
+        var reader = CSVReader(separator, hasLists: hasLists)
         var rows: [[String]] = []
         func take(_ event: CSVReader.Event) {
             switch event {
@@ -59,12 +60,23 @@ import Testing
         ]
     )
     func quotedLists(_ text: String, _ expected: [String]) {
-        for size in [1, 2, 1 << 20] { #expect(read(text, pieces: size, separator: .tab).first == expected) }
+        for size in [1, 2, 1 << 20] {
+            #expect(read(text, pieces: size, separator: .tab, hasLists: true).first == expected)
+        }
+        #expect(read("\"a\",\"b\"\n", hasLists: true) == [["a", "b"]])
+        #expect(read("\"a\", b\td\n", separator: .tab) == [["a, b", "d"]])
+    }
+
+    @Test("Lists of quoted values after the last column that fits do not grow")
+    func manyQuotedLists() {
+        let text = String(repeating: "\t", count: 1025) + String(repeating: "\"x\",\t", count: 20_000) + "\nb\n"
+        let rows = read(text, separator: .tab, hasLists: true)
+        #expect(rows.count == 2 && rows[0].first == "broken" && rows[1] == ["b"])
     }
 
     @Test("A list of quoted values with invalid bytes stays invalid")
     func invalidQuotedList() {
-        var reader = CSVReader(.tab)
+        var reader = CSVReader(.tab, hasLists: true)
         var texts: [String?] = []
         func take(_ event: CSVReader.Event) { if case .record(let record) = event { texts.append(record.text(0)) } }
         (Array("\"Caf".utf8) + [0xE9] + Array("\",\"b\"\n".utf8)).withUnsafeBytes { reader.read($0) { take($0) } }

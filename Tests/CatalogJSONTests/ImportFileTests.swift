@@ -167,6 +167,17 @@ import Testing
         #expect(try read(bare) { $0.dialect.encoding = .windows1252 }.records.first?.product.name == "Caffé")
     }
 
+    @Test("UTF-8 that is declared as another encoding is refused")
+    func contradictedEncoding() throws {
+        let text = Array("sku,name\na,Čokolada\n".utf8)
+        let error = #expect(throws: CatalogError.self) { try read(text) { $0.dialect.encoding = .windows1250 } }
+        #expect("\(error!)".contains("the file is UTF-8"))
+        #expect(try read(text) { $0.dialect.encoding = .utf8 }.records.first?.product.name == "Čokolada")
+        // A mark takes precedence, and ASCII is the same in both.
+        #expect(try read([0xEF, 0xBB, 0xBF] + text) { $0.dialect.encoding = .windows1250 }.records.count == 1)
+        #expect(try read(Array("sku,name\na,A\n".utf8)) { $0.dialect.encoding = .windows1250 }.records.count == 1)
+    }
+
     @Test("A character that differs between two possible encodings rejects its row")
     func rejectsDisputedCharacters() throws {
         let text = "sku,name\na,Käse\nb,Crème\nc,Müsli\nd,Brötchen\n"

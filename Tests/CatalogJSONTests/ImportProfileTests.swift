@@ -213,13 +213,17 @@ import Testing
             e,E,1.29,6 kom,1.29
             f,F,0.99,1.5 l,0.66/l
             g,G,0.99,1.5 kg,0.66/l
+            h,H 40 g,5.49,0.24 kg,22.89
+            i,I,2.59,1 kom,0.26
+            j,J,2.59,10 kom,0.26
+            k,K,5.49,0.24 kg,23.20
 
             """
         )
         let sizes = outcome.records.map { $0.product.size.map { "\($0.isApproximate ? "~" : "")\($0.baseQuantity)" } }
-        #expect(sizes == ["500", nil, "~500", nil, "6", "1500", "1500"])
+        #expect(sizes == ["500", nil, "~500", nil, "6", "1500", "1500", "240", nil, "10", nil])
         #expect(outcome.records[1].emptied.first?.column == "size")
-        #expect(outcome.records.map(\.hasComputedSize) == [false, false, true, false, false, false, false])
+        #expect(outcome.records.map(\.hasComputedSize) == [false, false, true] + [Bool](repeating: false, count: 8))
     }
 
     @Test("A condition accepts its texts, an empty cell or beginnings, without case")
@@ -298,6 +302,33 @@ import Testing
         let record = try #require(outcome.records.first)
         #expect(record.product.attributes == #"{"images":"https://1, https://2","link":"https://a"}"#)
         #expect(record.shelves == [["Food, Drinks"], ["\"Offers\""]])
+    }
+
+    @Test("A file without the prices of its profile is refused, as one in another language")
+    func otherLanguage() throws {
+        let error = #expect(throws: CatalogError.self) {
+            try read(
+                #"{"columns":{"sku":["SKU","ID"],"price":["Regular price"]}}"#,
+                "ID,Name,Regulärer Preis\n1,Milch,1.29\n"
+            )
+        }
+        #expect("\(error!)".contains("another language"))
+    }
+
+    @Test("Availability that depends on a column is not that of a file without it")
+    func availabilityWithoutItsColumn() throws {
+        var options = ImportOptions(format: .csv, store: CatalogKey("s"), currency: Currency("EUR")!)
+        options.profile = try #require(ImportProfile.builtIn("shopify"))
+        options.profileName = "shopify"
+        let header = "Handle;Title;Variant SKU;Variant Price;Variant Inventory Tracker"
+        for (column, isFound) in [("", false), (";Variant Inventory Qty", true)] {
+            var reader = ImportReader(options, currencies: [:])
+            try Array("\(header)\(column)\nt;Tea;T;1.99;shopify\(isFound ? ";0" : "")\n".utf8).withUnsafeBytes {
+                try reader.read($0) { _ in }
+            }
+            try reader.end { _ in }
+            #expect(reader.columns.contains(.inStock) == isFound)
+        }
     }
 
     @Test("The report names columns that the profile does not use, and why rows are not products")

@@ -36,12 +36,22 @@ import Testing
 
     @Test(
         "A barcode that a spreadsheet rounded, or without digits, is left empty and reported",
-        arguments: ["3,85E+12", "3.85e+12", "N/A", "0", "-", "000000"]
+        arguments: ["3,85E+12", "3.85e+12", "N/A", "0", "-", "000000", "4006380000000", "4006381333931.0"]
     )
     func barcodes(_ text: String) throws {
         let outcome = try read("sku,name,barcode\na,A,\"\(text)\"\nb,B,4006381333931\n")
         #expect(outcome.records.map(\.product.barcode) == [nil, "4006381333931"])
         #expect(outcome.records.map { $0.emptied.map(\.value) } == [[text], []])
+    }
+
+    @Test("The formula by which spreadsheets keep digits as text is read as the text")
+    func textFormulas() throws {
+        let outcome = try read(
+            "sku,name,barcode\n\"=\"\"0099\"\"\",\"=\"\"A\"\"&\"\"B\"\"\",\"=\"\"0036000291452\"\"\"\n"
+        )
+        #expect(outcome.records.map(\.product.sku.text) == ["0099"])
+        #expect(outcome.records.map(\.product.barcode) == ["0036000291452"])
+        #expect(outcome.records.map(\.product.name) == ["=\"A\"&\"B\""])
     }
 
     @Test("A row becomes a checked record")

@@ -129,29 +129,89 @@ import TestSupport
         }
     }
 
+    @Test("Records of XML on one line are different rows")
+    func oneLine() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = try options("{}")
+            options.format = .xml
+            func file(_ stock: [String]) -> String {
+                let items = zip(["a", "b", "b", "c"], stock).map {
+                    "<item><sku>\($0)</sku><name>\($0)</name><shelf>S</shelf><in_stock>\($1)</in_stock></item>"
+                }
+                return "<items>\(items.joined())</items>"
+            }
+            let (first, _) = try await run(catalog, file(["yes", "yes", "yes", "yes"]), options)
+            #expect((first.read, first.inserted, first.repeated) == (4, 3, 1))
+            let (second, _) = try await run(catalog, file(["perhaps", "yes", "no", "no"]), options)
+            #expect((second.unchanged, second.updated, second.stockKept, second.conflicts) == (1, 2, 1, 1))
+            #expect(second.warnings.contains { $0.hasPrefix("lines 1 and 1: product “b”") })
+            let products = try await catalog.products(store, after: nil, limit: 10).products
+            #expect(products.map(\.sku.text) == ["a", "b", "c"])
+            #expect(products.map(\.inStock) == [true, false, false])
+        }
+    }
+
+    @Test(
+        "All attributes of a product stay as another writer sets them, and go with a product that another writer deletes"
+    )
+    func concurrentWriters() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .ndjson, store: store, currency: Currency("EUR")!, createsStores: true)
+            let row = #"{"sku":"a","name":"A","attributes":{"own":"old"}}"#
+            _ = try await run(catalog, row, options)
+            let file = #"{"sku":"a","name":"New"}"# + "\n" + #"{"sku":"c","name":"C","attributes":{"own":"c"}}"#
+            try await change(catalog, #"UPDATE product SET attributes = '{"own":"new"}' WHERE store_id = 1"#) {
+                _ = try await run(catalog, file, options)
+            }
+            var product = try await catalog.product(store, SKU("a")!).product
+            #expect(product.name == "New" && product.attributes == #"{"own": "new"}"#)
+            options = try self.options(#"{"attributes":{"origin":"Origin"}}"#)
+            try await change(catalog, "DELETE FROM product WHERE store_id = 1 AND sku = 'a'") {
+                _ = try await run(catalog, "sku,name,Origin\na,A,Istria\n", options)
+            }
+            product = try await catalog.product(store, SKU("a")!).product
+            #expect(product.attributes == #"{"origin": "Istria"}"#)
+        }
+    }
+
+    /// Runs an import that waits for a transaction with a statement.
+    private func change(
+        _ catalog: PostgresCatalog,
+        _ statement: SQL,
+        while run: () async throws -> Void
+    ) async throws {
+        let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
+        try await blocker.perform {
+            try $0.begin()
+            _ = try $0.query("SELECT 1 FROM store_state WHERE store_id = 1 FOR UPDATE") { $0.count }
+        }
+        async let change: Void = {
+            try await catalog.untilLockIsAwaited()
+            try await blocker.perform {
+                try $0.execute(PostgresStatement(statement))
+                try $0.commit()
+            }
+        }()
+        try await run()
+        try await change
+        await blocker.close()
+    }
+
     @Test("Values that a file does not change stay as another writer sets them while an import waits")
     func concurrentChanges() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let options = try options(#"{"attributes":{"origin":"Origin"}}"#)
             _ = try await run(catalog, "sku,name,Origin,in_stock\na,A,Istria,yes\n", options)
-            let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
-            try await blocker.perform {
-                try $0.begin()
-                _ = try $0.query("SELECT 1 FROM store_state WHERE store_id = 1 FOR UPDATE") { $0.count }
+            let statement: SQL =
+                #"UPDATE product SET attributes = '{"origin":"Istria","own":"new"}', in_stock = false WHERE store_id = 1"#
+            try await change(catalog, statement) {
+                // The last row counts, also for the first one.
+                let file = "sku,name,Origin,in_stock,shelf\na,A,Dalmatia,yes,S\na,A,Dalmatia,perhaps,T\n"
+                _ = try await run(catalog, file, options)
             }
-            async let imported = run(catalog, "sku,name,Origin,in_stock\na,A,Dalmatia,perhaps\n", options)
-            try await catalog.untilLockIsAwaited()
-            try await blocker.perform {
-                try $0.execute(
-                    #"UPDATE product SET attributes = '{"origin":"Istria","own":"new"}', in_stock = false WHERE store_id = 1"#
-                )
-                try $0.commit()
-            }
-            #expect(try await imported.0.updated == 1)
             let product = try await catalog.product(store, SKU("a")!).product
             #expect(product.attributes == #"{"own": "new", "origin": "Dalmatia"}"#)
             #expect(!product.inStock)
-            await blocker.close()
         }
     }
 

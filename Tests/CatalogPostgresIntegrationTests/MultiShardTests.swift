@@ -57,6 +57,8 @@ import Testing
         "ImportStatements.applyLastRows": "import into any store",
         "ImportStatements.mergeAttributes": "import into any store",
         "ImportStatements.keepAttributes": "import into any store",
+        "ImportStatements.keepStock": "import into any store",
+        "ImportStatements.dropUnreadableStock": "import into any store",
         "ImportStatements.dropLongAttributes": "import into any store",
         "ImportStatements.dropRepeated": "import into any store",
         "ImportStatements.stores": "import into any store",
@@ -82,6 +84,8 @@ import Testing
         // `ImportStatements.dropUnchanged` for the columns of a file.
         "DELETE FROM import_row i USING product r WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         "DELETE FROM import_row i USING product r, shelf h, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
+        // `ImportStatements.countConflicts` and `conflicts`.
+        "SELECT count(*) FROM (SELECT i.store_id", "SELECT l.store_key, l.sku, l.name, i.line, l.line",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
         // Oracles set values directly.

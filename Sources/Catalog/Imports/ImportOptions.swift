@@ -102,6 +102,12 @@ package struct ImportOptions: Sendable {
         }
     }
 
+    /// Whether cells of a CSV file may be lists of shelves with quotes around those that have commas.
+    package var hasQuotedLists: Bool {
+        guard format == .csv, let separator = profile.separators[.shelf] else { return false }
+        return separator != ","
+    }
+
     /// The form of the file.
     package var dialect: FileDialect {
         get { profile.dialect }

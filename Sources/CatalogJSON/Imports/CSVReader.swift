@@ -68,6 +68,7 @@ package struct CSVReader {
 
     private let separator: FieldSeparator
     private let isQuoted: Bool
+    private let hasLists: Bool
     private var state = State.fieldStart
     private var bytes: [UInt8] = []
     private var ends: [Int] = []
@@ -78,7 +79,14 @@ package struct CSVReader {
     /// - Parameters:
     ///   - line: the number of the first line.
     ///   - isQuoted: whether quotes around a field are not part of it.
-    package init(_ separator: FieldSeparator = .comma, line: Int = 1, isQuoted: Bool = true) {
+    ///   - hasLists: whether a field may be a list with quotes around values, such as `"a","b"` between tabs.
+    package init(
+        _ separator: FieldSeparator = .comma,
+        line: Int = 1,
+        isQuoted: Bool = true,
+        hasLists: Bool = false
+    ) {
+        self.hasLists = hasLists && separator != .comma
         self.separator = separator
         self.isQuoted = isQuoted
         self.line = line
@@ -137,7 +145,7 @@ package struct CSVReader {
                     state = byte == 0x0D ? .afterCR : .fieldStart
                 } else {
                     // Keep text after a closing quote, as spreadsheets do.
-                    if byte == UInt8(ascii: ","), separator != byte { restoreQuotes() }
+                    if byte == UInt8(ascii: ","), hasLists { restoreQuotes() }
                     append(byte)
                     state = .unquoted
                 }
@@ -159,9 +167,10 @@ package struct CSVReader {
         if bytes.count < Self.recordLimit { bytes.append(byte) } else { isTooLong = true }
     }
 
-    /// Puts the quotes back around the field so far: a comma after it shows that it is the first value of a list, such as
-    /// `"a","b"` between tabs.
+    /// Puts the quotes back around the field so far: a comma after it shows that it is the first value of a list.
     private mutating func restoreQuotes() {
+        // The fields above the limit are one.
+        guard ends.count < Self.fieldLimit, !isTooLong else { return }
         let quote = UInt8(ascii: "\"")
         let start = ends.last ?? 0
         let value = bytes[start...].flatMap { $0 == quote ? [quote, quote] : [$0] }

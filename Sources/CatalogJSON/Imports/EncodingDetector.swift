@@ -11,6 +11,8 @@ struct EncodingDetector {
         var alternatives: [TextEncoding] = []
         /// Whether letters of the file decided, so that it may be wrong.
         var isGuess = false
+        /// Whether the file is valid UTF-8 with letters above ASCII, but another encoding was given.
+        var isContradicted = false
     }
 
     /// Returns the encoding of a file; nil if it is not clear.
@@ -22,7 +24,11 @@ struct EncodingDetector {
         for (mark, encoding) in marks where sample.starts(with: mark) {
             return Finding(encoding: encoding, markLength: mark.count)
         }
-        if let given { return Finding(encoding: given) }
+        if let given {
+            var finding = Finding(encoding: given)
+            finding.isContradicted = given.upperHalf != nil && isUTF8(sample, isWhole: isWhole)
+            return finding
+        }
         if let wide = wideEncoding(sample) { return Finding(encoding: wide) }
         let (sequences, faults) = countUTF8(sample, isWhole: isWhole)
         // A UTF-8 file with a few broken rows: text in other encodings hardly ever has valid sequences.
@@ -35,6 +41,12 @@ struct EncodingDetector {
     ]
 
     // MARK: - UTF-16 and UTF-8
+
+    /// Whether the bytes above ASCII are valid UTF-8, which hardly ever happens in another encoding.
+    private static func isUTF8(_ sample: [UInt8], isWhole: Bool) -> Bool {
+        let (sequences, faults) = countUTF8(sample, isWhole: isWhole)
+        return sequences > 0 && faults == 0
+    }
 
     /// UTF-16 without a mark: every second byte of ASCII text is 0.
     private static func wideEncoding(_ sample: [UInt8]) -> TextEncoding? {

@@ -20,6 +20,8 @@ struct FileColumns {
     private(set) var resolved = ResolvedColumns()
     private var conditions: [ResolvedColumns.Condition] = []
     private(set) var variants: VariantTable?
+    /// The column of a header that marks rejected rows of variants with the texts of their product.
+    private(set) var variantColumn: Int?
     /// The columns of amounts of money that are read from a column of the file, by its index.
     private(set) var amounts: [Int: [ImportColumn]] = [:]
     /// The separators of texts of elements that occur several times, by column of the file.
@@ -36,6 +38,7 @@ struct FileColumns {
     mutating func setHeader(_ titles: [String]) throws(CatalogError) {
         self.titles = titles
         keys = titles.map(ColumnTitle.key)
+        if profile.variants != nil { variantColumn = keys.firstIndex(of: ColumnTitle.key(RejectedRow.variantColumn)) }
         try resolve()
     }
 
@@ -165,9 +168,6 @@ struct FileColumns {
         return nil
     }
 
-    /// The column of rejected rows that says that a row has the texts of its product.
-    var completeColumn: Int? { titles.firstIndex(of: RejectedRow.variantColumn) }
-
     /// Adds the row of a product whose variants follow, or returns the texts that a row takes from that of its product.
     mutating func product(
         of line: Int,
@@ -209,9 +209,14 @@ struct FileColumns {
         used.formUnion(conditions.flatMap(\.columns))
         if let variants { used.formUnion(variants.columns) }
         joins = [:]
-        for source in Array(columns.values) + attributes.map(\.source) {
+        for source in attributes.map(\.source) {
             guard case .all(let separator)? = source.part else { continue }
             for index in source.alternatives.joined() { joins[index] = separator }
+        }
+        // Whatever else reads the element takes its first text.
+        let others = attributes.map(\.source).filter { $0.part?.isAll != true } + Array(columns.values)
+        for index in others.flatMap(\.indexes) + conditions.flatMap(\.columns) + (variants?.columns ?? []) {
+            joins[index] = nil
         }
         amounts = [:]
         for column in FieldForms.amounts {
@@ -232,6 +237,10 @@ struct FileColumns {
                 indexes.append(index)
             }
             if !indexes.isEmpty { alternatives.append(indexes) }
+        }
+        // A constant in place of a column that counts only in some rows is not the constant of a column that is missing.
+        if hasHeader, alternatives.isEmpty, !source.alternatives.isEmpty, !source.conditions.isEmpty {
+            return ResolvedColumns.Source(ColumnSource([]), [], [])
         }
         return ResolvedColumns.Source(source, alternatives, try resolve(source.conditions))
     }

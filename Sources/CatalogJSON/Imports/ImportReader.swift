@@ -28,6 +28,7 @@ package struct ImportReader {
     private var rows: ImportRowReader?
     private var fileColumns: FileColumns
     private var width = 0
+    private var recordCount = 0
     /// The number of columns without the untitled ones at the end.
     private var titled = 0
     private var header: String?
@@ -51,7 +52,12 @@ package struct ImportReader {
         forms = FieldForms(options)
         fileColumns = FileColumns(options.profile)
         let sources = options.requiredColumns.map(options.profile.mapping.source)
-        records = RecordReader(options.format, options.dialect, recordNames: options.profile.recordNames) { titles in
+        records = RecordReader(
+            options.format,
+            options.dialect,
+            recordNames: options.profile.recordNames,
+            hasLists: options.hasQuotedLists
+        ) { titles in
             let keys = titles.map(ColumnTitle.key)
             return sources.allSatisfy { source in
                 source.alternatives.contains { $0.contains { title in keys.contains(where: title.matches) } }
@@ -90,7 +96,7 @@ package struct ImportReader {
             warnings.append(
                 """
                 read one shelf where a path has commas, in \(doubtfulPaths.count) row\(doubtfulPaths.count == 1 ? "" : "s"), such as \
-                \(doubtfulPaths.first); put quotes around each of several shelves
+                \(doubtfulPaths.first); if these are several shelves, put quotes around each
                 """
             )
         }
@@ -168,8 +174,7 @@ package struct ImportReader {
 
     /// Counts a path such as `Drinks > Juice, Offers > New`, in a file whose shelves have another separator.
     private mutating func checkPaths(of record: ImportRecord) {
-        guard let path = options.profile.shelfPathSeparator, let several = options.profile.separators[.shelf],
-            several != ",",
+        guard options.hasQuotedLists, let path = options.profile.shelfPathSeparator,
             let first = record.shelves.first(where: {
                 $0.count > 2 && $0[1..<($0.count - 1)].contains { $0.contains(",") }
             })
@@ -227,7 +232,9 @@ package struct ImportReader {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         let columns = fileColumns.resolved
-        let record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
+        var record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
+        recordCount += 1
+        record.number = options.format == .xml ? recordCount : line
         checkPaths(of: record)
         return record
     }
@@ -239,7 +246,7 @@ package struct ImportReader {
             return Outcome(.rejected(ImportRejection(line: record.line, reason: reason)))
         }
         var isInvalid = false
-        let isComplete = fileColumns.completeColumn.map { record.text($0) == RejectedRow.complete } ?? false
+        let isComplete = fileColumns.variantColumn.map { record.text($0) == RejectedRow.complete } ?? false
         var outcome = check(record.line, forms, isCompleteVariant: isComplete) { index in
             guard index < record.count else { return nil }
             let text = record.text(index)
@@ -260,6 +267,17 @@ package struct ImportReader {
             throw fileColumns.missing(
                 name,
                 "the file has no column “\(name)”; rename the column, or map it (command line: --map \(needed.columnName)=NAME)"
+            )
+        }
+        if options.profileName != nil, !found.contains(.price), let source = options.profile.mapping.columns[.price],
+            !source.alternatives.isEmpty
+        {
+            throw fileColumns.missing(
+                options.title(of: .price),
+                """
+                the file has none of the columns of prices that the profile knows, so it may be in another language; map the column \
+                (command line: --map price=NAME), or write a profile with the titles of the file
+                """
             )
         }
         if !found.contains(.store), options.store == nil {

@@ -151,6 +151,13 @@ final class ImportRow {
     func barcode(_ text: String?) throws(ImportRejection) -> String? {
         guard let text else { return nil }
         if SKUText.isRounded(text) { throw reject(.barcode, text, SKUText.roundedReason) }
+        guard !SKUText.isSuspicious(text), !text.hasSuffix(".0") else {
+            throw reject(
+                .barcode,
+                text,
+                "looks like a number that a spreadsheet wrote or rounded; format the column as text"
+            )
+        }
         guard text.utf8.contains(where: { (UInt8(ascii: "1")...UInt8(ascii: "9")).contains($0) }) else {
             throw reject(.barcode, text, "has no digits from 1 to 9, as barcodes have; correct it, or leave it empty")
         }

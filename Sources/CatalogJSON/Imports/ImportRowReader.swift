@@ -75,9 +75,13 @@ package final class ImportRowReader: Sendable {
         return record
     }
 
-    /// Returns a text without the apostrophe that spreadsheets and shops put before what they might take for a formula or a
-    /// number.
+    /// Returns a text without the marks of spreadsheets and shops: the apostrophe before what they might take for a formula or a
+    /// number, and the formula `="0099"` for a text of digits.
     private static func unescaped(_ text: String, _ column: ImportColumn) -> String {
+        if text.utf8.first == UInt8(ascii: "="), text.hasPrefix("=\""), text.hasSuffix("\""), text.utf8.count > 3 {
+            let inner = text.dropFirst(2).dropLast()
+            if !inner.contains("\"") { return String(inner).trimmed }
+        }
         guard text.utf8.first == UInt8(ascii: "'"), let next = text.dropFirst().first else { return text }
         let isID = column == .sku || column == .barcode
         return "=+-@".contains(next) || isID && next.isNumber ? String(text.dropFirst()).trimmed : text
@@ -101,9 +105,7 @@ package final class ImportRowReader: Sendable {
         }
         var shelves: [[String]] = []
         let cell = try text(.shelf, 16 * Shelf.titleLimit) ?? ""
-        // Elsewhere, several values are several elements, or commas separate them.
-        let hasLists = options.format == .csv && several != nil && several != ","
-        let quoted = hasLists ? Self.quotedValues(cell) : nil
+        let quoted = options.hasQuotedLists ? Self.quotedValues(cell) : nil
         for part in quoted ?? Self.parts(cell, several) {
             let titles = Self.parts(part, path)
             if titles.isEmpty || shelves.contains(titles) { continue }

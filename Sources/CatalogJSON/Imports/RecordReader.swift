@@ -20,6 +20,7 @@ struct RecordReader {
     private let format: ImportOptions.Format
     private let dialect: FileDialect
     private let isHeader: ([String]) -> Bool
+    private let hasLists: Bool
     /// The bytes of the file until there are enough; nil afterwards.
     private var sample: [UInt8]? = []
     private var decoder = TextDecoder(.utf8)
@@ -32,11 +33,14 @@ struct RecordReader {
     /// The layout of a CSV file; nil for NDJSON, and before it is known.
     private(set) var layout: CSVLayout?
 
-    /// - Parameter isHeader: whether titles have all required columns of a CSV file.
+    /// - Parameters:
+    ///   - hasLists: whether fields of a CSV file may be lists with quotes around values.
+    ///   - isHeader: whether titles have all required columns of a CSV file.
     init(
         _ format: ImportOptions.Format,
         _ dialect: FileDialect,
         recordNames: [String] = ImportProfile.defaultRecordNames,
+        hasLists: Bool = false,
         isHeader: @escaping ([String]) -> Bool
     ) {
         if format == .xml {
@@ -46,6 +50,7 @@ struct RecordReader {
         self.format = format
         self.dialect = dialect
         self.isHeader = isHeader
+        self.hasLists = hasLists
     }
 
     /// Reads a chunk of the file and returns the completed records; those of the sample are together, first.
@@ -122,6 +127,15 @@ struct RecordReader {
                     """
             )
         }
+        guard !found.isContradicted else {
+            throw CatalogError.unprocessable(
+                field: "file",
+                detail: """
+                    the file is UTF-8, but \(found.encoding.rawValue) is set as its encoding (--encoding, or the profile). Set utf-8, \
+                    or none, so that it is found
+                    """
+            )
+        }
         encoding = found
         decoder = TextDecoder(found.encoding, agreeingWith: found.alternatives)
         var text: [UInt8] = []
@@ -131,7 +145,12 @@ struct RecordReader {
             let layout = CSVLayout.find(text, dialect, isHeader: isHeader)
             self.layout = layout
             start = layout.preambleLength
-            csv = CSVReader(layout.separator, line: start == 0 ? 1 : 2, isQuoted: dialect.isQuoted)
+            csv = CSVReader(
+                layout.separator,
+                line: start == 0 ? 1 : 2,
+                isQuoted: dialect.isQuoted,
+                hasLists: hasLists
+            )
         }
         var events: [Event] = []
         text[start...].withUnsafeBytes { split($0, &events) }

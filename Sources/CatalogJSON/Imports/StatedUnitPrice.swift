@@ -42,7 +42,7 @@ struct StatedUnitPrice {
         return SizeText.parse(text, in: context)
     }
 
-    /// Whether a size leads to the unit price, up to the last digit of it.
+    /// Whether a size leads to the unit price, up to its last digit or 1 %: chains round it from prices that they do not state.
     ///
     /// - Returns: nil if they do not compare: the unit price is that of another dimension, or may be that of a piece.
     func agrees(with size: Size) -> Bool? {
@@ -54,9 +54,11 @@ struct StatedUnitPrice {
             let dimension = size.unit.dimension
             references = [Self.usualReference(dimension), pricing.reference(for: dimension).quantity]
         }
-        let last = ExactDecimal(1, scale: amount.scale)
-        guard let lower = amount.adding(ExactDecimal(-1, scale: amount.scale))?.multiplied(by: size.baseQuantity),
-            let upper = amount.adding(last)?.multiplied(by: size.baseQuantity)
+        guard let percent = amount.multiplied(by: ExactDecimal(1, scale: 2)) else { return nil }
+        let tolerance = max(ExactDecimal(1, scale: amount.scale), percent)
+        guard let opposite = tolerance.multiplied(by: ExactDecimal(-1)),
+            let lower = amount.adding(opposite)?.multiplied(by: size.baseQuantity),
+            let upper = amount.adding(tolerance)?.multiplied(by: size.baseQuantity)
         else { return nil }
         for price in prices {
             for reference in references {
@@ -65,7 +67,7 @@ struct StatedUnitPrice {
             }
         }
         // Price lists may state the price of a piece instead.
-        if reference == nil, size.unit.dimension == .piece || prices.contains(amount) { return nil }
+        if reference == nil, prices.contains(amount) { return nil }
         return false
     }
 

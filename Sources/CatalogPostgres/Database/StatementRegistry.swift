@@ -91,6 +91,7 @@ enum StatementRegistry {
         ("ImportStatements.mergeAttributes", [ImportStatements.mergeAttributes]),
         ("ImportStatements.lockProducts", [ImportStatements.lockProducts]),
         ("ImportStatements.mergeAttributesAgain", ImportStatements.mergeAttributesAgain),
+        ("ImportStatements.hasLongAttributes", [ImportStatements.hasLongAttributes]),
         ("ImportStatements.keepStockAgain", [ImportStatements.keepStockAgain]),
         ("ImportStatements.keepAttributesAgain", [ImportStatements.keepAttributesAgain]),
         ("StoreLifecycle.deletions", [StoreLifecycle.deletions]),

@@ -14,19 +14,13 @@ struct ImportApplication: Sendable {
     let columns: ImportColumns
     /// The attributes of products that the file has; nil if it has all of them, or none.
     let attributeNames: [String]?
-    let kept: KeptRows
+    /// Whether rows leave the availability, or all attributes, of stored products as they are.
+    let keepsStock: Bool
+    let keepsAttributes: Bool
     let hasRepeats: Bool
     let changed: Int
     /// Whether each store is on one shard of several servers.
     let isDistributed: Bool
-
-    /// The lines of rows that leave a value of stored products as it is.
-    struct KeptRows: Sendable, Equatable {
-        /// Rows whose availability was not understood.
-        var stock: [Int64] = []
-        /// Rows without the member with all attributes.
-        var attributes: [Int64] = []
-    }
 
     /// The result of one store's transaction.
     struct Outcome: Sendable {
@@ -139,20 +133,23 @@ struct ImportApplication: Sendable {
         }
     }
 
-    /// Takes what the file leaves as it is from the stored products again, which may have changed since the comparison.
+    /// Copies values that the file does not set from the stored products again, which other writers may have changed.
     private func keepAgain(_ rows: [PostgresValue], _ connection: isolated PostgresConnection) throws {
-        guard attributeNames != nil || kept != KeptRows() else { return }
+        guard attributeNames != nil || keepsStock || keepsAttributes else { return }
         try connection.execute(ImportStatements.lockProducts, rows)
         if let attributeNames {
             for statement in ImportStatements.mergeAttributesAgain {
                 try connection.execute(statement, rows + [.textArray(attributeNames)])
             }
+            let limit = PostgresValue.int4(Int32(Product.attributesLimit))
+            guard try connection.query(ImportStatements.hasLongAttributes, rows + [limit], { $0.count == 0 }) else {
+                throw CatalogError.conflict(
+                    "attributes of store “\(key)” were changed during the import, so that a product has too many; import the file again"
+                )
+            }
         }
-        for (statement, lines) in [
-            (ImportStatements.keepStockAgain, kept.stock), (ImportStatements.keepAttributesAgain, kept.attributes),
-        ] where !lines.isEmpty {
-            try connection.execute(statement, rows + [.int8Array(lines)])
-        }
+        if keepsStock { try connection.execute(ImportStatements.keepStockAgain, rows) }
+        if keepsAttributes { try connection.execute(ImportStatements.keepAttributesAgain, rows) }
     }
 
     private func createShelves(

@@ -23,7 +23,7 @@ extension ImportSession {
     /// The actual counts replace the predicted ones, because other writers may have interfered.
     func apply() async throws {
         let (id, lookup) = (id, lookup)
-        let changedRows = summary.updated + summary.inserted
+        let changedRows = changedRows
         summary.clearChanges()
         let changed = Set(
             try await transaction { connection in
@@ -47,7 +47,8 @@ extension ImportSession {
                 store: store,
                 columns: columns,
                 attributeNames: columns.hasAttributes ? attributeNames : nil,
-                kept: kept[storeID] ?? ImportApplication.KeptRows(),
+                keepsStock: summary.stockKept > 0,
+                keepsAttributes: columns.hasAttributes && attributeNames == nil && options.format != .csv,
                 hasRepeats: hasRepeats,
                 changed: changedRows,
                 isDistributed: isDistributed

@@ -24,7 +24,12 @@ extension ImportSession {
             return (true, count - remaining, conflicts)
         }
         summary.conflicts = conflicts.count
-        summary.warnings += conflicts.warnings
+        summary.warnings += conflicts.first.map { row in
+            """
+            lines \(line(of: row.numbers.0)) and \(line(of: row.numbers.1)): product “\(row.sku)” (\(row.name)) of “\(row.store)” has \
+            different values: \(row.differences); the last row counts
+            """
+        }
         if options.prunes {
             if summary.rejected > 0 {
                 try refuse(
@@ -40,17 +45,18 @@ extension ImportSession {
                 try await findStale()
             }
         }
-        let (updated, inserted) = try await compareTransaction(
+        let (updated, inserted, staged) = try await compareTransaction(
             hashing: count > ImportStatements.hashingLimit
         ) { connection in
             for statement in ImportStatements.dropUnchanged(columns) {
                 try connection.execute(statement, [id.parameter])
             }
-            let (updated, all) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
-                try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+            let (updated, all, staged) = try connection.query(ImportStatements.countChanged, [id.parameter]) {
+                try $0.first { (try $0.int(0), try $0.int(1), try $0.int(2)) } ?? (0, 0, 0)
             }
-            return (updated, all - updated)
+            return (updated, all - updated, staged)
         }
+        changedRows = staged
         summary.unchanged = count - summary.repeated - updated - inserted
         summary.updated = updated
         summary.inserted = inserted
@@ -61,8 +67,16 @@ extension ImportSession {
     /// The rows of products that have other values in a later row.
     private struct Conflicts: Sendable {
         var count = 0
-        /// A text for each of the first ones.
-        var warnings: [String] = []
+        /// The first ones.
+        var first: [Row] = []
+
+        struct Row: Sendable {
+            let store: String
+            let sku: String
+            let name: String
+            let numbers: (Int, Int)
+            let differences: String
+        }
     }
 
     private static func conflicts(
@@ -74,15 +88,18 @@ extension ImportSession {
             try $0.first { try $0.int(0) } ?? 0
         }
         guard count > 0 else { return Conflicts() }
-        let warnings = try connection.query(ImportStatements.conflicts(columns), [id.parameter]) {
+        let rows = try connection.query(ImportStatements.conflicts(columns), [id.parameter]) {
             try $0.map { row in
-                """
-                lines \(try row.int8(3)) and \(try row.int8(4)): product “\(try row.text(1))” (\(try row.text(2))) of \
-                “\(try row.text(0))” has different values: \(try row.text(5)); the last row counts
-                """
+                Conflicts.Row(
+                    store: try row.text(0),
+                    sku: try row.text(1),
+                    name: try row.text(2),
+                    numbers: (Int(try row.int8(3)), Int(try row.int8(4))),
+                    differences: try row.text(5)
+                )
             }
         }
-        return Conflicts(count: count, warnings: warnings)
+        return Conflicts(count: count, first: rows)
     }
 
     /// Runs a comparison, with hash joins or with index lookups.

@@ -17,6 +17,8 @@ final class ImportSession {
     var columns = ImportColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
+    /// The number of staged rows that are left after the comparison.
+    var changedRows = 0
     var hasRepeats = false
     var summary = ImportSummary()
     private var findings: RowFindings
@@ -24,13 +26,13 @@ final class ImportSession {
     /// The rows whose availability was not understood, by line; the first ones.
     private var unreadableStock: [Int: ImportRejection] = [:]
     private static let unreadableStockLimit = 10_000
+    /// The line of each record of XML, of which one line may have many.
+    private var linesOfRecords: [Int32] = []
     /// Stores that do not exist, and that the import may not create.
     private var unknownStores: Set<CatalogKey> = []
     private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
-    /// The rows that leave values as they are, by store.
-    private(set) var kept: [Int32: ImportApplication.KeptRows] = [:]
     /// The names of the attributes in the file; nil if it has all of a product's in one column.
     private(set) var attributeNames: [String]? = []
 
@@ -173,9 +175,7 @@ final class ImportSession {
     /// Adds warnings about the currencies of new stores that neither the file nor the options state.
     private func warnAboutStores(hasCurrency: Bool) {
         guard !hasCurrency, options.currency == nil, options.profile.currency == nil else { return }
-        let guessed = stores.filter {
-            !$0.value.exists && ($0.value.currency.code != "EUR" || options.profileName != nil)
-        }
+        let guessed = stores.filter { !$0.value.exists }
         for (key, store) in guessed.sorted(by: { $0.key < $1.key }) {
             summary.warnings.append(
                 "store “\(key)” is new; its currency is \(store.currency.code), set another with currency (--currency)"
@@ -196,6 +196,9 @@ final class ImportSession {
         _ onReject: (ImportRejection) throws -> Void
     ) throws {
         summary.read += 1
+        if options.format == .xml, case .record(let record) = event {
+            linesOfRecords.append(Int32(clamping: record.line))
+        }
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
@@ -206,7 +209,7 @@ final class ImportSession {
             let shelves = try shelfKeys(record, &stores[record.store]!)
             findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
             if let unreadable = record.unreadableStock, unreadableStock.count < Self.unreadableStockLimit {
-                unreadableStock[record.line] = unreadable
+                unreadableStock[record.number] = unreadable
             }
             if stores[record.store]?.id == nil {
                 waiting.append((record, shelves))
@@ -230,31 +233,30 @@ final class ImportSession {
     /// Gives rows whose availability was not understood that of the stored product, and rejects the rows of new products.
     func resolveStock(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard summary.stockKept > 0 else { return }
-        let (found, dropped) = try await transaction { [id] connection in
-            let found = try connection.query(ImportStatements.keepStock, [id.parameter], Self.lines)
-            let dropped = try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
+        let dropped = try await transaction { [id] connection in
+            try connection.execute(ImportStatements.keepStock, [id.parameter])
+            return try connection.query(ImportStatements.dropUnreadableStock, [id.parameter]) {
                 try $0.map { Int(try $0.int8(0)) }
             }
-            return (found, dropped)
         }
-        for (store, lines) in found { kept[store, default: ImportApplication.KeptRows()].stock = lines }
-        let lines = Set(dropped)
-        summary.stockKept -= lines.count
-        for line in lines.sorted() {
+        let numbers = Set(dropped)
+        summary.stockKept -= numbers.count
+        for number in numbers.sorted() {
             let reason = "is not understood, and the product is new"
-            var rejection = ImportRejection(line: line, column: options.title(of: .inStock), reason: reason)
-            if let known = unreadableStock[line] {
+            var rejection = ImportRejection(line: line(of: number), column: options.title(of: .inStock), reason: reason)
+            if let known = unreadableStock[number] {
                 rejection = ImportRejection(
-                    line: line,
+                    line: known.line,
                     column: known.column,
                     value: known.value,
                     reason: "\(known.reason); the product is new and has no earlier value"
                 )
                 rejection.keep(row: known.row, header: known.header, separator: known.separator)
+                rejection.isCompleteVariant = known.isCompleteVariant
             }
             try reject(rejection, onReject)
         }
-        let kept = unreadableStock.filter { line, _ in !lines.contains(line) }.min { $0.key < $1.key }
+        let kept = unreadableStock.filter { number, _ in !numbers.contains(number) }.min { $0.key < $1.key }
         if let (_, first) = kept {
             summary.warnings.append(
                 "kept the stored availability in \(summary.stockKept) row\(summary.stockKept == 1 ? "" : "s"): \(first.description)"
@@ -268,14 +270,13 @@ final class ImportSession {
         guard let attributeNames else {
             // Each row of a file with a header has the column.
             guard options.format != .csv else { return }
-            let found = try await transaction { [id] connection in
+            try await transaction { [id] connection in
                 try connection.set("enable_nestloop", "off")
-                return try connection.query(ImportStatements.keepAttributes, [id.parameter], Self.lines)
+                try connection.execute(ImportStatements.keepAttributes, [id.parameter])
             }
-            for (store, lines) in found { kept[store, default: ImportApplication.KeptRows()].attributes = lines }
             return
         }
-        let lines = try await transaction { [id] connection in
+        let numbers = try await transaction { [id] connection in
             try connection.set("enable_nestloop", "off")
             try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
             return try connection.query(
@@ -283,22 +284,13 @@ final class ImportSession {
                 [id.parameter, .int4(Int32(Product.attributesLimit))]
             ) { try $0.map { Int(try $0.int8(0)) } }
         }
-        for line in Set(lines).sorted() {
+        for number in Set(numbers).sorted() {
             let reason = """
                 the attributes of the file and those of the stored product have more than \(Product.attributesLimit) bytes; \
                 delete some of them
                 """
-            try reject(ImportRejection(line: line, column: "attributes", reason: reason), onReject)
+            try reject(ImportRejection(line: line(of: number), column: "attributes", reason: reason), onReject)
         }
-    }
-
-    /// Reads lines by store.
-    private static func lines(_ rows: borrowing PostgresRows) throws -> [Int32: [Int64]] {
-        var lines: [Int32: [Int64]] = [:]
-        for (store, line) in try rows.map({ (try $0.int4(0), try $0.int8(1)) }) {
-            lines[store, default: []].append(line)
-        }
-        return lines
     }
 
     /// Reserves ids for the stores that have none, and adds their rows.
@@ -315,6 +307,11 @@ final class ImportSession {
         for (key, id) in zip(new, ids) { stores[key]?.id = id }
         for (record, shelves) in waiting { write(record, shelves: shelves, to: &rows) }
         waiting = []
+    }
+
+    /// Returns the line of a row with the number by which it is staged.
+    func line(of number: Int) -> Int {
+        options.format == .xml ? Int(linesOfRecords[number - 1]) : number
     }
 
     private func newStore(_ currency: Currency) -> StoreImport {
@@ -359,7 +356,7 @@ final class ImportSession {
     private func write(_ record: ImportRecord, shelf: CatalogKey?, part: Int, to rows: inout CopyText) {
         rows.field(stores[record.store]!.id!)
         rows.raw(id.text)
-        rows.field(record.line)
+        rows.field(record.number)
         rows.field(part)
         rows.raw(record.store.text)
         rows.field(shelf?.text)

@@ -29,9 +29,8 @@ enum ImportStatements {
 
     /// Copies the availability of stored products to rows whose own was not understood.
     static let keepStock: PostgresStatement = """
-        UPDATE import_row i SET in_stock = r.in_stock FROM product r
+        UPDATE import_row i SET in_stock = r.in_stock, keeps_stock = true FROM product r
         WHERE i.import_id = $1::text::uuid AND i.in_stock IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
-        RETURNING i.store_id, i.line
         """
     /// Deletes the rows of new products whose availability was not understood.
     static let dropUnreadableStock: PostgresStatement = """
@@ -46,16 +45,20 @@ enum ImportStatements {
         """
     /// Copies the attributes of stored products to rows without the column.
     static let keepAttributes: PostgresStatement = """
-        UPDATE import_row i SET attributes = r.attributes FROM product r
+        UPDATE import_row i SET attributes = r.attributes, keeps_attributes = true FROM product r
         WHERE i.import_id = $1::text::uuid AND i.attributes IS NULL AND r.store_id = i.store_id AND r.sku = i.sku
-        RETURNING i.store_id, i.line
         """
     /// Deletes the rows whose attributes have more bytes than `$2`, without the spaces that the database puts between values.
     static let dropLongAttributes: PostgresStatement = """
-        DELETE FROM import_row WHERE import_id = $1::text::uuid AND octet_length(attributes::text) > $2
-            AND octet_length(attributes::text)
-                - (octet_length(\(structure)) - octet_length(replace(\(structure), ' ', ''))) > $2 RETURNING line
+        DELETE FROM import_row WHERE import_id = $1::text::uuid AND \(isLong("$2")) RETURNING line
         """
+    private static func isLong(_ limit: SQL) -> SQL {
+        """
+        octet_length(attributes::text) > \(limit)
+            AND octet_length(attributes::text)
+                - (octet_length(\(structure)) - octet_length(replace(\(structure), ' ', ''))) > \(limit)
+        """
+    }
 
     /// The attributes without their strings.
     private static let structure: SQL = #"regexp_replace(attributes::text, '"(\\.|[^"\\])*"', '', 'g')"#
@@ -91,7 +94,8 @@ enum ImportStatements {
     /// Copies the values of a product's last row to its earlier rows.
     static let applyLastRows: PostgresStatement = """
         UPDATE import_row i
-        SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed
+        SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed, keeps_stock = l.keeps_stock,
+            keeps_attributes = l.keeps_attributes
         FROM (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
             ORDER BY store_id, sku, line DESC, part) l
         WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.sku = l.sku AND i.line < l.line
@@ -134,16 +138,16 @@ enum ImportStatements {
             "DELETE FROM import_row i USING product r WHERE \(isEqual) AND i.shelf_key IS NULL",
         ]
     }
-    /// The number of remaining rows with an existing product, and of all remaining rows.
     /// Counts the rows of the file that are left; each is staged once per shelf.
     static let countRows: PostgresStatement = """
         SELECT coalesce(sum(n), 0)::bigint FROM (
             SELECT count(DISTINCT line) AS n FROM import_row WHERE import_id = $1::text::uuid GROUP BY store_id) s
         """
-    /// Counts the rows of the file with stored products, and all that are left.
+    /// Counts the rows of the file with stored products, all that are left, and the staged rows.
     static let countChanged: PostgresStatement = """
-        SELECT coalesce(sum(stored), 0)::bigint, coalesce(sum(n), 0)::bigint FROM (
-            SELECT count(DISTINCT i.line) FILTER (WHERE r.sku IS NOT NULL) AS stored, count(DISTINCT i.line) AS n
+        SELECT coalesce(sum(stored), 0)::bigint, coalesce(sum(n), 0)::bigint, coalesce(sum(staged), 0)::bigint FROM (
+            SELECT count(DISTINCT i.line) FILTER (WHERE r.sku IS NOT NULL) AS stored, count(DISTINCT i.line) AS n,
+                count(*) AS staged
             FROM import_row i LEFT JOIN product r ON r.store_id = i.store_id AND r.sku = i.sku
             WHERE i.import_id = $1::text::uuid GROUP BY i.store_id) s
         """
@@ -158,7 +162,7 @@ enum ImportStatements {
         SELECT 1 FROM product r WHERE r.store_id = $2 AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
         ORDER BY r.sku FOR NO KEY UPDATE
         """
-    /// Adds the attributes that the stored products have now, apart from those of the file, `$3`, to those of the file.
+    /// Replaces the attributes that the file does not have by the current ones of the stored product; `$3` names those it has.
     static let mergeAttributesAgain: [PostgresStatement] = [
         """
         UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || \(ownAttributes) FROM product r
@@ -173,15 +177,19 @@ enum ImportStatements {
     private static let ownAttributes: SQL = """
         (SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(i.attributes) a WHERE a.key = ANY ($3::text[]))
         """
-    /// Copies the availability that stored products have now to the rows on the lines `$3`.
+    /// A row if the attributes of a product have more bytes than `$3`.
+    static let hasLongAttributes: PostgresStatement = """
+        SELECT 1 FROM import_row i WHERE \(ownRows) AND \(isLong("$3")) LIMIT 1
+        """
+    /// Copies the availability that stored products have now to the rows that leave it as it is.
     static let keepStockAgain: PostgresStatement = """
         UPDATE import_row i SET in_stock = r.in_stock FROM product r
-        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND i.line = ANY ($3) AND i.in_stock <> r.in_stock
+        WHERE \(ownRows) AND i.keeps_stock AND r.store_id = $2 AND r.sku = i.sku AND i.in_stock <> r.in_stock
         """
-    /// Copies the attributes that stored products have now to the rows on the lines `$3`.
+    /// Copies the attributes that stored products have now to the rows that leave them as they are.
     static let keepAttributesAgain: PostgresStatement = """
         UPDATE import_row i SET attributes = r.attributes FROM product r
-        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND i.line = ANY ($3) AND i.attributes IS DISTINCT FROM r.attributes
+        WHERE \(ownRows) AND i.keeps_attributes AND r.store_id = $2 AND r.sku = i.sku AND i.attributes <> r.attributes
         """
     static let countRowsAgain: PostgresStatement = "SELECT count(DISTINCT i.line) FROM import_row i WHERE \(ownRows)"
     static let countChangedAgain: PostgresStatement = """

@@ -113,6 +113,9 @@ extension ImportOptions.Format {
         let fileExtension =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
+        if name.lowercased().hasSuffix(".zip") || !name.dropFirst().contains("."), let entry = entryOfArchive(path) {
+            return try of(entry, nil)
+        }
         // The separator of a CSV file is found in its header.
         let known = ["tsv": "csv", "txt": "csv", "jsonl": "ndjson"][fileExtension] ?? fileExtension
         guard let chosen = Self(rawValue: known) else {
@@ -122,6 +125,17 @@ extension ImportOptions.Format {
             )
         }
         return chosen
+    }
+
+    /// Returns the name of the first file in a zip archive; nil for another file, or for one without an extension.
+    private static func entryOfArchive(_ path: String) -> String? {
+        guard path.lowercased().hasSuffix(".zip"), let start = try? InputFile(path).read(upTo: 1 << 10),
+            start.count > 30,
+            start.starts(with: [0x50, 0x4B, 0x03, 0x04])
+        else { return nil }
+        let length = Int(start[26]) | Int(start[27]) << 8
+        let name = String(decoding: start[30...].prefix(length), as: UTF8.self)
+        return name.contains(".") && !name.lowercased().hasSuffix(".zip") ? name : nil
     }
 }
 

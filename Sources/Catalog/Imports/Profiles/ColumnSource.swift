@@ -50,6 +50,7 @@ package struct ColumnSource: Sendable, Hashable {
             return (isFirst ? parts.first : parts.last) ?? ""
         }
 
+        package var isAll: Bool { if case .all = self { true } else { false } }
         package var isFirst: Bool { if case .first = self { true } else { false } }
         package var separator: String {
             switch self {

@@ -40,7 +40,7 @@ extension ImportProfile {
             "images": {"column": "additional_image_link", "all_of": ", "}, "link": "link", "material": "material", "mpn": "mpn", "size": "size"
           },
           "rows": [{"column": "pause", "is": ["", "ads"]}],
-          "words": {"units": {"floz": "floz_us", "pt": "pt_us", "qt": "qt_us", "gal": "gal_us", "cbm": "m3"}},
+          "words": {"units": {"floz": "floz_us", "pt": "pt_us", "qt": "qt_us", "gal": "gal_us", "cbm": "m3", "sqft": "ft2"}},
           "separators": {"shelf": "|"},
           "shelf_path": ">",
           "size_from_name": true
@@ -53,7 +53,6 @@ extension ImportProfile {
         {
           "title": "Product exports of Shopify (CSV)",
           "format": "csv",
-          "separator": "comma",
           "columns": {
             "sku": {
               "column": [
