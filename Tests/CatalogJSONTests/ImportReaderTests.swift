@@ -85,7 +85,7 @@ import Testing
             ("a,Milk,x", "2 price is not an amount such as 1.99 or 1,99"),
             ("a,Milk,-1", "2 price must be 0 or more and less than 10^12 minor units"),
             ("a,Milk,99999999999", "2 price must be 0 or more and less than 10^12 minor units"),
-            ("a,,1", "2 name is missing"), (",Milk,1", "2 sku must be \(SKU.rule)"),
+            ("a,,1", "2 name is missing"), (",Milk,1", "2 sku is missing"),
             ("a/b,Milk,1", "2 sku must be \(SKU.rule)"),
             ("a,Milk", "2  the row has 2 columns, the header 3; quote values that contain the separator"),
             ("a,Mi\u{7}lk,1", "2 name contains a control character; remove it"),

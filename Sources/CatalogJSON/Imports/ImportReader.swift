@@ -266,7 +266,10 @@ package struct ImportReader {
             let name = options.title(of: needed)
             throw fileColumns.missing(
                 name,
-                "the file has no column “\(name)”; rename the column, or map it (command line: --map \(needed.columnName)=NAME)"
+                """
+                the file has no column “\(name)”; rename the column, map it (command line: --map \(needed.columnName)=NAME), or use \
+                the profile of the system that wrote the file
+                """
             )
         }
         if options.profileName != nil, !found.contains(.price), let source = options.profile.mapping.columns[.price],
@@ -283,7 +286,7 @@ package struct ImportReader {
         if !found.contains(.store), options.store == nil {
             throw fileColumns.missing(
                 "store",
-                "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows"
+                "the file has no column “store”; rename the column, map it (command line: --map store=NAME), or set the store of all rows (command line: --store)"
             )
         }
         width = record.count

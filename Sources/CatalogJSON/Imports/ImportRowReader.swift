@@ -57,8 +57,9 @@ package final class ImportRowReader: Sendable {
             hasSizes: columns.hasSizes || options.profile.readsSizeFromName
         )
         let skuText = try text(.sku, 1024)
-        if let skuText, SKUText.isRounded(skuText) { throw row.reject(.sku, skuText, SKUText.roundedReason) }
-        guard let sku = SKU(skuText ?? "") else { throw row.reject(.sku, skuText, "must be \(SKU.rule)") }
+        guard let skuText else { throw row.reject(.sku, nil, "is missing") }
+        if SKUText.isRounded(skuText) { throw row.reject(.sku, skuText, SKUText.roundedReason) }
+        guard let sku = SKU(skuText) else { throw row.reject(.sku, skuText, "must be \(SKU.rule)") }
         var record = ImportRecord(
             line: line,
             store: store,

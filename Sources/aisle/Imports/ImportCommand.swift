@@ -117,7 +117,9 @@ struct ImportCommand: AisleCommand {
         let texts = summary.unknownSizes.mostFrequent.filter { !$0.text.isEmpty }
         guard !texts.isEmpty else { return }
         let list = texts.map { "“\($0.text)” \($0.count) ×" }.joined(separator: ", ")
-        Console.note("sizes not understood: \(list); write them as a number and a unit, such as 500 g or 6 x 330 ml")
+        Console.note(
+            "unknown sizes: \(list); write them as a number and a unit, such as 500 g or 6 x 330 ml, or correct what contradicts them"
+        )
     }
 
     private func options(_ profile: ImportProfile?) throws -> ImportOptions {
