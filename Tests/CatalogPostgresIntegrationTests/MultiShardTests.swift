@@ -85,7 +85,8 @@ import Testing
         "DELETE FROM import_row i USING product r WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         "DELETE FROM import_row i USING product r, shelf h, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         // `ImportStatements.countConflicts` and `conflicts`.
-        "SELECT count(*) FROM (SELECT i.store_id", "SELECT l.store_key, l.sku, l.name, i.line, l.line",
+        "SELECT count(*) FROM import_row i JOIN (SELECT DISTINCT ON",
+        "SELECT l.store_key, l.sku, l.name, i.line, l.line",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
         // Oracles set values directly.
