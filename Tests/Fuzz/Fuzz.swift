@@ -41,7 +41,10 @@ enum FuzzTarget: String, CaseIterable {
         guard let first = bytes.first else { return }
         let rest = Array(bytes.dropFirst())
         func rows(_ pieces: [ArraySlice<UInt8>]) -> [String] {
-            var reader = CSVReader(FieldSeparator.allCases[Int(first) % FieldSeparator.allCases.count])
+            var reader = CSVReader(
+                FieldSeparator.allCases[Int(first) % FieldSeparator.allCases.count],
+                hasLists: first >= 0x80
+            )
             var found: [String] = []
             for piece in pieces { piece.withUnsafeBytes { reader.read($0) { found.append("\($0)") } } }
             reader.end { found.append("\($0)") }
