@@ -188,8 +188,8 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	fi
 
 # The suites whose tests run on a coordinator and two workers, too.
-CITUS_STORES := AuditPartition AuditStore DatabaseEpoch FacetCache FilterOracle Importer ImportProfileStore ListStore ManualOrder ModificationTime Popularity \
-    Resort SettingsStore SettingsSync SortOracle Statement StoreConformance StoreDeletion StoreState StoreWorkers
+CITUS_STORES := AuditPartition AuditStore DatabaseEpoch FacetCache FilterOracle Importer ImportProfileStore ListStore ManualOrder \
+    ModificationTime Popularity Resort SettingsStore SettingsSync SortOracle Statement StoreConformance StoreDeletion StoreState StoreWorkers
 CITUS_SUITES := $(foreach suite,$(CITUS_STORES),CatalogPostgresIntegrationTests.$(suite)Tests) CatalogHTTPIntegrationTests \
     $(if $(wildcard ../shared/data),RealCatalogTests)
 

@@ -31,6 +31,9 @@ package struct Decompressor {
     /// Whether the file is known not to be compressed.
     package var isPlain: Bool { if case .plain = state { true } else { false } }
 
+    /// The name of the file in a zip archive; nil for other files, and before it was read.
+    package var fileName: String? { if case .zip(let reader) = state { reader.names.first } else { nil } }
+
     /// Reads a piece of the file and passes on its content, up to 64 KiB of a compressed file at a time.
     ///
     /// - Throws: `Fault` for a damaged file, or one whose content is more than 250 times its size.
@@ -148,7 +151,7 @@ private final class ZipReader {
     private var buffer: [UInt8] = []
     private var inflater: Inflater?
     private var checksum: UInt32 = 0
-    private var names: [String] = []
+    private(set) var names: [String] = []
 
     private static let nameLimit = 10
 

@@ -14,7 +14,12 @@ package struct EmptiedFields: Sendable {
     /// A warning per column, with the first of its invalid values.
     package var warnings: [String] {
         columns.sorted { $0.key < $1.key }.map { column, found in
-            "left \(column) empty in \(found.count) row\(found.count == 1 ? "" : "s"): \(found.first.description)"
+            "left \(column) empty in \(found.count.rows): \(found.first.description)"
         }
     }
+}
+
+extension Int {
+    /// A number of rows in a message, such as `1 row` or `2 rows`.
+    package var rows: String { "\(self) row\(self == 1 ? "" : "s")" }
 }

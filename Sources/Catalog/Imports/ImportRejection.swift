@@ -4,7 +4,7 @@ package struct ImportRejection: Sendable, Hashable, Error {
     /// The file's name for the column; nil if the whole row is invalid.
     package let column: String?
     package let value: String?
-    package let reason: String
+    package var reason: String
     /// The raw row; nil if it was not requested or is too long to keep.
     package var row: String?
     /// The header of the raw row; nil if it has none.

@@ -28,7 +28,6 @@ package struct ImportReader {
     private var rows: ImportRowReader?
     private var fileColumns: FileColumns
     private var width = 0
-    private var recordCount = 0
     /// The number of columns without the untitled ones at the end.
     private var titled = 0
     private var header: String?
@@ -95,7 +94,7 @@ package struct ImportReader {
         if doubtfulPaths.count > 0 {
             warnings.append(
                 """
-                read one shelf where a path has commas, in \(doubtfulPaths.count) row\(doubtfulPaths.count == 1 ? "" : "s"), such as \
+                read one shelf where a path has commas, in \(doubtfulPaths.count.rows), such as \
                 \(doubtfulPaths.first); if these are several shelves, put quotes around each
                 """
             )
@@ -132,17 +131,20 @@ package struct ImportReader {
         case .line(let line, let bytes):
             try finish(check(line, bytes), emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
-                let members = texts.map { JSONValue.Member(fileColumns.titles[$0.key], .string($0.value)) }
-                return FieldRow.RawRow(row: RejectedRow.row(bytes, filling: members))
+                return FieldRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts)))
             }
         case .fields(let record):
             try finish(check(record), emit) { texts in
-                let fields = texts.map { (name: fileColumns.titles[$0.key], text: $0.value) }
-                return FieldRow.RawRow(
-                    row: record.filling(fields).xml(named: options.profile.recordNames[0])
+                FieldRow.RawRow(
+                    row: record.filling(named(texts)).xml(named: options.profile.recordNames[0])
                 )
             }
         }
+    }
+
+    /// Returns texts by the names of their columns, in the order of the names.
+    private func named(_ texts: [Int: String]) -> [(name: String, text: String)] {
+        texts.map { (name: fileColumns.titles[$0.key], text: $0.value) }.sorted { $0.name < $1.name }
     }
 
     /// Emits the outcome of a row, with the raw row if that is wanted.
@@ -174,7 +176,7 @@ package struct ImportReader {
 
     /// Counts a path such as `Drinks > Juice, Offers > New`, in a file whose shelves have another separator.
     private mutating func checkPaths(of record: ImportRecord) {
-        guard options.hasQuotedLists, let path = options.profile.shelfPathSeparator,
+        guard let path = options.profile.shelfPathSeparator, options.hasQuotedLists,
             let first = record.shelves.first(where: {
                 $0.count > 2 && $0[1..<($0.count - 1)].contains { $0.contains(",") }
             })
@@ -232,9 +234,7 @@ package struct ImportReader {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         let columns = fileColumns.resolved
-        var record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
-        recordCount += 1
-        record.number = options.format == .xml ? recordCount : line
+        let record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
         checkPaths(of: record)
         return record
     }

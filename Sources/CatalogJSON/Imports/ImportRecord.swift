@@ -3,8 +3,6 @@ package import Catalog
 /// A validated row of an import.
 package struct ImportRecord: Sendable {
     package let line: Int
-    /// The number by which the row is staged: its line, but the number of the record in XML, where a line may have many.
-    package var number = 0
     package let store: CatalogKey
     /// The shelves by their keys or titles in the file, each after those above it.
     package let shelves: [[String]]

@@ -79,17 +79,25 @@ package enum RejectedRow {
     }
 
     /// Returns a line of NDJSON with values of members that are missing or blank.
-    static func row(_ bytes: [UInt8], filling members: [JSONValue.Member]) -> String {
-        guard !members.isEmpty, case .object(let old)? = try? JSONReader.parse(bytes) else {
+    static func row(_ bytes: [UInt8], filling texts: [(name: String, text: String)]) -> String {
+        guard !texts.isEmpty, case .object(let old)? = try? JSONReader.parse(bytes) else {
             return String(decoding: bytes, as: UTF8.self)
         }
         let own = old.filter { member in
             if case .string(let text) = member.value { return !text.trimmed.isEmpty }
             return member.value != .null
         }
-        let keys = Set(own.map { ColumnTitle.key($0.name) })
-        let missing = members.filter { !keys.contains(ColumnTitle.key($0.name)) }
-        return JSONValue.object(own + missing.sorted { $0.name < $1.name }).text
+        let missing = missing(texts, in: own.map(\.name))
+        return JSONValue.object(own + missing.map { JSONValue.Member($0.name, .string($0.text)) }).text
+    }
+
+    /// Returns the texts whose names a row lacks.
+    static func missing(
+        _ texts: [(name: String, text: String)],
+        in names: [String]
+    ) -> [(name: String, text: String)] {
+        let keys = Set(names.map(ColumnTitle.key))
+        return texts.filter { !keys.contains(ColumnTitle.key($0.name)) }
     }
 
     /// Whether an object is the row of a variant with the texts of its product.

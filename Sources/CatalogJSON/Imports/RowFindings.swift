@@ -84,18 +84,18 @@ package struct RowFindings {
         summary.fieldsEmptied = emptied.count
         if let firstDifference {
             summary.warnings.append(
-                "sizes differ from names in \(Self.rows(summary.sizesDifferent)): \(firstDifference.description)"
+                "sizes differ from names in \(summary.sizesDifferent.rows): \(firstDifference.description)"
             )
         }
         if summary.skipped > 0 {
             let reasons = skips.mostFrequent.map { "\($0.text) (\($0.count))" }.joined(separator: ", ")
             summary.warnings.append(
-                "skipped \(Self.rows(summary.skipped)) that the profile excludes: \(reasons)"
+                "skipped \(summary.skipped.rows) that the profile excludes: \(reasons)"
             )
         }
         func warn(_ count: Int, _ line: Int?, _ text: String) {
             guard count > 0, let line else { return }
-            summary.warnings.append("\(text) in \(Self.rows(count)), first on line \(line)")
+            summary.warnings.append("\(text) in \(count.rows), first on line \(line)")
         }
         warn(summary.pricesZero, firstLines.zeroPrice, "price 0")
         warn(
@@ -108,6 +108,4 @@ package struct RowFindings {
         summary.warnings += warnings
         outliers = UnitPriceOutliers()
     }
-
-    private static func rows(_ count: Int) -> String { "\(count) row\(count == 1 ? "" : "s")" }
 }

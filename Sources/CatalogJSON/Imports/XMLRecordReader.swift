@@ -121,8 +121,8 @@ struct FieldRecord {
     func filling(_ texts: [(name: String, text: String)]) -> FieldRecord {
         var record = FieldRecord(line: line)
         for (name, text) in fields where !text.trimmed.isEmpty { record.add(name, text) }
-        let keys = Set(record.fields.flatMap { [$0.name, Self.localName($0.name)] }.map(ColumnTitle.key))
-        for (name, text) in texts.sorted(by: { $0.name < $1.name }) where !keys.contains(ColumnTitle.key(name)) {
+        let names = record.fields.flatMap { [$0.name, Self.localName($0.name)] }
+        for (name, text) in RejectedRow.missing(texts, in: names) {
             let name = name.replacing(" ", with: "_")
             guard name.first?.isLetter == true, name.allSatisfy({ $0.isLetter || $0.isNumber || "_-.:".contains($0) })
             else { continue }

@@ -23,7 +23,6 @@ extension ImportSession {
     /// The actual counts replace the predicted ones, because other writers may have interfered.
     func apply() async throws {
         let (id, lookup) = (id, lookup)
-        let changedRows = changedRows
         summary.clearChanges()
         let changed = Set(
             try await transaction { connection in
@@ -48,7 +47,7 @@ extension ImportSession {
                 columns: columns,
                 attributeNames: columns.hasAttributes ? attributeNames : nil,
                 keepsStock: summary.stockKept > 0,
-                keepsAttributes: columns.hasAttributes && attributeNames == nil && options.format != .csv,
+                keepsAttributes: keepsAttributes,
                 hasRepeats: hasRepeats,
                 changed: changedRows,
                 isDistributed: isDistributed

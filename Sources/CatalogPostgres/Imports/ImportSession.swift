@@ -32,7 +32,7 @@ final class ImportSession {
     private var unknownStores: Set<CatalogKey> = []
     private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
-    private var waiting: [(record: ImportRecord, shelves: [CatalogKey])] = []
+    private var waiting: [(record: ImportRecord, number: Int, shelves: [CatalogKey])] = []
     /// The names of the attributes in the file; nil if it has all of a product's in one column.
     private(set) var attributeNames: [String]? = []
 
@@ -196,25 +196,23 @@ final class ImportSession {
         _ onReject: (ImportRejection) throws -> Void
     ) throws {
         summary.read += 1
-        if options.format == .xml, case .record(let record) = event {
-            linesOfRecords.append(Int32(clamping: record.line))
-        }
         switch event {
         case .rejected(let rejection): try reject(rejection, onReject)
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
             if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
         case .record(let record):
+            let number = number(of: record)
             if stores[record.store] == nil { stores[record.store] = newStore(record.currency) }
             let shelves = try shelfKeys(record, &stores[record.store]!)
             findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
             if let unreadable = record.unreadableStock, unreadableStock.count < Self.unreadableStockLimit {
-                unreadableStock[record.number] = unreadable
+                unreadableStock[number] = unreadable
             }
             if stores[record.store]?.id == nil {
-                waiting.append((record, shelves))
+                waiting.append((record, number, shelves))
             } else {
-                write(record, shelves: shelves, to: &rows)
+                write(record, number, shelves: shelves, to: &rows)
             }
         }
     }
@@ -245,31 +243,27 @@ final class ImportSession {
             let reason = "is not understood, and the product is new"
             var rejection = ImportRejection(line: line(of: number), column: options.title(of: .inStock), reason: reason)
             if let known = unreadableStock[number] {
-                rejection = ImportRejection(
-                    line: known.line,
-                    column: known.column,
-                    value: known.value,
-                    reason: "\(known.reason); the product is new and has no earlier value"
-                )
-                rejection.keep(row: known.row, header: known.header, separator: known.separator)
-                rejection.isCompleteVariant = known.isCompleteVariant
+                rejection = known
+                rejection.reason += "; the product is new and has no earlier value"
             }
             try reject(rejection, onReject)
         }
         let kept = unreadableStock.filter { number, _ in !numbers.contains(number) }.min { $0.key < $1.key }
         if let (_, first) = kept {
             summary.warnings.append(
-                "kept the stored availability in \(summary.stockKept) row\(summary.stockKept == 1 ? "" : "s"): \(first.description)"
+                "kept the stored availability in \(summary.stockKept.rows): \(first.description)"
             )
         }
     }
+
+    /// Whether rows may lack the column with all attributes, as no row of a file with a header does.
+    var keepsAttributes: Bool { columns.hasAttributes && attributeNames == nil && options.format != .csv }
 
     /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard columns.hasAttributes else { return }
         guard let attributeNames else {
-            // Each row of a file with a header has the column.
-            guard options.format != .csv else { return }
+            guard keepsAttributes else { return }
             try await transaction { [id] connection in
                 try connection.set("enable_nestloop", "off")
                 try connection.execute(ImportStatements.keepAttributes, [id.parameter])
@@ -305,8 +299,15 @@ final class ImportSession {
             return ids
         }
         for (key, id) in zip(new, ids) { stores[key]?.id = id }
-        for (record, shelves) in waiting { write(record, shelves: shelves, to: &rows) }
+        for (record, number, shelves) in waiting { write(record, number, shelves: shelves, to: &rows) }
         waiting = []
+    }
+
+    /// Returns the number by which a row is staged: its line, but the number of the record in XML.
+    private func number(of record: ImportRecord) -> Int {
+        guard options.format == .xml else { return record.line }
+        linesOfRecords.append(Int32(clamping: record.line))
+        return linesOfRecords.count
     }
 
     /// Returns the line of a row with the number by which it is staged.
@@ -348,15 +349,21 @@ final class ImportSession {
     }
 
     /// Writes a row for each shelf of a product, or one without a shelf.
-    private func write(_ record: ImportRecord, shelves: [CatalogKey], to rows: inout CopyText) {
-        guard !shelves.isEmpty else { return write(record, shelf: nil, part: 0, to: &rows) }
-        for (part, shelf) in shelves.enumerated() { write(record, shelf: shelf, part: part, to: &rows) }
+    private func write(_ record: ImportRecord, _ number: Int, shelves: [CatalogKey], to rows: inout CopyText) {
+        guard !shelves.isEmpty else { return write(record, number, shelf: nil, part: 0, to: &rows) }
+        for (part, shelf) in shelves.enumerated() { write(record, number, shelf: shelf, part: part, to: &rows) }
     }
 
-    private func write(_ record: ImportRecord, shelf: CatalogKey?, part: Int, to rows: inout CopyText) {
+    private func write(
+        _ record: ImportRecord,
+        _ number: Int,
+        shelf: CatalogKey?,
+        part: Int,
+        to rows: inout CopyText
+    ) {
         rows.field(stores[record.store]!.id!)
         rows.raw(id.text)
-        rows.field(record.number)
+        rows.field(number)
         rows.field(part)
         rows.raw(record.store.text)
         rows.field(shelf?.text)

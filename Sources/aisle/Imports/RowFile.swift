@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogJSON
+internal import Platform
 
 /// An input file with rows of named columns. It is read twice: to check all rows, and then to use them.
 struct RowFile {
@@ -113,12 +114,10 @@ extension ImportOptions.Format {
         let fileExtension =
             name.dropFirst().split(separator: ".", omittingEmptySubsequences: false).dropFirst().last?.lowercased()
             ?? ""
-        if name.lowercased().hasSuffix(".zip") || !name.dropFirst().contains("."), let entry = entryOfArchive(path) {
-            return try of(entry, nil)
-        }
         // The separator of a CSV file is found in its header.
         let known = ["tsv": "csv", "txt": "csv", "jsonl": "ndjson"][fileExtension] ?? fileExtension
         guard let chosen = Self(rawValue: known) else {
+            if let entry = fileOfArchive(path) { return try of(entry, nil) }
             throw CommandFailure(
                 "the format of \(name) is not known from its extension; use --format csv, ndjson or xml",
                 CommandFailure.usage
@@ -127,15 +126,15 @@ extension ImportOptions.Format {
         return chosen
     }
 
-    /// Returns the name of the first file in a zip archive; nil for another file, or for one without an extension.
-    private static func entryOfArchive(_ path: String) -> String? {
-        guard path.lowercased().hasSuffix(".zip"), let start = try? InputFile(path).read(upTo: 1 << 10),
-            start.count > 30,
-            start.starts(with: [0x50, 0x4B, 0x03, 0x04])
-        else { return nil }
-        let length = Int(start[26]) | Int(start[27]) << 8
-        let name = String(decoding: start[30...].prefix(length), as: UTF8.self)
-        return name.contains(".") && !name.lowercased().hasSuffix(".zip") ? name : nil
+    /// Returns the name of the file in a zip archive; nil for another file.
+    private static func fileOfArchive(_ path: String) -> String? {
+        guard path.lowercased().hasSuffix(".zip"), let start = try? InputFile(path).read(upTo: 1 << 16) else {
+            return nil
+        }
+        var decompressor = Decompressor()
+        // A damaged archive is reported when it is imported.
+        try? decompressor.read(start) { _ in }
+        return decompressor.fileName
     }
 }
 

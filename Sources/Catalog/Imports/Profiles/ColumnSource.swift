@@ -45,18 +45,18 @@ package struct ColumnSource: Sendable, Hashable {
         case all(String)
 
         package func text(_ text: String) -> String {
-            if case .all = self { return text }
-            let parts = text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
-            return (isFirst ? parts.first : parts.last) ?? ""
+            switch self {
+            case .first(let separator): Self.parts(text, separator).first ?? ""
+            case .last(let separator): Self.parts(text, separator).last ?? ""
+            case .all: text
+            }
+        }
+
+        private static func parts(_ text: String, _ separator: String) -> [String] {
+            text.split(separator: separator).map { String($0).trimmed }.filter { !$0.isEmpty }
         }
 
         package var isAll: Bool { if case .all = self { true } else { false } }
-        package var isFirst: Bool { if case .first = self { true } else { false } }
-        package var separator: String {
-            switch self {
-            case .first(let text), .last(let text), .all(let text): text
-            }
-        }
     }
 
     /// Returns a text with line breaks in place of the characters that mean them.
