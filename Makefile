@@ -21,7 +21,7 @@ TEST_LIMIT := timeout --kill-after=30 45m
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
-FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CatalogJSONTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CollationTests|ShelvesTests|CatalogJSONTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.
 # A PgBouncer that supports prepared statements, if its source exists.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
@@ -188,8 +188,8 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	fi
 
 # The suites whose tests run on a coordinator and two workers, too.
-CITUS_STORES := AuditPartition AuditStore DatabaseEpoch FacetCache FilterOracle Importer ImportProfileStore ListStore ManualOrder \
-    ModificationTime Popularity Resort SettingsStore SettingsSync SortOracle Statement StoreConformance StoreDeletion StoreState StoreWorkers
+CITUS_STORES := AuditPartition AuditStore DatabaseEpoch FilterOracle Importer ImportProfileStore ListStore ManualOrder \
+    ModificationTime Popularity Resort SettingsStore SettingsSync ShelfMemory ShelfReader SortKey SortOracle Statement StoreConformance StoreDeletion StoreState StoreWorkers
 CITUS_SUITES := $(foreach suite,$(CITUS_STORES),CatalogPostgresIntegrationTests.$(suite)Tests) CatalogHTTPIntegrationTests \
     $(if $(wildcard ../shared/data),RealCatalogTests)
 
@@ -251,10 +251,10 @@ test-upgrade: build build-tests ## Kill migrations of a database with data; serv
 	$(TEST_LIMIT) python3 Tests/Faults/upgrade.py $(AISLE)
 
 FUZZ_SECONDS ?= 300
-FUZZ_TARGETS := json csv cursor wire size jwt
+FUZZ_TARGETS := json csv cursor wire size jwt shelf
 
 .PHONY: fuzz
-fuzz: deps ## Fuzz the parsers of untrusted input, each for FUZZ_SECONDS (300), with libFuzzer
+fuzz: deps ## Fuzz the parsers of untrusted input and shelves in memory, each for FUZZ_SECONDS (300), with libFuzzer
 	AISLE_FUZZ=1 swift build --scratch-path .build-fuzz -Xswiftc -sanitize=fuzzer -Xswiftc -use-ld=lld --product Fuzz
 	for target in $(FUZZ_TARGETS); do \
 	    mkdir -p .aisle/fuzz/$$target Tests/Fuzz/corpora/$$target && seed=$$RANDOM && echo "$$target, seed $$seed:" && \

@@ -37,6 +37,12 @@ let package = Package(
         .target(name: "CPlatform"),
         .systemLibrary(name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        // Linked statically, so that all servers of a release have one version on all systems.
+        .target(
+            name: "CICU",
+            linkerSettings: [":libicui18n.a", ":libicuuc.a", ":libicudata.a", "stdc++"].map { .linkedLibrary($0) }
+        ),
+        .target(name: "Collation", dependencies: ["CICU"], swiftSettings: strict),
         .target(name: "Platform", dependencies: ["CExpat", "CPlatform", "CZlib"], swiftSettings: strict),
         .target(name: "WebClient", dependencies: ["CCurl", "Platform"], swiftSettings: strict),
         .target(
@@ -62,6 +68,7 @@ let package = Package(
         .target(name: "Ordering", swiftSettings: strict),
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
         .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
+        .target(name: "Shelves", dependencies: ["Catalog"], swiftSettings: strict),
         .target(
             name: "CatalogJSON",
             dependencies: ["AisleDiff", "Catalog", "Ordering", "Platform"],
@@ -99,7 +106,7 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "CatalogJSON", "LibPQ", "Ordering", "Platform", "Schema",
+                "Catalog", "CatalogJSON", "Collation", "LibPQ", "Ordering", "Platform", "Schema", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             swiftSettings: strict
@@ -167,11 +174,6 @@ let package = Package(
             swiftSettings: strict
         ),
         .target(
-            name: "CICU",
-            path: "Tests/CICU",
-            linkerSettings: [.linkedLibrary("icui18n"), .linkedLibrary("icuuc")]
-        ),
-        .target(
             name: "InMemoryCatalog",
             dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering"],
             path: "Tests/InMemoryCatalog",
@@ -180,7 +182,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "CICU", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "LocalPostgres",
+                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "LibPQ", "LocalPostgres",
                 "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",
@@ -201,6 +203,16 @@ let package = Package(
             name: "CatalogTests",
             dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CollationTests",
+            dependencies: ["Collation", "Ordering"],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "ShelvesTests",
+            dependencies: ["Catalog", "Ordering", "Shelves", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -248,8 +260,8 @@ let package = Package(
         .testTarget(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Schema",
-                "TestSupport",
+                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "LibPQ",
+                "Ordering", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -279,7 +291,7 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogJSON", "Telemetry",
+                "aisle", "Catalog", "CatalogJSON", "Platform", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -301,7 +313,7 @@ if Context.environment["AISLE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "Platform",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "Ordering", "Platform", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz",

@@ -1,8 +1,8 @@
 """Writes the software bill of materials of a release (CycloneDX 1.5), and checks the licences. Usage: sbom.py OUTPUT [AISLE]
 
 The components are the Swift packages of Package.resolved, the software that their notices name, the Swift runtime, and the Debian
-libraries that AISLE (.build/release/aisle) needs. An unknown licence, or one that licenses.allow does not list, is an error. Packages
-that are not linked into the release, such as those for tests, have the scope "excluded".
+libraries that are linked statically or that AISLE (.build/release/aisle) needs. An unknown licence, or one that licenses.allow does not
+list, is an error. Packages that are not linked into the release, such as those for tests, have the scope "excluded".
 """
 import glob, hashlib, json, os, re, shutil, subprocess, sys, time, uuid
 
@@ -39,6 +39,8 @@ DEBIAN = {
     "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "zlib1g": "Zlib",
 }
+# Debian packages whose archives are linked statically, by the module that does.
+STATIC = {"CICU": ("libicu-dev", "Unicode-DFS-2016")}
 
 
 def output(*words):
@@ -148,12 +150,24 @@ def libraries(executable, problems):
         else:
             problems.append(f"{library}: no Debian package has it")
     for package in sorted(found):
-        version, architecture = output("dpkg-query", "-W", "-f=${Version} ${Architecture}", package).split("\n")[0].split()
+        version, reference = debian(package)
         if package not in DEBIAN:
             problems.append(f"{package} {version}: the licence is not known")
             continue
-        reference = f"pkg:deb/debian/{package}@{version}?arch={architecture}"
         yield component(package, version, DEBIAN[package], reference, purl=reference)
+
+
+def archives():
+    """Yields the Debian packages whose archives are linked statically."""
+    for package, expression in (STATIC[module] for module in sorted(linked_modules() & STATIC.keys())):
+        version, reference = debian(package)
+        yield component(package, version, expression, reference, purl=reference, description="Linked statically")
+
+
+def debian(package):
+    """Returns the version and the reference of an installed Debian package."""
+    version, architecture = output("dpkg-query", "-W", "-f=${Version} ${Architecture}", package).split("\n")[0].split()
+    return version, f"pkg:deb/debian/{package}@{version}?arch={architecture}"
 
 
 def expressions(components):
@@ -168,7 +182,7 @@ def main():
     executable = sys.argv[2] if len(sys.argv) > 2 else f"{ROOT}/.build/release/aisle"
     version = re.search(r'static let version = "(.*)"', read(f"{ROOT}/Sources/aisle/App/Aisle.swift"))[1]
     problems = []
-    components = [*packages(problems), *toolchain(problems), *libraries(executable, problems)]
+    components = [*packages(problems), *toolchain(problems), *archives(), *libraries(executable, problems)]
     allowed = {line.strip() for line in read(f"{ROOT}/packaging/licenses.allow").splitlines() if line.strip() and line[0] != "#"}
     for name, expression in expressions(components):
         if expression not in allowed:

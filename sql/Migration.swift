@@ -5,14 +5,20 @@
 /// - `-- Compatible with: 10`: programs of schema version 10 and later work with the schema after it.
 /// - `-- Step: title` begins a part that runs in a transaction of its own, or outside of one if it says `CONCURRENTLY`.
 /// - `-- Batches: title` begins a part that is repeated, each time in a transaction, until it changes no row.
+/// - `-- Program: title` is a part without SQL, which the program runs.
 ///
 /// A file without parts runs in one transaction. Parts must be repeatable: after an interruption all of them run again.
 package struct Migration: Sendable, Hashable {
     package struct Part: Sendable, Hashable {
+        package enum Kind: String, Sendable, CaseIterable {
+            case step = "-- Step: "
+            case batches = "-- Batches: "
+            case program = "-- Program: "
+        }
+
         package let title: String
+        package let kind: Kind
         package let sql: String
-        /// Whether it is repeated until it changes no row.
-        package let isBatched: Bool
 
         /// Whether it must run outside of a transaction.
         package var isConcurrent: Bool { sql.contains(" CONCURRENTLY ") }
@@ -80,13 +86,11 @@ package struct Migration: Sendable, Hashable {
     ///
     /// - Parameter isDistributed: whether Citus has distributed the tables.
     package func parts(isDistributed: Bool = false) -> [Part] {
-        var parts: [(title: String, lines: [Substring], isBatched: Bool)] = []
+        var parts: [(title: String, kind: Part.Kind, lines: [Substring])] = []
         var hasHead = false
         for line in up(isDistributed: isDistributed).split(separator: "\n", omittingEmptySubsequences: false) {
-            if line.hasPrefix(Self.step) {
-                parts.append((String(line.dropFirst(Self.step.count)), [], false))
-            } else if line.hasPrefix(Self.batches) {
-                parts.append((String(line.dropFirst(Self.batches.count)), [], true))
+            if let kind = Part.Kind.allCases.first(where: { line.hasPrefix($0.rawValue) }) {
+                parts.append((String(line.dropFirst(kind.rawValue.count)), kind, []))
             } else if !parts.isEmpty {
                 parts[parts.count - 1].lines.append(line)
             } else if !line.isEmpty, !line.hasPrefix("--") {
@@ -94,11 +98,9 @@ package struct Migration: Sendable, Hashable {
             }
         }
         precondition(parts.isEmpty || !hasHead, "migration \(version) has statements before its first part")
-        return parts.map { Part(title: $0.title, sql: $0.lines.joined(separator: "\n"), isBatched: $0.isBatched) }
+        return parts.map { Part(title: $0.title, kind: $0.kind, sql: $0.lines.joined(separator: "\n")) }
     }
 
     private static let takes = "-- Takes about: "
     private static let compatible = "-- Compatible with: "
-    private static let step = "-- Step: "
-    private static let batches = "-- Batches: "
 }

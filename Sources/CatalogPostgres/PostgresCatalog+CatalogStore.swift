@@ -98,7 +98,7 @@ extension PostgresCatalog: CatalogStore {
     package func page<Items: PageItems>(
         _ request: PageRequest,
         likely: PlannedPage?,
-        into items: @Sendable (PlannedPage) -> Items
+        into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await pages.page(request, likely: likely, into: items)
     }

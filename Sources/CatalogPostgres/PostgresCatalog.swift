@@ -22,12 +22,18 @@ package struct PostgresCatalog: Sendable {
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
 
-    package init(_ database: Database, pageLimits: PageLimits = PageLimits()) {
+    /// The default memory for shelves, their views and facets, in bytes.
+    package static let shelfMemory = 256 << 20
+
+    /// - Parameters:
+    ///   - shelfMemory: the memory for shelves, their views and facets, in bytes.
+    ///   - reads: how plain pages are read.
+    package init(_ database: Database, shelfMemory: Int = shelfMemory, reads: ShelfReads = .memory) {
         self.database = database
         compactionSignal = CompactionSignal()
         shelfStore = PostgresShelfStore(database: database)
         productStore = PostgresProductStore(database: database)
-        pages = PostgresPageStore(database: database, limits: pageLimits)
+        pages = PostgresPageStore(database: database, shelfMemory: shelfMemory, reads: reads)
         diffs = PostgresDiffStore(pages: pages)
         orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         let customers = CustomerHashes(database)
@@ -42,6 +48,9 @@ package struct PostgresCatalog: Sendable {
         importProfileStore = PostgresImportProfileStore(database: database)
         auditStore = PostgresAuditStore(database: database, customers: customers)
     }
+
+    /// The use of the memory for shelves.
+    package var shelfMemoryUse: ShelfMemoryUse { pages.shelves.use }
 
     package func shutDown() { database.shutDown() }
 
@@ -73,6 +82,13 @@ package struct PostgresCatalog: Sendable {
 
     /// Deletes expired recorded responses in batches and returns their number.
     package func sweepResponses() async throws(CatalogError) -> Int { try await responses.sweep() }
+
+    /// Deletes old changes of shelves in batches, which no server follows any more, and returns their number.
+    package func trimShelfChanges() async throws(CatalogError) -> Int {
+        try await database.mappingErrors {
+            try await database.batch.transaction(within: .edit) { try $0.execute(ShelfChangeStatements.trim) }
+        }
+    }
 
     /// Purges old tombstones of settings and expired tickets; returns the number of affected users and rows.
     ///

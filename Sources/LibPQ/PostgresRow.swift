@@ -14,6 +14,9 @@ package struct PostgresRow: ~Copyable {
         return UnsafeRawBufferPointer(start: PQgetvalue(raw, index, Int32(column)), count: length)
     }
 
+    /// Returns the bytes of a column without NULL, valid as long as the row.
+    package func presentBytes(_ column: Int) throws -> UnsafeRawBufferPointer { try present(column, bytes(column)) }
+
     package func bool(_ column: Int) throws -> Bool { try integer(column, UInt8.self) != 0 }
     package func int2(_ column: Int) throws -> Int16 { try integer(column) }
     package func int4(_ column: Int) throws -> Int32 { try integer(column) }
@@ -22,9 +25,9 @@ package struct PostgresRow: ~Copyable {
     package func int(_ column: Int) throws -> Int { Int(try integer(column, Int64.self)) }
     package func float8(_ column: Int) throws -> Double { Double(bitPattern: try integer(column)) }
     package func text(_ column: Int) throws -> String {
-        String(decoding: try present(column, bytes(column)), as: UTF8.self)
+        String(decoding: try presentBytes(column), as: UTF8.self)
     }
-    package func bytea(_ column: Int) throws -> [UInt8] { Array(try present(column, bytes(column))) }
+    package func bytea(_ column: Int) throws -> [UInt8] { Array(try presentBytes(column)) }
 
     /// Microseconds since 1970-01-01T00:00:00Z.
     package func timestamptz(_ column: Int) throws -> Int64 {

@@ -18,7 +18,7 @@ package enum PostgresValue: Sendable, Hashable {
     case textArray([String])
     case int8Array([Int64?])
     case boolArray([Bool])
-    case byteaArray([[UInt8]])
+    case byteaArray([[UInt8]?])
 
     /// PostgreSQL's OID of the type.
     var oid: UInt32 {
@@ -86,9 +86,8 @@ package enum PostgresValue: Sendable, Hashable {
                 value.map { bytes.append(bigEndian: $0) } != nil
             }
         case .byteaArray(let values):
-            encodeArray(values, of: 17, into: &bytes) {
-                $1.append(contentsOf: $0)
-                return true
+            encodeArray(values, of: 17, hasNulls: values.contains(nil), into: &bytes) { value, bytes in
+                value.map { bytes.append(contentsOf: $0) } != nil
             }
         }
     }

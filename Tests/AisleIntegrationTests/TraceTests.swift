@@ -7,7 +7,7 @@ import WebClient
 
 /// Traces of real servers, sent to a collector on a real socket.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct TraceTests {
-    private static let page = "/stores/corner/shelves/dairy/products?sort=price&limit=5"
+    private static let page = "/stores/corner/shelves/cheese/products?sort=price&limit=5"
 
     /// Sends a request that continues a trace, and returns the response.
     private static func send(
@@ -46,7 +46,7 @@ import WebClient
             #expect(page.status == 200)
             let move = try await Self.send(
                 "POST",
-                servers.url(1, "/stores/corner/shelves/dairy/order/moves"),
+                servers.url(1, "/stores/corner/shelves/cheese/order/moves"),
                 #"{"moves":[{"ids":["\#(try Self.lastProduct(page))"],"place":"first"}]}"#,
                 trace: Self.trace(2)
             )
@@ -86,7 +86,11 @@ import WebClient
             func names(_ number: Int) -> Set<String> {
                 Set(collector.spans.filter { $0.trace == Self.trace(number) }.map(\.name))
             }
-            #expect(names(1).isSuperset(of: ["wait pages", "ShelfLookup.versions", "PageStatement", "render page"]))
+            #expect(
+                names(1).isSuperset(of: [
+                    "wait pages", "ShelfLookup.versions", "ShelfReadStatements.products", "render page",
+                ])
+            )
             #expect(names(2).isSuperset(of: ["wait writes", "BEGIN", "COMMIT"]))
             #expect(
                 names(3).isSuperset(of: ["wait imports", "ImportStatements.stage", "ImportStatements.upsertProducts"])

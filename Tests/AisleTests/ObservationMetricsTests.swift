@@ -74,7 +74,7 @@ import Testing
             .laneWaited(lane: "writes", .milliseconds(2)), .connectionRejected(address: "192.0.2.1"),
             .eventsSent(.shelf, count: 3), .feedUpdated(.user, delay: .milliseconds(20)),
             .importEnded(summary, .seconds(2)), .importEnded(nil, .seconds(1)),
-            .purchasesFolded(count: 11, .seconds(1)),
+            .purchasesFolded(count: 11, .seconds(1)), .shelfRead(.whole, .milliseconds(20)),
         ]
         for observation in observations { metrics.observe(observation) }
         let text = registry.text(.prometheus)
@@ -87,7 +87,9 @@ import Testing
             #"aisle_event_delay_seconds_count{kind="user"} 1"#, #"aisle_imports_total{outcome="completed"} 1"#,
             #"aisle_imports_total{outcome="failed"} 1"#, #"aisle_import_rows_total{result="inserted"} 7"#,
             #"aisle_import_rows_total{result="rejected"} 2"#, "aisle_import_duration_seconds_count 2",
-            "aisle_folded_purchases_total 11", "aisle_fold_duration_seconds_count 1",
+            #"aisle_shelf_read_seconds_bucket{kind="whole",le="0.05"} 1"#,
+            #"aisle_shelf_read_seconds_count{kind="changes"} 0"#, "aisle_folded_purchases_total 11",
+            "aisle_fold_duration_seconds_count 1",
         ] { #expect(text.contains(line + "\n"), "\(line)") }
         // No label contains an address.
         #expect(!text.contains("192.0.2.1"))

@@ -5,7 +5,7 @@ Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog fil
 """
 import http.client, json, os, re, statistics, subprocess, sys, time
 
-import abuse, filters, pages, reports, resort, titles, users
+import abuse, filters, pages, reports, resort, shelves, titles, users
 from harness import *
 
 # The number of rows of the largest import.
@@ -169,7 +169,7 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-only = os.environ.get("AISLE_BENCH_ONLY", "imports large titles pages filters moves million users resort abuse reports").split()
+only = os.environ.get("AISLE_BENCH_ONLY", "imports large titles pages shelves filters moves million users resort abuse reports").split()
 try:
     if CSV and "imports" in only:
         imports()
@@ -181,6 +181,8 @@ try:
         big()
     if "pages" in only:
         pages.all()
+    if "shelves" in only:
+        shelves.all()
     if "filters" in only:
         filters.all(CSV)
     if "moves" in only:

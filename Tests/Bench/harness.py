@@ -34,32 +34,32 @@ def exists(database):
     return sql("postgres", f"SELECT 1 FROM pg_database WHERE datname = '{database}'") == "1"
 
 
-def fresh(database):
+def fresh(database, program=AISLE):
     sql("postgres", f"DROP DATABASE IF EXISTS {database} WITH (FORCE)")
     sql("postgres", f"CREATE DATABASE {database} TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
-    run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
+    run(program, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
 
 
-def big():
+def big(database="big", program=AISLE):
     """Creates a million products on 10,000 shelves; the first shelf has 100,000."""
-    if exists("big"):
-        run(AISLE, "db", "migrate", "--dsn", f"{DSN} dbname=big")
+    if exists(database):
+        run(program, "db", "migrate", "--dsn", f"{DSN} dbname={database}")
     else:
-        fresh("big")
-        run(AISLE, "seed", "--dsn", f"{DSN} dbname=big", "--shelves", "10000", "--products", "1000000", "--seed", "7")
-        sql("big", "VACUUM ANALYZE")
+        fresh(database, program)
+        run(program, "seed", "--dsn", f"{DSN} dbname={database}", "--shelves", "10000", "--products", "1000000", "--seed", "7")
+        sql(database, "VACUUM ANALYZE")
 
 
 @contextlib.contextmanager
-def served(database, options="", log=subprocess.DEVNULL, **environment):
+def served(database, options="", log=subprocess.DEVNULL, program=AISLE, port=PORT, **environment):
     """Starts a server on a database and yields it when it is ready."""
     variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off", **environment}
-    words = [AISLE, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(PORT)]
+    words = [program, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(port)]
     server = subprocess.Popen(words, stderr=log, env=variables)
     try:
         for _ in range(100):
             try:
-                urllib.request.urlopen(BASE + "/readyz")
+                urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz")
                 break
             except OSError:
                 time.sleep(0.1)

@@ -22,9 +22,9 @@ def write_paths(shelves=SHELVES):
         file.write("\n".join(paths))
 
 
-def load(seconds=SECONDS, clients=CLIENTS, rate=None, warm_up=1, seed=SEED):
+def load(seconds=SECONDS, clients=CLIENTS, rate=None, warm_up=1, seed=SEED, port=PORT, paths="paths"):
     """Runs the load generator, and returns its report; with a rate, requests are sent at fixed times."""
-    words = [LOAD, "--port", str(PORT), "--paths", f"{FOLDER}/paths", "--skew", str(SKEW), "--seed", str(seed), "--connections", str(clients),
+    words = [LOAD, "--port", str(port), "--paths", f"{FOLDER}/{paths}", "--skew", str(SKEW), "--seed", str(seed), "--connections", str(clients),
              "--seconds", str(seconds), "--warm-up", str(warm_up)] + (["--rate", str(rate)] if rate else [])
     report = json.loads(run(*words).stdout)
     assert set(report["statuses"]) <= {"200"} and report["lost"] == 0, report

@@ -139,6 +139,36 @@ import TestSupport
         }
     }
 
+    @Test("A total counts all products that match the filter, on every page, with a cached page apart")
+    func totals() async throws {
+        try await withServer { client, _ in
+            let products = Self.shelf + "/products?limit=1"
+            for _ in 0..<2 {
+                for (query, total) in [
+                    ("&total=true", 4), ("&total=true&in_stock=true", 3), ("&total=true&brand=Arla&price_max=2.00", 1),
+                    ("&total=true&brand=Milka", 0), ("&total=true&sort=price", 4), ("&total", 4),
+                ] {
+                    let page = try await get(client, products + query)
+                    #expect(page.status == 200)
+                    #expect(page.json["page"]?["total"] == .number("\(total)"), "\(query)")
+                }
+                for query in ["", "&total=false", "&sort=price"] {
+                    let page = try await get(client, products + query)
+                    #expect(page.json["page"]?["total"] == nil, "\(query)")
+                }
+            }
+            let first = try await get(client, products + "&total=true&in_stock=true")
+            guard case .string(let cursor)? = first.json["page"]?["next_cursor"] else {
+                Issue.record("no cursor")
+                return
+            }
+            let second = try await get(client, products + "&total=true&cursor=\(cursor)")
+            #expect(second.json["page"]?["total"] == .number("3"))
+            let invalid = try await get(client, products + "&total=yes")
+            #expect(invalid.status == 400)
+        }
+    }
+
     @Test("Facet counts match the results of choosing each value")
     func facetsCountPickerChoices() async throws {
         try await withServer { client, _ in

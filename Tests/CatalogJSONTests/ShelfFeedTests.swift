@@ -121,7 +121,7 @@ private final class Failover: PageStore, ChangeStore {
     func page<Items: PageItems>(
         _ request: PageRequest,
         likely: PlannedPage?,
-        into items: @Sendable (PlannedPage) -> Items
+        into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await store.page(request, likely: likely, into: items)
     }

@@ -104,8 +104,8 @@ import Testing
                 UPDATE placement SET name = normalize(name, NFD), brand = normalize(brand, NFD), tags = ARRAY[normalize(tags[1], NFD)];
                 UPDATE placement_popularity SET name = normalize(name, NFD);
                 UPDATE shelf SET title = normalize('\(Self.decomposed)', NFD) WHERE key = 'x';
-                INSERT INTO product (store_id, sku, name, brand, created_at, modified_at)
-                SELECT store_id, 'long', 'Long', '\(Self.growing)', now(), now() FROM store
+                INSERT INTO product (store_id, sku, name, brand, name_key, brand_key, created_at, modified_at)
+                SELECT store_id, 'long', 'Long', '\(Self.growing)', '', '', now(), now() FROM store
                 """
             try await owner.perform { try $0.run(script: script) }
             let before = try await versions(catalog)

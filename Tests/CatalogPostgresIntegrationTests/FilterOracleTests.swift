@@ -46,87 +46,9 @@ import TestSupport
         }
     }
 
-    /// Limits so low that a shelf of the tests is read as a large one, and of its filters: none keeps few; a part of them; all.
-    private static let largeShelves = [0, 6, 1000].map { few in
-        var limits = PageLimits()
-        (limits.filteredInPipeline, limits.sortedInPipeline, limits.walkedPages, limits.walkedRows) = (0, 0, 1, 0)
-        limits.few = few
-        return limits
-    }
-
-    @Test("Filters of large shelves keep the same products, however they are read", arguments: largeShelves)
-    func readsLargeShelves(_ limits: PageLimits) async throws {
-        try await withShelf(.last, seed: 5) { memory, catalog, products, generator in
-            let large = PostgresCatalog(catalog.database, pageLimits: limits)
-            let sorts = Sort.allSingle + [try Sort.parse("-popularity,price"), try Sort.parse("brand,position")]
-            for key in FilterKey.allCases {
-                for other in [key, FilterKey.allCases.randomElement(using: &generator)!] {
-                    guard let filter = Self.filter([key, other], products, &generator) else { continue }
-                    for sort in sorts {
-                        let expected = try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids
-                        let place = "\(sort.description) where \(filter.query)"
-                        #expect(try await large.allPages(Self.request(sort, filter)) == expected, "\(place)")
-                    }
-                }
-            }
-        }
-    }
-
-    @Test(
-        "A page of a large shelf is partial if its filter keeps few of the rows that it may read",
-        arguments: Sort.allSingle
-    )
-    func pagesAreBounded(_ sort: Sort) async throws {
-        try await withShelf(.last, seed: 6) { memory, catalog, products, _ in
-            var limits = PageLimits()
-            (limits.filteredInPipeline, limits.few, limits.walkedPages, limits.walkedRows) = (0, 0, 2, 0)
-            let large = PostgresCatalog(catalog.database, pageLimits: limits)
-            // Nobody has this tag.
-            let filter = try Filter([.tag: .texts(["nowhere"])])
-            var request = Self.request(sort, filter)
-            request.limit = 4
-            var (pages, isLast) = (0, false)
-            while !isLast {
-                let page = try await large.page(request)
-                #expect(page.products.isEmpty)
-                #expect(page.isPartial == (page.next != nil))
-                (request.after, isLast) = (page.next, page.next == nil)
-                pages += 1
-                try #require(pages < 100)
-            }
-            // Each page but the last reads eight rows.
-            #expect(pages >= products.count / 8 && pages <= products.count / 8 + 1, "\(pages)")
-        }
-    }
-
-    @Test("A filter on the value of the sort narrows the range that a page reads")
-    func ownFiltersNarrowTheRange() async throws {
-        try await withShelf(.mixed, seed: 7) { memory, catalog, products, _ in
-            var limits = PageLimits()
-            (limits.filteredInPipeline, limits.few, limits.walkedPages, limits.walkedRows) = (0, 0, 2, 0)
-            let large = PostgresCatalog(catalog.database, pageLimits: limits)
-            let prices = products.compactMap(\.priceMinor).sorted()
-            let middle = ExactDecimal(Int128(prices[prices.count / 2]), scale: 2)
-            for (key, sort) in [(FilterKey.priceMin, "price"), (.priceMax, "-price")] {
-                var request = Self.request(try Sort.parse(sort), try Filter([key: .amount(middle)]))
-                request.limit = 4
-                let (expected, page) = (try await memory.page(request), try await large.page(request))
-                #expect(page.products.map(\.sku) == expected.products.map(\.sku))
-                #expect(!page.isPartial)
-            }
-        }
-    }
-
-    @Test(
-        "Each facet's counts ignore that facet's own filter, counted by statements or in memory",
-        arguments: [SoldOut.last, .mixed],
-        [false, true]
-    )
-    func facetsIgnoreOwnFilter(_ soldOut: SoldOut, inMemory: Bool) async throws {
-        try await withShelf(soldOut, seed: 3) { memory, counting, products, generator in
-            var limits = PageLimits()
-            if inMemory { limits.countedInMemory = 0...1000 }
-            let catalog = PostgresCatalog(counting.database, pageLimits: limits)
+    @Test("Each facet's counts ignore that facet's own filter", arguments: [SoldOut.last, .mixed])
+    func facetsIgnoreOwnFilter(_ soldOut: SoldOut) async throws {
+        try await withShelf(soldOut, seed: 3) { memory, catalog, products, generator in
             for round in 0..<60 {
                 let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(round % 5))
                 let filter = Self.filter(keys, products, &generator) ?? .none
@@ -136,13 +58,17 @@ import TestSupport
                     shelf: Self.shelf,
                     sort: .system,
                     filter: filter,
-                    facets: Set(chosen)
+                    facets: Set(chosen),
+                    wantsTotal: Bool.random(using: &generator)
                 )
                 let specified = try await memory.page(request)
                 let page = try await catalog.page(request)
                 #expect(page.facets == specified.facets, "\(chosen) where \(filter.query)")
                 #expect(page.products.map(\.sku) == specified.products.map(\.sku))
                 #expect((page.facets == nil) == chosen.isEmpty)
+                #expect(page.total == specified.total)
+                let matches = products.count { filter.accepts($0, in: Currency("EUR")!) }
+                #expect(page.total == (request.wantsTotal ? matches : nil))
                 guard let facets = page.facets else { continue }
                 #expect(facets.total == products.count { filter.accepts($0, in: Currency("EUR")!) })
                 let prices = facets.prices.reduce(0) { $0 + $1.count }
@@ -175,6 +101,8 @@ import TestSupport
             request.filter = filter
             #expect(try await catalog.page(request).planned.entityTag(day: 1) == tag)
             request.facets = [.brand]
+            #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
+            (request.facets, request.wantsTotal) = ([], true)
             #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
         }
     }

@@ -454,7 +454,10 @@ import TestSupport
             #expect(longest > 64)
             #expect(written > 0)
             #expect(after.allSatisfy { $0.1.length <= 64 })
-            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version == state.version)
+            // Shelves in memory follow the keys by the version.
+            let compacted = try await catalog.shelf(Self.shop, Self.shelf).state
+            #expect(compacted.version > state.version)
+            #expect(compacted.orderVersion == state.orderVersion)
             _ = try await edit(catalog, .undo(change: nil))
         }
     }

@@ -184,7 +184,7 @@ import TestSupport
         #expect(estimate.map { $0 == ("product", 12, 345) } == true)
         #expect(split.parts().map(\.title) == ["column x", "values of x", "index"])
         #expect(split.parts().map(\.sql) == ["ALTER;", "-- Some.\nUPDATE;", "CREATE INDEX CONCURRENTLY y;"])
-        #expect(split.parts().map(\.isBatched) == [false, true, false])
+        #expect(split.parts().map(\.kind) == [.step, .batches, .step])
         #expect(split.parts().map(\.isConcurrent) == [false, false, true])
     }
 

@@ -10,8 +10,11 @@ import Testing
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("shelf")!
 
-    @Test("No two pages of one version show different products while a merchandiser moves them")
-    func onePagePerVersion() async throws {
+    /// A page by an index, and one from memory.
+    private static let filters = [Filter.none, try! Filter([.inStock: .flag(true)])]
+
+    @Test("No two pages of one version show different products while a merchandiser moves them", arguments: filters)
+    func onePagePerVersion(_ filter: Filter) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
             _ = try await catalog.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.store)
@@ -40,6 +43,7 @@ import Testing
                             store: Self.store,
                             shelf: Self.shelf,
                             sort: Sort(.position, .ascending)!,
+                            filter: filter,
                             limit: 5
                         )
                         for _ in 0..<2500 {

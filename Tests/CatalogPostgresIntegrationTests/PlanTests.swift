@@ -70,119 +70,6 @@ import Testing
         }
     }
 
-    /// With a filter that keeps a tenth of the products or more, a page reads at most 20 times its rows.
-    @Test("Common filters read at most 20 times the page")
-    func commonFiltersReadFewRows() async throws {
-        let database = try await TestDatabase.migrated()
-        let catalog = PostgresCatalog(try Database(database.configuration))
-        try await CatalogGenerator(shelves: 1, products: 100_000, seed: 5).run(catalog.database.writes.pool)
-        try await catalog.database.writes.perform { try $0.run(script: "VACUUM ANALYZE placement") }
-        let head = try await catalog.shelf(Self.store, Self.shelf)
-        let wide = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, facets: [.brand, .price])
-        // Under a sanitizer, the first count can take longer than a request may; the next one finds it.
-        for _ in 0..<20 {
-            if (try? await catalog.page(wide)) != nil { break }
-        }
-        let counted = try await catalog.page(wide)
-        let facets = try #require(counted.facets)
-        // Filters that keep about a tenth: a brand, and the cheapest and most expensive tenths.
-        var (brands, kept) = ([String](), 0)
-        for brand in facets.brands.reversed() where kept < 10_000 && !brand.value.isEmpty {
-            brands.append(brand.value)
-            kept += brand.count
-        }
-        func price(_ share: Int) -> String {
-            var below = 0
-            let found = facets.prices.first {
-                below += $0.count; return below >= share * facets.total / 100
-            }
-            return Currency("EUR")!.decimal(found!.minor)
-        }
-        let filters: [[FilterKey: [String]]] = [
-            [.inStock: ["true"]], [.brand: Array(brands.prefix(Filter.valueLimit))], [.priceMax: [price(12)]],
-            [.priceMin: [price(45)], .priceMax: [price(57)]], [.inStock: ["true"], .priceMin: [price(50)]],
-        ]
-        for values in filters {
-            let filter = try Filter { values[$0] ?? [] }!
-            // The unit price depends on the price: if there is no price, there is no unit price.
-            for sort in Sort.allSingle where sort.terms[0].key != .unitPrice || filter[.priceMin] == filter[.priceMax] {
-                var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort, filter: filter)
-                var read: [Int] = []
-                for _ in 0..<3 {
-                    let plan = try request.plan(for: head)
-                    let lines = Self.withoutGeneration(try await Self.explain(catalog, plan, head))
-                    read.append(Self.rowsRead(lines))
-                    let page = try await catalog.page(request)
-                    request.after = page.next
-                    if page.next == nil { break }
-                }
-                // The order of another table reads two rows per product: one of the table, and the placement.
-                let rows = read.max()! / (sort.terms[0].key.table == SortKey.price.table ? 1 : 2)
-                #expect(rows <= 20 * 25, "\(sort.description) where \(filter.query)")
-            }
-        }
-        // A probe reads few rows of the filter's index, and nothing else.
-        let probed: [FilterKey: [String]] = [
-            .brand: [brands[0], "nobody"], .priceMin: [price(50)], .priceMax: [price(50)],
-            .createdAfter: ["2020-01-01T00:00:00Z"], .createdBefore: ["2020-01-01T00:00:00Z"],
-            .modifiedAfter: ["2020-01-01T00:00:00Z"], .unitPriceMax: ["0.01/kg"],
-        ]
-        for (key, values) in probed {
-            let filter = try Filter { $0 == key ? values : [] }!
-            let request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter)
-            let plan = try request.plan(for: head)
-            #expect(ProbeStatement.keys(of: filter) == [key])
-            let probe = catalog.pages.memory.statement(ProbeStatement.Shape(key, filter, limit: 1001))
-            let query = PostgresQuery(probe.statement, probe.parameters(plan, head.location))
-            let lines = try await catalog.database.writes.perform { try Self.explain(query, $0) }
-            #expect(Self.rowsRead(lines) <= 2 * 1001 + 10, "\(key.name): \(lines.joined(separator: "\n"))")
-        }
-        // Facets of a shelf that was counted before read the products that changed since, and no others.
-        try await catalog.setPrices([PriceChange(sku: counted.products[0].sku, priceMinor: 7)], in: Self.store)
-        let changes = PostgresQuery(
-            FacetStatements.changedProducts,
-            [
-                .int4(head.location.storeID), .int4(head.location.shelfID),
-                .timestamptz(head.state.modifiedAt.microseconds), .int8(1000),
-            ]
-        )
-        let changed = try await catalog.database.writes.perform { try Self.explain(changes, $0) }
-        #expect(Self.rowsRead(changed) <= 4, "\(changed.joined(separator: "\n"))")
-        // A filter that keeps few is read along its own index: here, a brand that no product has, and the highest prices.
-        let dear = try #require(facets.prices.last)
-        for (values, kept) in [
-            ([FilterKey.brand: ["nobody"]], 0), ([.priceMin: [Currency("EUR")!.decimal(dear.minor)]], dear.count),
-        ] {
-            let filter = try Filter { values[$0] ?? [] }!
-            for sort in Sort.allSingle where sort.respectsAvailability {
-                let request = PageRequest(store: Self.store, shelf: Self.shelf, sort: sort, filter: filter)
-                let plan = try request.plan(for: head)
-                let rows = Self.rowsRead(try await Self.explain(catalog, plan, head, access: .scan))
-                // The rows of each range that is read, and the brands. By unit price, an availability has a range for each dimension.
-                let times = sort.terms[0].key.isGroupedByDimension ? 7 : 2
-                #expect(rows <= times * kept + 25, "\(sort.description) where \(filter.query)")
-            }
-        }
-        catalog.shutDown()
-        try await database.drop()
-    }
-
-    /// Returns the number of rows that the scans of a plan read.
-    private static func rowsRead(_ lines: [String]) -> Int {
-        func number(_ line: String, after mark: String) -> Int? {
-            line.ranges(of: mark).last.flatMap { Int(line[$0.upperBound...].prefix { $0.isNumber }) }
-        }
-        var (isScan, loops) = (false, 1)
-        return lines.reduce(0) { sum, line in
-            if line.contains("(actual") || line.contains("never executed") {
-                isScan = line.contains("Scan") && !line.contains("Subquery Scan")
-                loops = number(line, after: "loops=") ?? 1
-                return sum + (isScan ? (number(line, after: "rows=") ?? 0) * loops : 0)
-            }
-            return sum + (isScan ? (number(line, after: "Rows Removed by Filter: ") ?? 0) * loops : 0)
-        }
-    }
-
     /// Returns a plan without the lookup of the shelf's key generation: the table of shelves is small here,
     /// and scanned.
     private static func withoutGeneration(_ lines: [String]) -> [String] {
@@ -213,13 +100,10 @@ import Testing
     private static func explain(
         _ catalog: PostgresCatalog,
         _ plan: PagePlan,
-        _ head: ShelfHead,
-        access: PageStatement.Access = .walk
+        _ head: ShelfHead
     ) async throws -> [String] {
         // Like a page: range by range until there are enough rows.
-        var shape = PageStatement.Shape(plan)
-        shape.access = access
-        let statement = catalog.pages.memory.statement(shape)
+        let statement = catalog.pages.memory.statement(PageStatement.Shape(plan))
         return try await catalog.database.writes.perform { database in
             var (lines, missing): ([String], Int) = ([], 25)
             for range in statement.ranges.indices where missing > 0 {

@@ -39,12 +39,13 @@ import Testing
         try await withOlderCatalog { database, pool in
             let step = Migrator.Step.up(version: Self.before + 1, name: "popularity")
             #expect(try await Migrator(pool).estimate(of: step) == "about 1 s and 1 MB for 3000 rows of placement")
-            let progress = Mutex<[Int]>([])
+            let progress = Mutex<[String: [Int]]>([:])
             _ = try await Migrator(pool).migrate { step in
                 #expect(step.total == 3000)
-                progress.withLock { $0.append(step.rows) }
+                progress.withLock { $0[step.part, default: []].append(step.rows) }
             }
-            let rows = progress.withLock { $0 }
+            let batches = Schema.migrations[Self.before].parts().filter { $0.kind == .batches }.map(\.title)
+            let rows = progress.withLock { all in batches.flatMap { all[$0] ?? [] } }
             #expect(rows == rows.sorted())
             #expect(rows.count == 3, "100 shelves at a time")
             #expect(rows.last == 3000)

@@ -11,9 +11,9 @@ import Testing
 /// The planner takes the ids of stores and shelves for independent of each other, and expects about one product on each shelf. A join
 /// that reads a shelf once for each of its products then costs no more than any other join, by its estimates.
 @Suite(.timeLimit(.minutes(10))) struct SkewedPlanTests {
-    /// The statistics that the planner has.
+    /// The statistics that the planner has: none, the sizes of tables and which pages are visible to all, or all.
     enum Statistics: String, CaseIterable {
-        case none, current
+        case none, sizes, current
     }
 
     @Test("No fixed statement reads a shelf once per product", arguments: Statistics.allCases)
@@ -36,26 +36,16 @@ import Testing
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("No page, order or probe reads a shelf once per product", arguments: Statistics.allCases)
+    @Test("No page and no order reads a shelf once per product", arguments: Statistics.allCases)
     func pagesReadShelvesOnce(statistics: Statistics) async throws {
         var statements: [(name: String, statement: PostgresStatement, types: String?)] = []
-        let filters = [
-            FilterShape.none, FilterShape(try #require(try Filter { $0 == .tag ? ["fresh"] : [] })),
-            FilterShape(try #require(try Filter { $0 == .brand ? ["A", "B"] : $0 == .priceMax ? ["9.00"] : [] })),
-        ]
         // Other sorts by several keys read one table.
         let joined: Set<SortKey> = [.position, .popularity]
         for sort in StatementTests.sorts
         where sort.terms.count == 1 || sort.terms.contains(where: { joined.contains($0.key) }) {
-            for var shape in StatementTests.shapes(sort) {
-                for filter in filters {
-                    shape.filter = filter
-                    for access in [PageStatement.Access.walk, .scan] where access == .walk || !shape.isWhole {
-                        shape.access = access
-                        statements += PageStatement(shape).ranges.map {
-                            ("\(sort.description) \(access)", $0.statement, Self.types($0.slots))
-                        }
-                    }
+            for shape in StatementTests.shapes(sort) {
+                statements += PageStatement(shape).ranges.map {
+                    (sort.description, $0.statement, Self.types($0.slots))
                 }
             }
         }
@@ -64,7 +54,7 @@ import Testing
             uniquingKeysWith: { a, _ in a }
         )
         let found = try await Self.repeatedReads(Array(distinct.values), statistics, scans: ["off"])
-        #expect(distinct.count > 500)
+        #expect(distinct.count > 200)
         #expect(found.isEmpty, "\(found.prefix(30).joined(separator: "\n"))")
     }
 
@@ -81,37 +71,9 @@ import Testing
         slots.map {
             switch $0 {
             case .dimension: "smallint"
-            case .filter(.brand, _), .filter(.tag, _): "text[]"
             default: "unknown"
             }
         }.joined(separator: ", ")
-    }
-
-    @Test("Products of several brands are read along the index of brands")
-    func brandsUseTheirIndex() async throws {
-        let filter = try #require(try Filter { $0 == .brand ? ["A", "B"] : [] })
-        // No product of this catalog has a size. The order by brand is read brand by brand, without this statement.
-        let sorts = StatementTests.sorts.filter { sort in
-            sort.respectsAvailability && !sort.terms.contains { $0.key == .unitPrice }
-                && sort.terms.map(\.key) != [.brand]
-        }
-        let (database, connection) = try await Self.open(.current)
-        let indexes = try await connection.perform(within: .seconds(60)) { connection in
-            try connection.run(script: "SET enable_seqscan = off")
-            return try sorts.flatMap { sort in
-                var shape = PageStatement.Shape(sort: sort, cursor: nil, filter: FilterShape(filter))
-                shape.access = .scan
-                return try PageStatement(shape).ranges.map {
-                    let plan = try Self.genericPlan(of: $0.statement, types: Self.types($0.slots), connection)
-                    return "\(sort.description): \(PlanNode(plan).indexesOfBrands.sorted().joined(separator: ", "))"
-                }
-            }
-        }
-        await connection.close()
-        try await database.drop()
-        #expect(indexes.count > 50)
-        let others = indexes.filter { !$0.hasSuffix(": placement_by_brand") }
-        #expect(others.isEmpty, "\(others.joined(separator: "\n"))")
     }
 
     // MARK: - Plans
@@ -160,6 +122,10 @@ import Testing
     private static func fill(_ connection: isolated PostgresConnection, _ statistics: Statistics) throws {
         try connection.run(
             script: """
+                ALTER TABLE product SET (autovacuum_enabled = false);
+                ALTER TABLE placement SET (autovacuum_enabled = false);
+                ALTER TABLE placement_popularity SET (autovacuum_enabled = false);
+                ALTER TABLE placement_position SET (autovacuum_enabled = false);
                 INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
                     popularity_half_life_days, newcomer_boost)
                 OVERRIDING SYSTEM VALUE
@@ -172,8 +138,9 @@ import Testing
                 CREATE TEMPORARY TABLE layout AS
                 SELECT h.store_id, h.shelf_id, n, h.shelf_id || '-' || n AS sku FROM shelf h
                 CROSS JOIN LATERAL generate_series(1, CASE WHEN h.store_id > 1 THEN 40 WHEN h.shelf_id = 1 THEN 12000 ELSE 3 END) n;
-                INSERT INTO product (store_id, sku, name, brand, price_minor, created_at, modified_at)
-                SELECT store_id, sku, 'Product ' || n, 'Brand ' || n % 30, n % 500, now(), now() FROM layout;
+                INSERT INTO product (store_id, sku, name, brand, name_key, brand_key, price_minor, created_at, modified_at)
+                SELECT store_id, sku, 'Product ' || n, 'Brand ' || n % 30, int4send(n), int4send(n % 30), n % 500, now(), now()
+                FROM layout;
                 INSERT INTO placement (store_id, shelf_id, sku, availability, name, brand, price_minor, attributes, in_stock,
                     tags, popularity_log2, created_at, modified_at)
                 SELECT store_id, shelf_id, sku, (n % 10 = 0)::integer, 'Product ' || n, 'Brand ' || n % 30, n % 500, '{}', true,
@@ -193,7 +160,11 @@ import Testing
                 SET max_parallel_workers_per_gather = 0;
                 """
         )
-        if statistics == .current { try connection.run(script: "ANALYZE") }
+        switch statistics {
+        case .none: break
+        case .sizes: try connection.run(script: "VACUUM")
+        case .current: try connection.run(script: "VACUUM ANALYZE")
+        }
     }
 
     /// Returns the plan of a statement for any parameters, as JSON.
@@ -242,6 +213,7 @@ private struct PlanNode {
     var problems: [String] {
         var found = children.flatMap(\.problems)
         if isScanOfProducts, !isByKey, self["Filter"].contains("sku = ") { found.append("a product in \(summary)") }
+        if isScanOfProducts, !isByKey, self["Filter"].contains("shelf_id + 0") { found.append("a shelf in \(summary)") }
         if self["Node Type"] == "Nested Loop", let outer = child("Outer"), let inner = child("Inner"), outer.hasManyRows
         {
             found += inner.wholeReads.map { "\(outer.summary) × \($0.summary)" }
@@ -252,14 +224,6 @@ private struct PlanNode {
             }
         }
         return found
-    }
-
-    /// The indexes of the scans that look up brands.
-    var indexesOfBrands: Set<String> {
-        let own: Set<String> =
-            self["Node Type"] == "Nested Loop" && child("Outer")?["Alias"] == "b"
-            ? Set(child("Inner")?.scans.map { $0["Index Name"] } ?? []) : []
-        return children.reduce(own) { $0.union($1.indexesOfBrands) }
     }
 
     private func child(_ relationship: String) -> PlanNode? {

@@ -1,10 +1,11 @@
 import Catalog
 import CatalogJSON
-import CatalogPostgres
 import InMemoryCatalog
 import Ordering
 import Testing
 import TestSupport
+
+@testable import CatalogPostgres
 
 /// PostgreSQL's order matches the in-memory catalog for every sort, in both directions and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {
@@ -46,6 +47,12 @@ import TestSupport
                 let expected = try await memory.order(Self.store, Self.shelf, sort).ids
                 #expect(Set(expected).count == products.count)
                 #expect(try await catalog.order(Self.store, Self.shelf, sort).ids == expected, "\(sort.description)")
+                // Edits and re-sorts read whole orders in their own transactions.
+                let reader = ShelfReader(collator: try await catalog.database.collator())
+                let own = try await catalog.database.writes.transaction(within: .shelf) {
+                    try catalog.pages.ids(ShelfAddress(Self.store, Self.shelf), by: sort, reader, $0)
+                }
+                #expect(own == expected, "\(sort.description)")
                 for limit in [1, 7, 100] {
                     let paged = try await catalog.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")

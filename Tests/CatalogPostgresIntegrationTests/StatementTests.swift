@@ -108,10 +108,10 @@ import Testing
 
     @Test("The tables have exactly the columns of products", arguments: ["product", "placement"])
     func tablesHaveTheColumnsOfProducts(table: String) async throws {
-        // The keys, the columns that the database generates, and the counts that popularity starts from.
+        // The keys, the columns that the database generates, the counts that popularity starts from, and the sort keys.
         let others: Set = [
             "store_id", "shelf_id", "sku", "availability", "unit_dimension", "unit_price", "tag_count",
-            "popularity_seed", "popularity_seed_day", "purchases_log2",
+            "popularity_seed", "popularity_seed_day", "purchases_log2", "name_key", "brand_key",
         ]
         let database = try await TestDatabase.migrated()
         let connection = try await PostgresConnection.connect(database.configuration)

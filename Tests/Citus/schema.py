@@ -9,6 +9,11 @@ from cluster import Cluster
 ROOT = Path(__file__).resolve().parents[2]
 COLLATION = "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = 'und-u-kn-true', deterministic = true);"
 
+# Takes the place of what the program does: any sort keys.
+PROGRAMS = """UPDATE product SET name_key = decode(md5(name), 'hex'), brand_key = decode(md5(brand), 'hex')
+WHERE name_key IS NULL OR (brand_key IS NULL) <> (brand IS NULL);
+"""
+
 
 @dataclass
 class Part:
@@ -31,8 +36,8 @@ class Migration:
     def parts(self) -> list[Part]:
         parts: list[Part] = []
         for line in self.up.splitlines():
-            if match := re.match(r"-- (Step|Batches): (.*)", line):
-                parts.append(Part(match[2], "", match[1] == "Batches"))
+            if match := re.match(r"-- (Step|Batches|Program): (.*)", line):
+                parts.append(Part(match[2], PROGRAMS if match[1] == "Program" else "", match[1] == "Batches"))
             elif parts:
                 parts[-1].sql += line + "\n"
         return parts or [Part("all", self.up)]

@@ -5,13 +5,15 @@ import CatalogJSON
 import Crypto
 import Dispatch
 import Foundation
+import Ordering
 import Platform
+import Shelves
 
-/// A libFuzzer program for the parsers of untrusted input. `AISLE_FUZZ_TARGET` selects one of the targets.
+/// A libFuzzer program for the parsers of untrusted input, and for shelves in memory. `AISLE_FUZZ_TARGET` selects one of the targets.
 ///
-/// Each target also checks a property: parsed input can be written, and parsed again with the same result.
+/// Each target also checks a property, such as that parsed input can be written, and parsed again with the same result.
 enum FuzzTarget: String, CaseIterable {
-    case json, csv, cursor, wire, size, jwt
+    case json, csv, cursor, wire, size, jwt, shelf
 
     static let selected: FuzzTarget = {
         guard let target = FuzzTarget(rawValue: ProcessInfo.processInfo.environment["AISLE_FUZZ_TARGET"] ?? "") else {
@@ -28,6 +30,7 @@ enum FuzzTarget: String, CaseIterable {
         case .wire: Self.wire(bytes)
         case .size: Self.size(bytes)
         case .jwt: Self.jwt(bytes)
+        case .shelf: Self.shelf(bytes)
         }
     }
 
@@ -110,6 +113,89 @@ enum FuzzTarget: String, CaseIterable {
             guard let other = SizeText.parse(changed, from: source, in: context) else { continue }
             precondition(other.baseQuantity == size.baseQuantity)
         }
+    }
+
+    /// Reads each value of a table, in each order, and changes one row.
+    private static func use(_ table: ShelfTable) {
+        for sort in Sort.allSingle {
+            let request = ViewRequest(
+                sort: sort,
+                dimension: .mass,
+                sortsSoldOutLast: true,
+                currency: Currency("EUR")!
+            )
+            precondition(table.view(request).rows.count == table.count)
+        }
+        precondition(table.facets(Set(Facet.allCases), .none, in: Currency("EUR")!).total == table.count)
+        let rows = (0..<table.count).map { table.values($0) }
+        guard var row = rows.first, let last = rows.last else { return }
+        (row.tags, row.size) = (last.tags, last.size)
+        precondition(table.applying([row.sku: row]).values(0).tags == row.tags)
+    }
+
+    /// The bytes are an image without its checksum, and then changes of a shelf, a sort and a filter, which are compared with the
+    /// specification.
+    private static func shelf(_ bytes: [UInt8]) {
+        var image = bytes
+        withUnsafeBytes(of: ShelfImage.checksum(bytes)) { image.append(contentsOf: $0) }
+        if let table = ShelfImage(image)?.table { Self.use(table) }
+
+        var rest = bytes[...]
+        func next(_ limit: Int) -> Int { Int(rest.popFirst() ?? 0) % limit }
+        @Sendable func key(_ text: String) -> [UInt8] { Array(text.lowercased().prefix(2).utf8) }
+        let sort = Sort.allSingle[next(Sort.allSingle.count)]
+        let dimension = Dimension.allCases[next(Dimension.allCases.count)]
+        let (sortsSoldOutLast, priceLimit, currency) = (next(2) == 0, next(40), Currency("EUR")!)
+        let filter = priceLimit < 30 ? try! Filter(query: "price_max=0.\(priceLimit)") : .none
+        var listings: [SKU: Listing] = [:]
+        var table = ShelfTable()
+        while !rest.isEmpty {
+            var changes: [SKU: TableRow?] = [:]
+            for _ in 0...next(4) {
+                let sku = SKU("s\(next(24))")!
+                if next(4) == 0 {
+                    listings[sku] = nil
+                    changes[sku] = .some(nil)
+                    continue
+                }
+                var product = Product(sku: sku, name: ["Milk", "milk", "Mi", "Zebra", "Ä"][next(5)])
+                product.brand = [nil, "Arla", "arla", "Zott"][next(4)]
+                product.priceMinor = [nil, 0, 7, 8, 29, 30, 999_999_999_999][next(7)]
+                product.size = try! Size(
+                    amount: ExactDecimal(Int128(next(4) + 1)),
+                    unit: [.g, .kg, .ml, .piece][next(4)]
+                )
+                product.popularity = Popularity(log2: [-.infinity, 0, -0.0, 1.5][next(4)])
+                product.inStock = next(3) > 0
+                product.tags = Array(["a", "b", "c"].prefix(next(4)))
+                product.createdAt = Timestamp(microseconds: Int64(next(3)))
+                let position = PathKey([Int64(next(256)), Int64(sku.text.dropFirst())!]).bytes
+                let listing = Listing(
+                    product: product,
+                    position: position,
+                    isSoldOut: sortsSoldOutLast && !product.inStock
+                )
+                listings[sku] = listing
+                changes[sku] = TableRow(product, position: position, key: key)
+            }
+            table = table.applying(changes)
+        }
+        let expected = listings.values.filter { filter.accepts($0.product, in: currency) }.sorted {
+            sort.precedes($0, $1, dimension: dimension) { a, b in
+                key(a) == key(b) ? 0 : key(a).lexicographicallyPrecedes(key(b)) ? -1 : 1
+            }
+        }
+        let view = table.view(
+            ViewRequest(
+                sort: sort,
+                filter: filter,
+                dimension: dimension,
+                sortsSoldOutLast: sortsSoldOutLast,
+                currency: currency
+            )
+        )
+        precondition(view.rows.map { table.sku(Int($0)) } == expected.map(\.product.sku))
+        precondition(table.facets([.price], filter, in: currency).total == expected.count)
     }
 
     private static let secret = [UInt8](repeating: 7, count: 32)

@@ -128,7 +128,7 @@ package final class InMemoryCatalog: CatalogStore {
     package func page<Items: PageItems>(
         _ request: PageRequest,
         likely: PlannedPage?,
-        into items: @Sendable (PlannedPage) -> Items
+        into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
@@ -140,7 +140,7 @@ package final class InMemoryCatalog: CatalogStore {
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(planned, scope: request.scope, listings: listed, into: items(planned))
+        var page = PageOf(planned, scope: request.scope, listings: listed, into: items(planned), matches: sorted.count)
         if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
         return page
     }

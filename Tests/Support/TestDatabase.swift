@@ -1,3 +1,4 @@
+package import Catalog
 package import CatalogPostgres
 internal import Foundation
 package import LibPQ
@@ -225,7 +226,10 @@ extension TestDatabase {
 }
 
 /// Runs a test on a migrated database with a catalog, checks that its tables are consistent, and drops it.
-package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async throws {
+package func withCatalog(
+    observer: Observer = .none,
+    _ body: (PostgresCatalog) async throws -> Void
+) async throws {
     let database = try await TestDatabase.migrated()
     // All tests share two cores, so slowness is not an error.
     let catalog = PostgresCatalog(
@@ -233,8 +237,10 @@ package func withCatalog(_ body: (PostgresCatalog) async throws -> Void) async t
             database.pooled.inServerRole,
             direct: database.configuration.inServerRole,
             leaseTimeout: .seconds(60),
-            readsWorkers: CitusServers.prefix != nil
-        )
+            readsWorkers: CitusServers.prefix != nil,
+            observer: observer
+        ),
+        reads: .compare
     )
     do {
         try await body(catalog)

@@ -30,9 +30,20 @@ package struct AmountPerQuantity: Sendable, Hashable {
 
     /// Returns whether a product's unit price is at most this amount. The comparison is exact.
     func covers(_ product: Product, in currency: Currency) -> Bool {
-        guard let price = product.priceMinor, let size = product.size, size.unit.dimension == unit.dimension,
-            let cost = baseQuantity.multiplied(by: ExactDecimal(Int128(price), scale: currency.exponent)),
-            let limit = size.baseQuantity.multiplied(by: amount)
+        guard let price = product.priceMinor, let size = product.size else { return false }
+        return covers(price, per: size.baseQuantity, of: size.unit.dimension, in: currency)
+    }
+
+    /// Returns whether the price of a quantity, in g, ml, pieces, m, m² or doses, is at most this amount. The comparison is exact.
+    package func covers(
+        _ priceMinor: Int64,
+        per productQuantity: ExactDecimal,
+        of dimension: Dimension,
+        in currency: Currency
+    ) -> Bool {
+        guard dimension == unit.dimension,
+            let cost = baseQuantity.multiplied(by: ExactDecimal(Int128(priceMinor), scale: currency.exponent)),
+            let limit = productQuantity.multiplied(by: amount)
         else { return false }
         return cost <= limit
     }

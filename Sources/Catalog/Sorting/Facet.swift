@@ -14,6 +14,16 @@ package enum Facet: String, CaseIterable, Sendable, Hashable {
         }
     }
 
+    /// The facet's bit in a set of facets.
+    package var bit: UInt8 {
+        switch self {
+        case .brand: 1
+        case .tag: 2
+        case .inStock: 4
+        case .price: 8
+        }
+    }
+
     /// Parses comma-separated facet names.
     ///
     /// - Throws: `malformed` for an unknown or repeated name.

@@ -70,24 +70,4 @@ package struct Filter: Sendable, Hashable {
         case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
         }
     }
-
-    // MARK: - Parts of products
-
-    /// Returns whether the filter's conditions on brands accept a brand; nil means none.
-    func accepts(brand: String?) -> Bool { accepts(.texts(brand.map { [$0] } ?? []), [.brand]) }
-
-    /// Returns whether the filter's conditions on tags accept the tags of a product.
-    func accepts(tags: [String]) -> Bool { accepts(.texts(tags), [.tag]) }
-
-    /// Returns whether the filter's conditions on stock accept a product that is in stock, or sold out.
-    func accepts(inStock: Bool) -> Bool { accepts(.flag(inStock), [.inStock]) }
-
-    /// Returns whether the filter's conditions on prices accept a price; nil means none.
-    func accepts(priceMinor: Int64?, in currency: Currency) -> Bool {
-        accepts(FilterKey.Compared.price(priceMinor, in: currency), [.priceMin, .priceMax])
-    }
-
-    private func accepts(_ compared: FilterKey.Compared, _ keys: [FilterKey]) -> Bool {
-        keys.allSatisfy { key in values[key].map { Self.matches(key, $0, compared) } ?? true }
-    }
 }

@@ -2,6 +2,8 @@
 package final class PagePlan: Sendable, Hashable {
     package let view: ResolvedView
     package let facets: Set<Facet>
+    /// Whether the products that match the filter are counted.
+    package let wantsTotal: Bool
     /// The currency of prices.
     package let currency: Currency
     /// Whether sold-out products sort last.
@@ -22,6 +24,7 @@ package final class PagePlan: Sendable, Hashable {
         self.view = view
         self.dimension = dimension
         facets = request.facets
+        wantsTotal = request.wantsTotal
         currency = head.store.currency
         sortsSoldOutLast = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
         after = request.after
@@ -39,6 +42,7 @@ package final class PagePlan: Sendable, Hashable {
         return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
             && a.dimension == b.dimension
             && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
+            && a.wantsTotal == b.wantsTotal
             && a.view == b.view && a.after == b.after
     }
 
@@ -48,6 +52,24 @@ package final class PagePlan: Sendable, Hashable {
 extension PagePlan {
     /// Returns the cursor for the page after a product.
     package func cursor(at listing: Listing, scope: String) -> Cursor {
+        let values = sort.terms.map { $0.key.value(of: listing) }
+        return cursor(
+            at: listing.product.sku,
+            listing.product.name,
+            values,
+            isSoldOut: listing.isSoldOut,
+            scope: scope
+        )
+    }
+
+    /// - Parameter values: the value of each sort key.
+    package func cursor(
+        at sku: SKU,
+        _ name: String,
+        _ values: [SortValue],
+        isSoldOut: Bool,
+        scope: String
+    ) -> Cursor {
         Cursor(
             scope: scope,
             sort: sort.description,
@@ -55,11 +77,11 @@ extension PagePlan {
             filter: view.filter.query,
             filterSource: view.filterSource,
             dimension: dimension,
-            isSoldOut: listing.isSoldOut,
+            isSoldOut: isSoldOut,
             keyGeneration: keyGeneration,
-            values: sort.terms.map { $0.key.value(of: listing) },
-            name: listing.product.name,
-            id: listing.product.sku.text
+            values: values,
+            name: name,
+            id: sku.text
         )
     }
 
@@ -72,7 +94,10 @@ extension PagePlan {
     package func entityTag(_ head: ShelfHead, day: Int) -> String {
         var hash = FNV64()
         hash.combine(view.text)
+        // Pages with filters were short in earlier versions, under the same tag.
+        if !view.filter.isEmpty { hash.combine("whole") }
         hash.combine(facetNames)
+        if wantsTotal { hash.combine("total") }
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
         if let after { hash.combine(after.place) }

@@ -8,6 +8,8 @@ package struct PageRequest: Sendable, Hashable {
     package var filter: Filter?
     /// The facets to count.
     package var facets: Set<Facet>
+    /// Whether to count the products that match the filter.
+    package var wantsTotal: Bool
     /// The user whose remembered sort applies if none is requested.
     package var user: UserID?
     package var limit: Int
@@ -24,6 +26,7 @@ package struct PageRequest: Sendable, Hashable {
         sort: Sort? = nil,
         filter: Filter? = nil,
         facets: Set<Facet> = [],
+        wantsTotal: Bool = false,
         user: UserID? = nil,
         limit: Int = defaultLimit,
         after: Cursor? = nil
@@ -33,6 +36,7 @@ package struct PageRequest: Sendable, Hashable {
         self.sort = sort
         self.filter = filter
         self.facets = facets
+        self.wantsTotal = wantsTotal
         self.user = user
         self.limit = limit
         self.after = after

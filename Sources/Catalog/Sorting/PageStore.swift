@@ -18,7 +18,7 @@ package protocol PageStore: Sendable {
     func page<Items: PageItems>(
         _ request: PageRequest,
         likely: PlannedPage?,
-        into items: @Sendable (PlannedPage) -> Items
+        into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items>
     /// Reads the ids of all products that a view shows, in order.
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder

@@ -7,39 +7,38 @@ package struct PageOf<Items: PageItems>: Sendable {
     package let items: Items
     /// The cursor of the next page; nil on the last page.
     package let next: Cursor?
-    /// Whether there are fewer products than the limit although it is not the last page: the filter keeps so few that looking for
-    /// more would take too long.
-    package let isPartial: Bool
     /// The requested facets.
     package var facets: Facets?
+    /// The number of products that match the filter, on all pages; nil if it was not requested.
+    package var total: Int?
 
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
 
-    package init(_ planned: PlannedPage, _ items: Items, next: Cursor?, isPartial: Bool = false) {
+    /// - Parameter matches: the number of products that match the filter.
+    package init(_ planned: PlannedPage, _ items: Items, next: Cursor?, matches: Int) {
         self.planned = planned
         self.items = items
         self.next = next
-        self.isPartial = isPartial
+        total = planned.plan.wantsTotal ? matches : nil
     }
 
     /// Creates a page from up to `limit + 1` listings; the extra one shows that there is a next page.
     ///
-    /// - Parameter end: the listing after which a partial page continues.
+    /// - Parameter matches: as the other initializer's.
     package init(
         _ planned: PlannedPage,
         scope: String,
         listings: [Listing],
-        endingAt end: Listing? = nil,
-        into items: Items
+        into items: Items,
+        matches: Int
     ) {
         let plan = planned.plan
         let shown = listings.prefix(plan.limit)
         var items = items
         for listing in shown { items.add(listing.product) }
-        let last = listings.count > plan.limit ? shown.last : end
-        let next = last.map { plan.cursor(at: $0, scope: scope) }
-        self.init(planned, items, next: next, isPartial: end != nil && listings.count < plan.limit)
+        let last = listings.count > plan.limit ? shown.last : nil
+        self.init(planned, items, next: last.map { plan.cursor(at: $0, scope: scope) }, matches: matches)
     }
 }
 

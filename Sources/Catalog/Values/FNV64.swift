@@ -6,7 +6,12 @@ package struct FNV64: Sendable {
 
     /// Adds a text; its end is marked, so that "ab" and "c" differ from "a" and "bc".
     package mutating func combine(_ text: String) {
-        for byte in text.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        value = (value ^ 0xFF) &* 0x100_0000_01b3
+        combine(text.utf8)
+        combine(CollectionOfOne(0xFF))
+    }
+
+    /// Adds bytes, whose end is not marked.
+    package mutating func combine(_ bytes: some Sequence<UInt8>) {
+        for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
     }
 }

@@ -12,6 +12,13 @@ package enum Observation: Sendable, Equatable {
         case shelf, user
     }
 
+    /// How a shelf was read into memory.
+    package enum ShelfReadKind: String, Sendable, CaseIterable {
+        /// Only what had changed since the version in memory.
+        case changes
+        case whole
+    }
+
     /// A request has started; `requestCompleted` follows.
     case requestStarted
     case requestCompleted(CompletedRequest)
@@ -33,6 +40,10 @@ package enum Observation: Sendable, Equatable {
     case databaseError(kind: String)
     /// A caller received a connection of a lane.
     case laneWaited(lane: String, Duration)
+    /// A shelf was read into memory.
+    ///
+    /// - Parameter duration: includes the wait for a connection.
+    case shelfRead(ShelfReadKind, Duration)
     /// A replica is used for reads from now on, or is passed over for a reason.
     ///
     /// - Parameter reason: nil if it is used.

@@ -23,6 +23,12 @@ public struct RecentDictionary<Key: Hashable, Value> {
         self.size = size
     }
 
+    /// The size of the older generation.
+    @usableFromInline var olderSize = 0
+    /// The number of entries that were evicted.
+    public private(set) var evictions = 0
+    /// The size of all entries.
+    public var totalSize: Int { newerSize + olderSize }
     /// The number of entries.
     @inlinable public var count: Int { newer.count + older.count }
 
@@ -31,12 +37,12 @@ public struct RecentDictionary<Key: Hashable, Value> {
     public subscript(key: Key) -> Value? {
         @inline(__always) mutating get {
             if let value = newer[key] { return value }
-            guard let value = older.removeValue(forKey: key) else { return nil }
+            guard let value = removeOlder(key) else { return nil }
             insert(value, for: key)
             return value
         }
         set {
-            older[key] = nil
+            _ = removeOlder(key)
             if let newValue { insert(newValue, for: key) } else { removeNewer(key) }
         }
     }
@@ -46,13 +52,23 @@ public struct RecentDictionary<Key: Hashable, Value> {
         let added = size(key, value)
         removeNewer(key)
         guard added <= generationLimit else { return }
-        if newerSize + added > generationLimit {
-            older = newer
-            newer = [:]
-            newerSize = 0
-        }
+        if newerSize + added > generationLimit { replaceOlder() }
         newer[key] = value
         newerSize += added
+    }
+
+    @usableFromInline
+    mutating func replaceOlder() {
+        evictions += older.count
+        (older, olderSize) = (newer, newerSize)
+        (newer, newerSize) = ([:], 0)
+    }
+
+    @inlinable
+    mutating func removeOlder(_ key: Key) -> Value? {
+        guard let removed = older.removeValue(forKey: key) else { return nil }
+        olderSize -= size(key, removed)
+        return removed
     }
 
     @inlinable

@@ -56,6 +56,25 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
+    public var use: CacheUse {
+        parts.reduce(into: CacheUse()) { use, part in
+            part.entries.withLock {
+                use.count += $0.count
+                use.size += $0.totalSize
+                use.evictions += $0.evictions
+            }
+        }
+    }
+
     // The dictionary uses the lower bits of the hash value's own hash.
     @inlinable func part(_ key: HashedKey) -> Part { parts[Int(UInt(bitPattern: key.hash) % UInt(parts.count))] }
+}
+
+/// The entries of a cache, and how many it evicted.
+public struct CacheUse: Sendable, Hashable {
+    public var count = 0
+    /// The size of the entries, in bytes.
+    public var size = 0
+    /// The number of entries that were evicted since the start.
+    public var evictions = 0
 }

@@ -3,18 +3,24 @@
 /// A product without a price or a size has no unit price and sorts after all others in both directions.
 package struct UnitPrice: Hashable, Sendable {
     package let priceMinor: Int64
-    package let dimension: Dimension
+    package let baseQuantity: BaseQuantity
+
+    package var dimension: Dimension { baseQuantity.dimension }
     /// The base quantity in units of 10^−14.
-    private let quantity: UInt128
+    private var quantity: UInt128 { baseQuantity.digits }
+
+    /// - Returns: nil without a price or a quantity, and for a price outside `0..<Product.priceLimit`.
+    package init?(priceMinor: Int64?, baseQuantity: BaseQuantity?) {
+        guard let priceMinor, let baseQuantity, (0..<Product.priceLimit).contains(Int128(priceMinor)) else {
+            return nil
+        }
+        self.priceMinor = priceMinor
+        self.baseQuantity = baseQuantity
+    }
 
     /// - Returns: nil without a price or a size, and for a price outside `0..<Product.priceLimit`.
     package init?(priceMinor: Int64?, size: Size?) {
-        guard let priceMinor, let size, (0..<Product.priceLimit).contains(Int128(priceMinor)),
-            let quantity = size.baseQuantity.significand(atScale: Size.quantityScale)
-        else { return nil }
-        self.priceMinor = priceMinor
-        self.dimension = size.unit.dimension
-        self.quantity = UInt128(quantity)
+        self.init(priceMinor: priceMinor, baseQuantity: size.map(BaseQuantity.init))
     }
 
     /// Returns whether this price is lower than another in the same dimension. The comparison is exact.
@@ -23,6 +29,35 @@ package struct UnitPrice: Hashable, Sendable {
     package func isLess(than other: UnitPrice) -> Bool {
         UInt128(priceMinor) * other.quantity < UInt128(other.priceMinor) * quantity
     }
+
+    /// A number that orders unit prices in one dimension, without deciding between very close ones.
+    ///
+    /// It is the price of a base unit as a binary floating-point number, rounded down, with an exponent of 7 bits and a significand of 57.
+    /// If one price is lower, its number is not higher.
+    package var approximateOrder: UInt64 {
+        guard priceMinor > 0 else { return 0 }
+        let price = UInt128(priceMinor)
+        // The shifted price has 127 bits, and the quantity at most 77.
+        let shift = price.leadingZeroBitCount - 1
+        var (quotient, remainder) = (price << UInt128(shift)).quotientAndRemainder(dividingBy: quantity)
+        var exponent = -shift
+        while quotient >> UInt128(Self.significandBits - 1) == 0 {
+            let isAbove = remainder << 1 >= quantity
+            remainder = (remainder << 1) - (isAbove ? quantity : 0)
+            quotient = quotient << 1 | (isAbove ? 1 : 0)
+            exponent -= 1
+        }
+        let excess = quotient.bitWidth - quotient.leadingZeroBitCount - Self.significandBits
+        exponent += excess
+        // The highest bit is always set, and is left out.
+        let fraction =
+            UInt64(truncatingIfNeeded: quotient >> UInt128(excess)) & (1 << UInt64(Self.significandBits - 1) - 1)
+        return UInt64(exponent + Self.exponentBias) << UInt64(Self.significandBits - 1) | fraction
+    }
+
+    private static let significandBits = 57
+    /// Exponents are between −134 and −53.
+    private static let exponentBias = 170
 
     /// The price as a floating-point number, for statistics only.
     package var approximateValue: Double {

@@ -80,6 +80,7 @@ final class PageCache: Sendable {
         let variant: Variant
         let view: ResolvedView
         let facets: Set<Facet>
+        let wantsTotal: Bool
         let limit: Int
         let after: Cursor?
         /// Computed once, because a key is used for many requests.
@@ -89,6 +90,7 @@ final class PageCache: Sendable {
             self.variant = variant
             view = plan.view
             facets = plan.facets
+            wantsTotal = plan.wantsTotal
             limit = plan.limit
             after = plan.after
             var hasher = Hasher()

@@ -115,13 +115,14 @@ struct PageEndpoints: EndpointGroup {
 
     /// Returns the request of a target, without a user.
     private func request(_ call: Call) throws -> PageRequest {
-        try call.target.allow("sort", "limit", "cursor", "facets", filters: true)
+        try call.target.allow("sort", "limit", "cursor", "facets", "total", filters: true)
         return PageRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             sort: try call.target.sort(),
             filter: try call.target.filter(),
             facets: try call.target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
+            wantsTotal: try call.target.flag("total"),
             limit: try call.target.limit(),
             after: try call.target.cursor(cursors)
         )

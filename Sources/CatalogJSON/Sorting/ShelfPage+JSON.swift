@@ -20,7 +20,7 @@ extension PageOf where Items == RenderedProducts {
             json.object("page") { json in
                 json.field("limit", plan.limit)
                 json.field("next_cursor", token)
-                if isPartial { json.field("partial", true) }
+                if let total { json.field("total", total) }
             }
         }
         return json.bytes

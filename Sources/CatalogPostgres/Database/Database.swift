@@ -1,4 +1,5 @@
 package import Catalog
+internal import Collation
 package import LibPQ
 internal import Synchronization
 
@@ -25,6 +26,8 @@ package final class Database: Sendable {
     let storeIDs = StoreIDs()
     /// Whether tables are distributed; nil before it is known.
     private let distribution = Mutex<Bool?>(nil)
+    /// The collator of sort keys; nil before it is known.
+    private let knownCollator = Mutex<LanguageCollator?>(nil)
 
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
@@ -189,6 +192,26 @@ package final class Database: Sendable {
             }
             guard let key else { throw CatalogError.fault("the deployment has no key") }
             return key
+        }
+    }
+
+    /// Returns the collator of the deployment, by which writers compute sort keys.
+    func collator() async throws(CatalogError) -> LanguageCollator {
+        if let known = knownCollator.withLock({ $0 }) { return known }
+        return try await mappingErrors {
+            let found = try await writes.perform(within: .lookup) { try Recollation.collator($0) }
+            knownCollator.withLock { $0 = found }
+            return found
+        }
+    }
+
+    /// Returns a warning if other sort keys than this program's may be stored; nil if none are.
+    package func collationWarning() async throws(CatalogError) -> String? {
+        let version = try await collator().version
+        return try await mappingErrors {
+            let stored = try await writes.perform(within: .lookup) { try Recollation.version($0) }
+            return stored == version
+                ? nil : "\(Recollation.warning(stored: stored, own: version)); run: \(Recollation.remedy)"
         }
     }
 

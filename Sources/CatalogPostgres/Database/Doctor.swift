@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Collation
 package import LibPQ
 internal import Schema
 
@@ -52,6 +53,7 @@ package struct Doctor: Sendable {
             if state != .worker { findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state))) }
             if state.isUsable {
                 findings += try Self.collation(connection)
+                findings.append(try Self.sortKeys(connection))
                 findings += try Self.indexes(connection)
                 findings += DoctorOperations.findings(try DoctorOperations.runs(connection), now: .now())
             }
@@ -139,6 +141,13 @@ package struct Doctor: Sendable {
                 return Finding(made == actual, text, "psql \"$DATABASE_URL\" -c '\(indexes)'")
             }
         }
+    }
+
+    private static func sortKeys(_ connection: isolated PostgresConnection) throws -> Finding {
+        let own = try Recollation.collator(connection).version
+        let stored = try Recollation.version(connection)
+        let text = stored == own ? "sort keys: collator \(own)" : Recollation.warning(stored: stored, own: own)
+        return Finding(stored == own, text, Recollation.remedy)
     }
 
     private static func indexes(_ connection: isolated PostgresConnection) throws -> [Finding] {

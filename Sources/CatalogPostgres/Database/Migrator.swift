@@ -193,19 +193,32 @@ package struct Migrator: Sendable {
             if let table = migrations[version - 1].estimate?.table { try await rowCount(of: table) } else { nil }
         for part in parts {
             let title = "\(step.description): \(part.title)"
-            if part.isConcurrent {
-                try await pool.perform { try Self.runConcurrently(part, $0) }
-            } else {
+            func report(_ rows: Int) { onProgress(Progress(part: part.title, rows: rows, total: total)) }
+            switch part.kind {
+            case .program: try await run(program: part.title, report)
+            case .step where part.isConcurrent: try await pool.perform { try Self.runConcurrently(part, $0) }
+            case .step: _ = try await retryingLocks(title) { try Self.execute(part.sql, $0) }
+            case .batches:
                 var rows = 0
-                while case let changed = try await retryingLocks(title, { try Self.execute(part.sql, $0) }),
-                    part.isBatched, changed > 0
+                while case let changed = try await retryingLocks(title, { try Self.execute(part.sql, $0) }), changed > 0
                 {
                     rows += changed
-                    onProgress(Progress(part: part.title, rows: rows, total: total))
+                    report(rows)
                 }
             }
         }
         try await retryingLocks(step.description) { try record(version, $0) }
+    }
+
+    /// Runs a part of a migration that is not SQL.
+    ///
+    /// - Precondition: the program has a part of this title.
+    private func run(program title: String, _ onProgress: (Int) -> Void) async throws {
+        switch title {
+        case "sort keys of products", "sort keys of products written meanwhile":
+            _ = try await Recollation(pool).computeFirst(onProgress)
+        default: preconditionFailure("no part of a migration is “\(title)”")
+        }
     }
 
     /// Distributes the tables that are not distributed yet; returns their number.

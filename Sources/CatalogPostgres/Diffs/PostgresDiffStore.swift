@@ -10,14 +10,16 @@ struct PostgresDiffStore: DiffStore {
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
             try await pages.database.reading(request.store) { source in
+                let load = try await pages.shelves.beginLoad(source)
                 // All statements see one snapshot.
-                try await source.snapshot(within: .shelf) { connection in
+                return try await source.snapshot(within: .shelf) { connection in
                     let address = ShelfAddress(request.store, request.shelf)
                     let orders = try pages.orders(
                         address,
                         request.views,
                         of: request.user,
                         first: request.limit,
+                        load,
                         connection
                     )
                     let diff = try OrderDiff(request, orders)

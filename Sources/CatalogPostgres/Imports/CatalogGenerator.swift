@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Collation
 package import LibPQ
 internal import Ordering
 
@@ -61,10 +62,11 @@ package struct CatalogGenerator: Sendable {
         guard try StoreLifecycle.create(store, newID: id, connection) == id else {
             throw CatalogError.conflict("store “\(Self.store)” exists, or existed; start from an empty database")
         }
+        let collator = try Recollation.collator(connection)
         let sizes = sizes
         try copyShelves(connection, id, sizes)
         for table in Table.allCases {
-            try copyRows(connection, table, id, sizes) { if table == .placement { onProgress($0) } }
+            try copyRows(connection, table, id, sizes, collator) { if table == .placement { onProgress($0) } }
         }
         for part in deferred { try connection.run(script: part.make) }
     }
@@ -104,11 +106,13 @@ package struct CatalogGenerator: Sendable {
         _ table: Table,
         _ store: Int32,
         _ sizes: [Int],
+        _ collator: LanguageCollator,
         _ onProgress: (Int) -> Void
     ) throws {
         let statement: PostgresStatement =
             switch table {
-            case .product: "COPY product (store_id, sku, \(ProductColumn.allCases.names)) FROM STDIN"
+            case .product:
+                "COPY product (store_id, sku, \(ProductColumn.allCases.names), \(SortKeys.columns)) FROM STDIN"
             case .placement:
                 "COPY placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names)) FROM STDIN"
             case .popularity:
@@ -132,7 +136,9 @@ package struct CatalogGenerator: Sendable {
                 if table != .product { text.field(shelf + 1) }
                 text.field(product.sku.text)
                 switch table {
-                case .product: write(product, &text)
+                case .product:
+                    write(product, &text)
+                    for key in SortKeys(of: product, collator).values { text.field(key) }
                 case .placement:
                     text.field(Self.availability(of: product))
                     write(product, &text)

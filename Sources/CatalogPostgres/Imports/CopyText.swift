@@ -51,14 +51,15 @@ struct CopyText {
     }
 
     mutating func field(bytes value: [UInt8]) {
-        let hex = Array("0123456789abcdef".utf8)
         separate()
         bytes.append(contentsOf: [0x5C, 0x5C, 0x78])
         for byte in value {
-            bytes.append(hex[Int(byte >> 4)])
-            bytes.append(hex[Int(byte & 15)])
+            bytes.append(Self.hexDigit(byte >> 4))
+            bytes.append(Self.hexDigit(byte & 15))
         }
     }
+
+    private static func hexDigit(_ value: UInt8) -> UInt8 { value + (value < 10 ? 48 : 87) }
 
     /// Writes a `text[]` field; quotes and backslashes are escaped for the array and again for COPY.
     mutating func field(_ values: [String]) {

@@ -94,6 +94,14 @@ struct ImportApplication: Sendable {
             }
         )
         reordered.formUnion(try appendPositions(rows, storeID, touched, connection))
+        let removed = store.stalePlacements
+        try connection.executeDeferred(
+            ShelfChangeStatements.recordImport,
+            [
+                .int4(storeID), id.parameter, .int8Array(removed.map { Int64($0.0) }), .textArray(removed.map(\.1)),
+                touched,
+            ]
+        )
         try connection.execute(
             ImportStatements.bumpShelves,
             [.int4(storeID), touched, .boolArray(bumped.map(reordered.contains))]

@@ -6,7 +6,7 @@ internal import LibPQ
 struct ImportColumns: Sendable {
     /// The columns that are compared to detect changes.
     let compared: [SQL]
-    /// The written columns: the compared ones and columns derived from them.
+    /// The written columns of products: the compared ones and columns derived from them.
     let written: [SQL]
     let hasPopularity: Bool
     let hasAttributes: Bool
@@ -18,7 +18,7 @@ struct ImportColumns: Sendable {
         let own = ProductColumn.staged.filter { $0.imported.map(fileColumns.contains) ?? false }
         hasAttributes = columns.contains(.attributes)
         hasPopularity = columns.contains(.popularity)
-        written = own.map(\.name)
+        written = own.map(\.name) + ["name_key"] + (columns.contains(.brand) ? ["brand_key"] : [])
         compared = own.filter { !$0.isDerived }.map(\.name) + (hasPopularity ? ["popularity_seed"] : [])
     }
 
@@ -30,7 +30,7 @@ struct ImportColumns: Sendable {
 
     /// The same without the store's id.
     static let copied: SQL = """
-        import_id, line, part, store_key, shelf_key, sku, \(ProductColumn.staged.names), popularity_seed, position_numerator, \
-        position_denominator
+        import_id, line, part, store_key, shelf_key, sku, \(ProductColumn.staged.names), \(SortKeys.columns), popularity_seed, \
+        position_numerator, position_denominator
         """
 }

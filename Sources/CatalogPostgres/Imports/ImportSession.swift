@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
+internal import Collation
 internal import LibPQ
 internal import Ordering
 
@@ -12,6 +13,8 @@ final class ImportSession {
     let options: ImportOptions
     let id: ImportID
     let lookup: ShelfLookup
+    /// The collator of sort keys.
+    private let collator: LanguageCollator
     /// Whether each store is on one shard of several servers.
     let isDistributed: Bool
     var columns = ImportColumns([], readsSizeFromName: false)
@@ -58,9 +61,11 @@ final class ImportSession {
         _ id: ImportID,
         _ options: ImportOptions,
         _ database: Database,
+        _ collator: LanguageCollator,
         isDistributed: Bool
     ) {
         lookup = ShelfLookup(database: database)
+        self.collator = collator
         self.isDistributed = isDistributed
         self.connection = connection
         self.configuration = configuration
@@ -350,12 +355,14 @@ final class ImportSession {
 
     /// Writes a row for each shelf of a product, or one without a shelf.
     private func write(_ record: ImportRecord, _ number: Int, shelves: [CatalogKey], to rows: inout CopyText) {
-        guard !shelves.isEmpty else { return write(record, number, shelf: nil, part: 0, to: &rows) }
-        for (part, shelf) in shelves.enumerated() { write(record, number, shelf: shelf, part: part, to: &rows) }
+        let keys = SortKeys(of: record.product, collator)
+        guard !shelves.isEmpty else { return write(record, keys, number, shelf: nil, part: 0, to: &rows) }
+        for (part, shelf) in shelves.enumerated() { write(record, keys, number, shelf: shelf, part: part, to: &rows) }
     }
 
     private func write(
         _ record: ImportRecord,
+        _ keys: SortKeys,
         _ number: Int,
         shelf: CatalogKey?,
         part: Int,
@@ -375,6 +382,7 @@ final class ImportSession {
                 rows.field(column.value(of: record.product))
             }
         }
+        for key in keys.values { rows.field(key) }
         rows.field(record.popularity)
         rows.field(record.position?.0)
         rows.field(record.position?.1)

@@ -94,8 +94,8 @@ enum ImportStatements {
     /// Copies the values of a product's last row to its earlier rows.
     static let applyLastRows: PostgresStatement = """
         UPDATE import_row i
-        SET \(ProductColumn.staged.assignments(from: "l")), popularity_seed = l.popularity_seed, keeps_stock = l.keeps_stock,
-            keeps_attributes = l.keeps_attributes
+        SET \(ProductColumn.staged.assignments(from: "l")), name_key = l.name_key, brand_key = l.brand_key,
+            popularity_seed = l.popularity_seed, keeps_stock = l.keeps_stock, keeps_attributes = l.keeps_attributes
         FROM (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
             ORDER BY store_id, sku, line DESC, part) l
         WHERE i.import_id = $1::text::uuid AND i.store_id = l.store_id AND i.sku = l.sku AND i.line < l.line
@@ -302,9 +302,9 @@ enum ImportStatements {
                 ln(i.popularity_seed + \(boost)) / ln(2::double precision)) ELSE '-Infinity' END
             """
         return """
-            INSERT INTO product (store_id, sku, \(inserted.names), popularity_seed,
+            INSERT INTO product (store_id, sku, \(inserted.names), \(SortKeys.columns), popularity_seed,
                 popularity_seed_day, popularity_log2, created_at, modified_at)
-            SELECT i.store_id, i.sku, \(values.joined()), i.popularity_seed,
+            SELECT i.store_id, i.sku, \(values.joined()), i.name_key, i.brand_key, i.popularity_seed,
                 \(today), \(score), now(), now()
             FROM \(source) i
             ON CONFLICT (store_id, sku) DO UPDATE SET \(assignments.joined()),

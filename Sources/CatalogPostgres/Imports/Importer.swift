@@ -69,7 +69,15 @@ package struct Importer: Sendable {
         if let timeZone = options.profile.timeZone {
             options.localNow = try await profiles.checkedLocalTime(in: timeZone)
         }
-        let session = ImportSession(connection, pool.configuration, id, options, database, isDistributed: isDistributed)
+        let session = ImportSession(
+            connection,
+            pool.configuration,
+            id,
+            options,
+            database,
+            try await database.collator(),
+            isDistributed: isDistributed
+        )
         do {
             try await session.begin()
             try await session.stage(pieces, onReject, onProgress)

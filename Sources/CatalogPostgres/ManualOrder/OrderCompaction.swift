@@ -5,7 +5,7 @@ internal import Ordering
 /// Shortens long ordering keys without changing any order.
 ///
 /// Under the shelf's lock, a window around a long key grows until short keys fit, so that few rows are written.
-/// Cursors detect the change by the shelf's key generation.
+/// Cursors detect the change by the shelf's key generation, and shelves in memory by its version.
 package struct OrderCompaction: Sendable {
     /// The target length of new keys, in bytes, if the window can grow enough.
     private static let targetKeyLength = 16
@@ -53,7 +53,7 @@ package struct OrderCompaction: Sendable {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
         try connection.execute(ShelfStatements.lock, scope)
         for long in try connection.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
-            let written = try compact(around: long, scope, connection)
+            let written = try compact(around: long, storeID, shelfID, connection)
             if written > 0 { return written }
         }
         return 0
@@ -61,9 +61,11 @@ package struct OrderCompaction: Sendable {
 
     private static func compact(
         around long: [UInt8],
-        _ scope: [PostgresValue],
+        _ storeID: Int32,
+        _ shelfID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> Int {
+        let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
         func rows(_ statement: PostgresStatement, _ limit: Int) throws -> [(id: String, key: PathKey)] {
             try connection.query(statement, scope + [.bytea(long), .int8(Int64(limit))]) {
                 try $0.map { (try $0.text(0), try PathKey(bytes: try $0.bytea(1))) }
@@ -86,6 +88,7 @@ package struct OrderCompaction: Sendable {
                     OrderStatements.setKeys,
                     scope + [.textArray(changed.map(\.0.id)), .byteaArray(changed.map(\.1.bytes))]
                 )
+                try ShelfChanges(changed.map(\.0.id), on: shelfID).record(in: storeID, connection)
                 try connection.execute(OrderStatements.bumpGeneration, scope)
                 return changed.count
             }

@@ -16,6 +16,7 @@ struct OrderEditor {
     private let firstGap: OrderGap?
     /// The store that reads the shelf's products in the order of a sort.
     private let pages: PostgresPageStore
+    private let reader: ShelfReader
 
     /// A shelf whose row is locked.
     struct LockedShelf {
@@ -45,6 +46,7 @@ struct OrderEditor {
         _ request: OrderEditRequest,
         _ storeID: Int32,
         _ pages: PostgresPageStore,
+        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditor {
         let id = try connection.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
@@ -73,7 +75,15 @@ struct OrderEditor {
             }
         }
         guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
-        return OrderEditor(request: request, storeID: storeID, shelf: shelf, rows: rows, firstGap: gap, pages: pages)
+        return OrderEditor(
+            request: request,
+            storeID: storeID,
+            shelf: shelf,
+            rows: rows,
+            firstGap: gap,
+            pages: pages,
+            reader: reader
+        )
     }
 
     /// Returns the outcome, without a change if nothing moves. The transaction has counted a change and must
@@ -220,8 +230,7 @@ struct OrderEditor {
 
     /// Returns the shelf's products in the order of a sort.
     func ids(by sort: Sort, _ connection: isolated PostgresConnection) throws -> [String] {
-        let address = ShelfAddress(request.store, request.shelf)
-        return try pages.orders(address, [ShelfView(sort: sort)], of: nil, first: nil, connection)[0].ids
+        try pages.ids(ShelfAddress(request.store, request.shelf), by: sort, reader, connection)
     }
 
     /// Writes the remaining keys and records what an undo needs.
@@ -244,6 +253,13 @@ struct OrderEditor {
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
         try connection.executeDeferred(OrderStatements.setKeys, scope + keys)
+        try connection.executeDeferred(
+            ShelfChangeStatements.recordAfter,
+            scope + [
+                .int8(shelf.newVersion), .int8(shelf.version),
+                .textArray(Set(made.map(\.id) + lefts.map(\.id)).sorted()),
+            ]
+        )
         try connection.executeDeferred(OrderStatements.rememberChange, scope + [slot] + entry)
         try connection.executeDeferred(OrderStatements.rememberFirstChange, scope + [slot] + entry)
         let outcome = OrderEditOutcome(

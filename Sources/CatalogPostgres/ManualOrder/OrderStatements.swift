@@ -143,7 +143,8 @@ enum OrderStatements {
     /// A generation grows with the clock like a version, but is a 4-byte integer.
     private static let secondsSince2020: SQL = "(extract(epoch FROM now()) - 1577836800)::integer"
     static let bumpGeneration: PostgresStatement = """
-        UPDATE shelf SET key_generation = greatest(key_generation + 1, \(secondsSince2020))
+        UPDATE shelf SET key_generation = greatest(key_generation + 1, \(secondsSince2020)), version = \(SQL.nextVersion(after: "version")),
+            resorted_version = \(SQL.nextVersion(after: "resorted_version", if: "resorted_version = version"))
         WHERE store_id = $1 AND shelf_id = $2
         """
 }

@@ -58,13 +58,11 @@ struct PostgresPriceStore: PriceStore {
         guard !changed.isEmpty else { return outcome }
         try AuditLog.record(.prices(changed), in: storeID, connection)
         let changedSKUs = PostgresValue.textArray(changed.map(\.sku.text))
-        let shelves = try connection.query(pricePlacements, [.int4(storeID), changedSKUs]) {
-            Set(try $0.map { try $0.int4(0) })
-        }
-        try ShelfLocks.bump(shelves.sorted(), storeID, connection)
+        let changes = try connection.query(pricePlacements, [.int4(storeID), changedSKUs]) { try ShelfChanges($0) }
+        try ShelfLocks.bump(changes, storeID, connection)
         outcome.shelves = try connection.query(
             PriceStatements.shelfKeys,
-            [.int4(storeID), .int8Array(shelves.map(Int64.init))]
+            [.int4(storeID), .int8Array(changes.shelves.map(Int64.init))]
         ) { Set(try $0.map { CatalogKey(try $0.text(0))! }) }
         return outcome
     }
@@ -98,7 +96,7 @@ struct PostgresPriceStore: PriceStore {
         UPDATE placement p SET price_minor = r.price_minor, regular_price_minor = r.regular_price_minor,
             modified_at = r.modified_at
         FROM product r WHERE p.store_id = $1 AND p.sku = ANY ($2) AND r.store_id = $1 AND r.sku = p.sku
-        RETURNING p.shelf_id
+        RETURNING p.shelf_id, p.sku
         """
 
     /// Returns the shelves on which products are placed.

@@ -16,6 +16,21 @@ enum PlacementStatements {
         "\(row).store_id = \(store) AND \(row).sku = \(sku) AND \(row).shelf_id + 0 = \(shelf)"
     }
 
+    /// Returns a relation of products, `s.sku`, and their rows in `table`, `p`, of which `column` is one.
+    ///
+    /// Each product is looked up by its key. `sku = ANY (…)` would let the planner read the whole store, if it expects few rows there.
+    ///
+    /// - Parameters:
+    ///   - table: `product` or `placement`.
+    ///   - store: the store id.
+    ///   - skus: an array of products.
+    static func rows(_ table: SQL, _ column: SQL, store: SQL, skus: SQL) -> SQL {
+        """
+        unnest(\(skus)::text[]) AS s (sku) CROSS JOIN LATERAL (
+            SELECT r.\(column) FROM \(table) r WHERE r.store_id = \(store) AND r.sku = s.sku OFFSET 0) p
+        """
+    }
+
     /// 1 if a product `r` of a store `s` is sold out and its shelf `h` sorts sold-out products last.
     static let availability = availability(soldOut: "s.sold_out")
 

@@ -10,7 +10,8 @@ extension PostgresProductStore {
         pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
-        try await database.write(to: store) { connection in
+        let keys = SortKeys(of: product, try await database.collator())
+        return try await database.write(to: store) { connection in
             // Lock the store only against currency changes.
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
@@ -25,7 +26,7 @@ extension PostgresProductStore {
             }
             let isNew = try connection.query(
                 ProductStatements.upsert,
-                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
+                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange] + keys.values
             ) { try $0.first { try $0.bool(0) } }
             let isChanged = isNew != nil
             if old == nil {
@@ -44,7 +45,7 @@ extension PostgresProductStore {
             }
             if isChanged, !shelves.ids.isEmpty {
                 try connection.execute(PlacementStatements.syncPlacements, key)
-                try ShelfLocks.bump(shelves.ids, found.id, connection)
+                try ShelfLocks.bump(ShelfChanges(product.sku.text, on: shelves.ids), found.id, connection)
             }
             return old == nil
         }
@@ -66,7 +67,8 @@ extension PostgresProductStore {
             guard let old else { throw CatalogError.notFound("product “\(sku)”") }
             try shelves.check(found: 1)
             try AuditLog.record(.deleted(old, of: found.store), in: found.id, connection)
-            try ShelfLocks.bump(shelves.ids, found.id, order: true, count: -1, connection)
+            let changes = ShelfChanges(sku.text, on: shelves.ids)
+            try ShelfLocks.bump(changes, found.id, order: true, count: -1, connection)
         }
     }
 
@@ -100,7 +102,8 @@ extension PostgresProductStore {
                 )
             }
             try AuditLog.record(.placed(sku, on: shelf), in: found.id, connection)
-            try ShelfLocks.bump([id], found.id, order: true, count: 1, connection)
+            let changes = ShelfChanges([sku.text], on: id)
+            try ShelfLocks.bump(changes, found.id, order: true, count: 1, connection)
             return true
         }
     }
@@ -121,7 +124,8 @@ extension PostgresProductStore {
                 key
             )
             try AuditLog.record(.unplaced(sku, from: shelf), in: found.id, connection)
-            try ShelfLocks.bump([id], found.id, order: true, count: -1, connection)
+            let changes = ShelfChanges([sku.text], on: id)
+            try ShelfLocks.bump(changes, found.id, order: true, count: -1, connection)
         }
     }
 }

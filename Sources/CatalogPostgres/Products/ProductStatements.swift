@@ -35,19 +35,21 @@ enum ProductStatements {
 
     private static let compared = ProductColumn.provided.filter { !$0.isDerived }
 
-    /// Writes a product, `$2`, with its values, from `$3` on, and the time of the last change of its shelves; does nothing if nothing changes.
+    /// Writes a product, `$2`, with its values, from `$3` on, the time of the last change of its shelves, and its sort keys; does nothing if
+    /// nothing changes.
     ///
     /// Returns whether the product is new.
     static let upsert: PostgresStatement = """
-        INSERT INTO product AS r (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at)
+        INSERT INTO product AS r (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at, \(SortKeys.columns))
         SELECT t.store_id, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),
             CASE WHEN t.counted_metric = 'decay' THEN popularity_sum('-Infinity', '-Infinity', popularity_on(
                 t.counted_newcomer_boost, (now() AT TIME ZONE 'UTC')::date, t.counted_half_life_days))
             WHEN t.counted_newcomer_boost > 0 THEN popularity_sum('-Infinity', '-Infinity',
-                ln(t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now()
+                ln(t.counted_newcomer_boost) / ln(2::double precision)) ELSE '-Infinity' END, now(), now(),
+            $\(ProductColumn.provided.count + 4), $\(ProductColumn.provided.count + 5)
         FROM store_state t WHERE t.store_id = $1
         ON CONFLICT (store_id, sku) DO UPDATE
-            SET \(ProductColumn.provided.assignments(from: "excluded")), 
+            SET \(ProductColumn.provided.assignments(from: "excluded")), name_key = excluded.name_key, brand_key = excluded.brand_key,
                 modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$\(ProductColumn.provided.count + 3)", now: "excluded.modified_at"))
         WHERE (\(compared.names(in: "r"))) IS DISTINCT FROM (\(compared.names(in: "excluded")))
         RETURNING r.xmax = 0

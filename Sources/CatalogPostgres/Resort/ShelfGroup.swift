@@ -1,6 +1,7 @@
 internal import Catalog
 internal import LibPQ
 internal import Ordering
+internal import Shelves
 
 /// Updates some shelves of a store in a transaction that locks their rows: their products' scores, their most common
 /// dimensions, and their manual orders from their sources.
@@ -25,15 +26,18 @@ struct ShelfGroup: Sendable {
     /// - Returns: a report of each changed shelf.
     func update() async throws -> [ShelfResort] {
         let isDistributed = try await pages.database.isDistributed()
+        let reader = ShelfReader(collator: try await pages.database.collator())
         return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             let locked = try lock(connection)
             if request.isDryRun { try countPurchases(isDistributed: isDistributed, connection) }
-            let before = try ordersBefore(locked, connection)
+            var tables = try tablesBefore(locked, reader, connection)
+            let before = try ordersBefore(locked, tables)
             let rescored = try copyScores(connection)
-            let plans = try plans(of: locked, before, rescored, connection)
+            try refresh(&tables, rescored, reader, connection)
+            let plans = try plans(of: locked, before, tables, rescored, connection)
             try write(plans.filter(\.isOutdated), connection)
             let duration = (ContinuousClock.now - start) / max(1, locked.count)
             let reports = plans.filter(\.isChanged).map { report($0, duration) }
@@ -100,23 +104,52 @@ struct ShelfGroup: Sendable {
     private typealias OrdersByShelf = [Int32: Orders]
     private typealias Step = (query: PostgresQuery, read: (inout OrdersByShelf, borrowing PostgresRows) throws -> Void)
 
-    /// Returns the displayed orders that changed scores may change, before they do.
-    private func ordersBefore(
+    /// Returns the shelves whose products are sorted, before their scores change.
+    private func tablesBefore(
         _ shelves: [ResortedShelf],
+        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
-    ) throws -> OrdersByShelf {
-        var orders: OrdersByShelf = [:]
-        let steps = try shelves.filter { due.ids.contains($0.id) && isDisplayCompared($0) }.flatMap {
-            try stepsBefore($0)
+    ) throws -> [Int32: ShelfTable] {
+        var tables: [Int32: ShelfTable] = [:]
+        for shelf in shelves
+        where shelf.source != nil
+            || (isDisplayCompared(shelf) && (due.ids.contains(shelf.id) || shelf.mayHaveOtherProducts))
+        {
+            tables[shelf.id] = try pages.shelves.locked(shelf.head, reader, connection)
         }
-        try run(steps, &orders, connection)
+        return tables
+    }
+
+    /// Returns the displayed orders that changed scores may change, before they do.
+    private func ordersBefore(_ shelves: [ResortedShelf], _ tables: [Int32: ShelfTable]) throws -> OrdersByShelf {
+        var orders: OrdersByShelf = [:]
+        for shelf in shelves where due.ids.contains(shelf.id) && isDisplayCompared(shelf) {
+            orders[shelf.id] = Orders(before: try ids(shelf, tables, by: shelf.shownSort, shelf.head))
+        }
         return orders
     }
 
-    /// Plans shelves by what the transaction sees, in one round trip, or in two if a dimension changes.
+    /// Reads the products with changed scores again.
+    private func refresh(
+        _ tables: inout [Int32: ShelfTable],
+        _ rescored: [Int32: Int],
+        _ reader: ShelfReader,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        for (shelf, table) in tables where rescored[shelf, default: 0] > 0 {
+            if let products = due.products?[shelf] {
+                tables[shelf] = table.applying(try reader.products(products, shelf, of: storeID, connection))
+            } else if let found = try reader.read(shelf, of: storeID, connection) {
+                tables[shelf] = found.table
+            }
+        }
+    }
+
+    /// Plans shelves by what the transaction sees.
     private func plans(
         of shelves: [ResortedShelf],
         _ before: OrdersByShelf,
+        _ tables: [Int32: ShelfTable],
         _ rescored: [Int32: Int],
         _ connection: isolated PostgresConnection
     ) throws -> [ShelfPlan] {
@@ -135,29 +168,43 @@ struct ShelfGroup: Sendable {
         if !arranged.isEmpty {
             steps.append((PostgresQuery(ResortStatements.positions, scope(arranged.map(\.id))), Self.readPositions))
         }
-        for shelf in shelves where shelf.source != nil || before[shelf.id] != nil {
-            steps += try stepsAfter(shelf, shelf.head)
-        }
-        try run(steps, &orders, connection)
-
-        // Products of these shelves are compared by another dimension than what was read.
-        var rereads: [Step] = []
-        for shelf in shelves {
-            guard let settled = settled[shelf.id], settled.isCompared else { continue }
-            orders[shelf.id]?.after = []
-            if isDisplayCompared(shelf), before[shelf.id] == nil { rereads += try stepsBefore(shelf) }
-            var head = shelf.head
-            head.state.comparisonDimension = settled.dimension
-            if shelf.source != nil || isDisplayCompared(shelf) { rereads += try stepsAfter(shelf, head) }
-        }
-        try run(rereads, &orders, connection)
+        if !steps.isEmpty { try connection.queryBatch(steps.map(\.query)) { try steps[$0].read(&orders, $1) } }
         return try shelves.map { shelf in
+            let settled = settled[shelf.id]
+            let hasOtherDimension = settled?.isCompared == true
+            var head = shelf.head
+            if let settled, hasOtherDimension {
+                // The products were compared by another dimension before.
+                head.state.comparisonDimension = settled.dimension
+                if isDisplayCompared(shelf), before[shelf.id] == nil {
+                    orders[shelf.id, default: Orders()].before = try ids(shelf, tables, by: shelf.shownSort, shelf.head)
+                }
+            }
+            if shelf.source != nil || orders[shelf.id]?.before != nil {
+                orders[shelf.id, default: Orders()].after = try ids(
+                    shelf,
+                    tables,
+                    by: shelf.source ?? shelf.shownSort,
+                    head
+                )
+            }
             var plan = ShelfPlan(shelf: shelf, rescored: rescored[shelf.id] ?? 0)
-            plan.settledDimension = settled[shelf.id]?.dimension
-            plan.hasOtherDimension = settled[shelf.id]?.isCompared == true
+            plan.settledDimension = settled?.dimension
+            plan.hasOtherDimension = hasOtherDimension
             if let read = orders[shelf.id] { try arrange(&plan, read) }
             return plan
         }
+    }
+
+    /// Returns the products of a shelf in the order of a sort.
+    private func ids(
+        _ shelf: ResortedShelf,
+        _ tables: [Int32: ShelfTable],
+        by sort: Sort,
+        _ head: ShelfHead
+    ) throws -> [String] {
+        let plan = try PageRequest(store: store, shelf: head.state.shelf.key, sort: sort).plan(for: head)
+        return tables[shelf.id]?.ids(plan) ?? []
     }
 
     private func arrange(_ plan: inout ShelfPlan, _ orders: Orders) throws {
@@ -178,14 +225,6 @@ struct ShelfGroup: Sendable {
         plan.diff = try OrderDiff(old: old, new: orders.after, mode: .moves, fromVersion: version)
     }
 
-    private func run(
-        _ steps: [Step],
-        _ orders: inout OrdersByShelf,
-        _ connection: isolated PostgresConnection
-    ) throws {
-        if !steps.isEmpty { try connection.queryBatch(steps.map(\.query)) { try steps[$0].read(&orders, $1) } }
-    }
-
     private static func dimensions(
         _ rows: borrowing PostgresRows
     ) throws -> [Int32: (dimension: Dimension, isCompared: Bool)] {
@@ -204,31 +243,6 @@ struct ShelfGroup: Sendable {
         for (shelf, position) in positions { orders[shelf, default: Orders()].rows.append(position) }
     }
 
-    private func stepsBefore(_ shelf: ResortedShelf) throws -> [Step] {
-        try queries(of: shelf.shownSort, shelf.head).map { query in
-            (
-                query,
-                { orders, rows in
-                    orders[shelf.id, default: Orders()].before =
-                        (orders[shelf.id]?.before ?? []) + (try rows.map { try $0.text(0) })
-                }
-            )
-        }
-    }
-
-    private func stepsAfter(_ shelf: ResortedShelf, _ head: ShelfHead) throws -> [Step] {
-        try queries(of: shelf.source ?? shelf.shownSort, head).map { query in
-            (query, { orders, rows in orders[shelf.id, default: Orders()].after += try rows.map { try $0.text(0) } })
-        }
-    }
-
-    /// Returns the queries of a whole order, in sequence.
-    private func queries(of sort: Sort, _ head: ShelfHead) throws -> [PostgresQuery] {
-        let plan = try PageRequest(store: store, shelf: head.state.shelf.key, sort: sort).plan(for: head)
-        let statement = pages.memory.statement(.init(plan, columns: .sku, isWhole: true))
-        return statement.ranges.indices.map { statement.query($0, plan, head, limit: 0) }
-    }
-
     /// Whether the displayed order may change and is compared.
     private func isDisplayCompared(_ shelf: ResortedShelf) -> Bool {
         guard request.diffs != .none, shelf.source == nil else { return false }
@@ -243,6 +257,7 @@ struct ShelfGroup: Sendable {
         if plans.isEmpty { return }
         try deletePositions(plans, connection)
         try copyPositions(plans.filter { !$0.keys.isEmpty }, connection)
+        try changes(of: plans).record(in: storeID, connection)
         try connection.executeDeferred(
             ResortStatements.finishShelves,
             scope(plans.map(\.shelf.id)) + [
@@ -251,6 +266,16 @@ struct ShelfGroup: Sendable {
             ]
         )
         if plans.contains(where: \.needsCompaction) { compactionSignal.send() }
+    }
+
+    /// Returns the products whose score or place in the manual order changes. Shelves of which all scores were compared are read as a whole.
+    private func changes(of plans: [ShelfPlan]) -> ShelfChanges {
+        var changes = ShelfChanges()
+        for plan in plans where plan.isChanged && (plan.rescored == 0 || due.products != nil) {
+            let rescored = plan.rescored == 0 ? [] : due.products?[plan.shelf.id] ?? []
+            changes.insert(plan.keys.map(\.id) + rescored, on: plan.shelf.id)
+        }
+        return changes
     }
 
     /// Deletes rows that get new keys: updates would touch as many index entries, and look each one up again.

@@ -36,12 +36,6 @@ final class PageBasisCache: Sendable {
     private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: limit, largest: largest) {
         $0.size + $1.size
     }
-    private let probeStatements = SharedCache<ProbeStatement.Shape, ProbeStatement>(limit: limit, largest: largest) {
-        $0.size + $1.size
-    }
-    private let facetStatements = SharedCache<FacetStatement.Shape, FacetStatement>(limit: limit, largest: largest) {
-        $0.size + $1.size
-    }
 
     func basis(of request: PageRequest) -> PageBasis? {
         let address = ShelfAddress(request.store, request.shelf)
@@ -72,24 +66,8 @@ final class PageBasisCache: Sendable {
     }
 
     func statement(_ shape: PageStatement.Shape) -> PageStatement {
-        Self.statement(shape, in: statements, PageStatement.init)
-    }
-
-    func statement(_ shape: FacetStatement.Shape) -> FacetStatement {
-        Self.statement(shape, in: facetStatements, FacetStatement.init)
-    }
-
-    func statement(_ shape: ProbeStatement.Shape) -> ProbeStatement {
-        Self.statement(shape, in: probeStatements, ProbeStatement.init)
-    }
-
-    private static func statement<Shape: Hashable, Statement>(
-        _ shape: Shape,
-        in statements: SharedCache<Shape, Statement>,
-        _ make: (Shape) -> Statement
-    ) -> Statement {
         if let statement = statements[shape] { return statement }
-        let statement = make(shape)
+        let statement = PageStatement(shape)
         statements[shape] = statement
         return statement
     }
@@ -121,30 +99,10 @@ extension RememberedView {
     }
 }
 
-extension FilterShape {
-    fileprivate var size: Int { 64 + 48 * kinds.count }
-}
-
 extension PageStatement.Shape {
-    fileprivate var size: Int { 256 + 64 * sort.terms.count + filter.size }
+    fileprivate var size: Int { 256 + 64 * sort.terms.count }
 }
 
 extension PageStatement {
     fileprivate var size: Int { ranges.reduce(64) { $0 + 128 + $1.statement.sql.utf8.count + 32 * $1.slots.count } }
-}
-
-extension ProbeStatement.Shape {
-    fileprivate var size: Int { 64 + filter.size }
-}
-
-extension ProbeStatement {
-    fileprivate var size: Int { 512 + statement.sql.utf8.count }
-}
-
-extension FacetStatement.Shape {
-    fileprivate var size: Int { 128 + filter.size }
-}
-
-extension FacetStatement {
-    fileprivate var size: Int { 512 + statement.sql.utf8.count }
 }

@@ -13,15 +13,11 @@ struct PageStatement: Sendable {
     /// The meaning of a parameter.
     enum Slot: Hashable, Sendable {
         case store, shelf, limit
-        /// The number of rows that a bounded walk reads.
-        case walked
         /// The i-th dimension in the plan's order of groups.
         case dimension(Int)
         /// The cursor's value of the i-th key.
         case value(Int)
         case name, sku
-        /// A part of a filter key's value.
-        case filter(FilterKey, FilterShape.Part)
         /// The cursor's key generation.
         case generation
     }
@@ -30,36 +26,9 @@ struct PageStatement: Sendable {
     struct Shape: Hashable, Sendable {
         let sort: Sort
         let cursor: CursorShape?
-        var filter = FilterShape.none
-        /// Whether sold-out products sort last; only relevant if a filter selects sold-out products.
-        var sortsSoldOutLast = true
         var columns: Columns = .product
         /// Whether there is no limit.
         var isWhole = false
-        var access = Access.walk
-
-        /// Whether a walk along the sort's index looks up each row in another table.
-        var looksUpRows: Bool { sort.terms.count == 1 && sort.terms[0].key.table != SortKey.name.table }
-        /// Whether the order by brand is read brand by brand, because the filter names several.
-        var walksBrands: Bool {
-            sort.terms.count == 1 && sort.terms[0].key == .brand && filter.isOneOfSeveral(.brand)
-        }
-        /// Whether an index has the whole order, so that a walk can end after a number of rows.
-        var canBeBounded: Bool { sort.terms.count == 1 && !walksBrands }
-    }
-
-    /// The way to the rows of a range.
-    enum Access: Hashable, Sendable {
-        /// Along the index of the sort, until there are enough rows that the filter keeps.
-        case walk
-        /// The same, but at most `walked` rows. It may find too few.
-        case boundedWalk
-        /// The last row of such a walk, whether the filter keeps it or not; nothing if the range ends before.
-        case endOfWalk
-        /// The number of rows of such a walk.
-        case lengthOfWalk
-        /// Along the index of the filter, or all rows; those that the filter keeps are sorted.
-        case scan
     }
 
     enum Columns: Hashable, Sendable {
@@ -96,16 +65,14 @@ struct PageStatement: Sendable {
     ///
     /// - Parameters:
     ///   - limit: the maximum number of rows; ignored by statements without a limit.
-    ///   - walked: the maximum number of rows that a bounded walk reads; ignored by other statements.
     func query(
         _ range: Int,
         _ plan: PagePlan,
         _ shelf: ShelfHead,
-        limit: Int,
-        walked: Int = 0
+        limit: Int
     ) -> PostgresQuery {
         let (statement, slots) = (ranges[range].statement, ranges[range].slots)
-        return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit), Int64(walked)))
+        return PostgresQuery(statement, parameters(slots, plan, shelf.location, Int64(limit)))
     }
 
     /// Returns the queries for the first page by a sort, on a shelf that does not exist.
@@ -126,8 +93,7 @@ struct PageStatement: Sendable {
         _ slots: [Slot],
         _ plan: PagePlan,
         _ shelf: ShelfLocation,
-        _ limit: Int64,
-        _ walked: Int64
+        _ limit: Int64
     ) -> [PostgresValue] {
         let groups = plan.dimension.groupOrder
         return slots.map { slot in
@@ -135,12 +101,10 @@ struct PageStatement: Sendable {
             case .store: .int4(shelf.storeID)
             case .shelf: .int4(shelf.shelfID)
             case .limit: .int8(limit)
-            case .walked: .int8(walked)
             case .dimension(let index): .int2(Int16(groups[index].ordinal))
             case .value(let index): plan.after!.values[index].parameter(of: plan.sort.terms[index].key)
             case .name: .text(plan.after!.name)
             case .sku: .text(plan.after!.id)
-            case .filter(let key, let part): plan.view.filter.parameter(key, part, in: plan.currency)
             case .generation: .int4(Int32(truncatingIfNeeded: plan.after!.keyGeneration))
             }
         }
@@ -150,7 +114,6 @@ struct PageStatement: Sendable {
 extension PageStatement.Shape {
     init(_ plan: PagePlan, columns: PageStatement.Columns = .product, isWhole: Bool = false) {
         let groups = plan.dimension.groupOrder
-        let filter = FilterShape(plan.view.filter)
         self.init(
             sort: plan.sort,
             cursor: plan.after.map { cursor in
@@ -162,8 +125,6 @@ extension PageStatement.Shape {
                     }
                 )
             },
-            filter: filter,
-            sortsSoldOutLast: filter.kinds[.inStock] != .flag(false) || plan.sortsSoldOutLast,
             columns: columns,
             isWhole: isWhole
         )

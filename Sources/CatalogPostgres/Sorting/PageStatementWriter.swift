@@ -11,7 +11,7 @@ struct PageStatementWriter {
     private var sort: Sort { shape.sort }
     private var isSingle: Bool { sort.terms.count == 1 }
     private var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
-    private var leadsWithPopularity: Bool { sort.terms[0].key == .popularity && shape.access != .scan }
+    private var leadsWithPopularity: Bool { sort.terms[0].key == .popularity }
     /// The table whose index has the order, apart from the manual order: `placement p` or `placement_popularity r`.
     private var ordered: SQL { leadsWithPopularity ? "r" : "p" }
 
@@ -24,7 +24,7 @@ struct PageStatementWriter {
             case .product: readsPositions ? "\(ProductRow.columns("p")), o.key" : ProductRow.columns("p")
             case .sku: readsPositions && isSingle ? "o.sku" : "\(ordered).sku"
             }
-        let isPlainOrder = shape.columns == .sku && shape.filter.isEmpty
+        let isPlainOrder = shape.columns == .sku
         let source: Template
         let scope: Template
         if readsPositions, isSingle {
@@ -43,72 +43,9 @@ struct PageStatementWriter {
             source = readsPositions ? "\(placements) \(positions)" : placements
             scope = "\(ordered).store_id = \(.store) AND \(ordered).shelf_id = \(.shelf)"
         }
-        // An ordered index scan cannot use several values, so the filtered brands are scanned in sequence.
-        let walksBrands = shape.walksBrands && !conditions.contains("p.brand IS NULL")
-        let rest = walksBrands ? shape.filter.without([.brand]) : shape.filter
-        let left: [Template] =
-            shape.access == .scan
-            ? rest.visibleConditions { .filter($0, $1) }
-            : rest.conditions(along: sort.terms[0].key.column) { .filter($0, $1) }
-        let filter = ([scope] + conditions + left).joined(" AND ")
+        let condition = ([scope] + conditions).joined(" AND ")
         let limit: Template = shape.isWhole ? "" : " LIMIT \(.limit)"
-        if [.boundedWalk, .endOfWalk, .lengthOfWalk].contains(shape.access) {
-            // Conditions on the sort's own column narrow the range.
-            let own = shape.filter.keys.filter { !shape.looksUpRows && $0.column == sort.terms[0].key.column }
-            let range: [Template] =
-                [scope] + conditions + shape.filter.only(Set(own)).visibleConditions { Slot.filter($0, $1) }
-            let others: [Template] = shape.filter.without(own).conditions { Slot.filter($0, $1) }
-            return boundedWalk(columns, range.joined(" AND "), others, limit)
-        }
-        if walksBrands {
-            let brands: Template =
-                "unnest(\(.filter(.brand, .value))) AS g ORDER BY g COLLATE catalog\(keyword(sort.terms[0].direction))"
-            return """
-                SELECT \(columns) FROM (SELECT g FROM \(brands)) AS b CROSS JOIN LATERAL (
-                    SELECT * FROM \(source) WHERE \(filter) AND p.brand = b.g ORDER BY \(order())\(limit)) AS p\(limit)
-                """
-        }
-        if shape.access == .scan, !readsPositions { return scan(columns, scope, conditions, limit) }
-        return "SELECT \(columns) FROM \(source) WHERE \(filter) ORDER BY \(order())\(limit)"
-    }
-
-    /// Returns a statement on the first rows of a range, of which the filter keeps some.
-    private func boundedWalk(_ columns: SQL, _ range: Template, _ filter: [Template], _ limit: Template) -> Template {
-        let (table, alias): (SQL, SQL) =
-            if !shape.looksUpRows { ("placement", "p") } else if readsPositions { ("placement_position", "o") } else {
-                ("placement_popularity", "r")
-            }
-        let walk: Template = "FROM \(table) \(alias) WHERE \(range) ORDER BY \(order())"
-        let rows: Template = shape.looksUpRows ? "\(alias) \(placements(of: alias))" : "\(alias)"
-        switch shape.access {
-        case .endOfWalk: return "SELECT \(columns) FROM (SELECT * \(walk) OFFSET \(.walked) - 1 LIMIT 1) AS \(rows)"
-        case .lengthOfWalk: return "SELECT count(*) FROM (SELECT 1 \(walk) LIMIT \(.walked)) AS walked"
-        default:
-            let kept: Template = filter.isEmpty ? "" : "WHERE \(filter.joined(" AND ")) "
-            return """
-                SELECT \(columns) FROM (SELECT * \(walk) LIMIT \(.walked)) AS \(rows) \(kept)ORDER BY \(order())\(limit)
-                """
-        }
-    }
-
-    /// Returns the statement that reads all rows that the filter keeps, along its index, and sorts them.
-    private func scan(_ columns: SQL, _ scope: Template, _ conditions: [Template], _ limit: Template) -> Template {
-        // OFFSET 0 keeps the planner from walking the order's index instead, and hides the conditions of the range, except for the
-        // availability, with which every index begins. Equality with one brand leaves the planner no other index.
-        let levels = sort.respectsAvailability ? 1 : 0
-        let isOfBrands = if case .texts(some: true, none: false)? = shape.filter.kinds[.brand] { true } else { false }
-        let brands: Template =
-            isOfBrands ? "unnest(\(.filter(.brand, .value))) AS b (brand) CROSS JOIN LATERAL " : ""
-        let rest = isOfBrands ? shape.filter.without([.brand]) : shape.filter
-        let kept =
-            [scope] + conditions.prefix(levels) + rest.visibleConditions { Slot.filter($0, $1) }
-            + (isOfBrands ? ["p.brand = b.brand"] : [])
-        let shown = conditions.isEmpty ? ["true"] : Array(conditions)
-        return """
-            SELECT \(columns) FROM \(brands)(
-                SELECT * FROM placement p WHERE \(kept.joined(" AND ")) OFFSET 0) AS p
-            WHERE \(shown.joined(" AND ")) ORDER BY \(order())\(limit)
-            """
+        return "SELECT \(columns) FROM \(source) WHERE \(condition) ORDER BY \(order())\(limit)"
     }
 
     /// Returns a join of the placements of another table's rows. Each of them is looked up by its key, although the planner may expect a
@@ -129,22 +66,12 @@ struct PageStatementWriter {
         guard sort.respectsAvailability else { return ranges(cursor: shape.cursor) }
         let own = shape.cursor.map { $0.isSoldOut ? 1 : 0 }
         var result: [[Template]] = []
-        for level in levels where level >= own ?? 0 {
+        for level in [0, 1] where level >= own ?? 0 {
             result += ranges(cursor: level == own ? shape.cursor : nil).map {
                 ["\(ordered).availability = \(level)"] + $0
             }
         }
-        // The cursor is after all filtered rows: nothing is left.
-        return result.isEmpty ? [["false"]] : result
-    }
-
-    /// The availability levels that the filter can match.
-    private var levels: [Int] {
-        switch shape.filter.kinds[.inStock] {
-        case .flag(true): [0]
-        case .flag(false): shape.sortsSoldOutLast ? [1] : [0]
-        default: [0, 1]
-        }
+        return result
     }
 
     /// Returns the ranges within one availability level: the groups of the first key.

@@ -3,10 +3,17 @@ internal import LibPQ
 
 /// The round trips that read a page.
 extension PostgresPageStore {
-    /// The ranges of a page that are read together.
+    /// The ranges, or some products, of a page that are read together.
     struct RangeRead {
         let plan: PagePlan
         let queries: [PostgresQuery]
+        /// Whether the rows have keys of the manual order.
+        let hasPosition: Bool
+
+        /// - Parameter products: reads products by their keys.
+        init(_ plan: PagePlan, products: PostgresQuery) {
+            (self.plan, queries, hasPosition) = (plan, [products], false)
+        }
 
         init(
             _ plan: PagePlan,
@@ -17,6 +24,7 @@ extension PostgresPageStore {
         ) {
             self.plan = plan
             queries = ranges.map { statement.query($0, plan, head, limit: limit) }
+            hasPosition = plan.readsPositions
         }
     }
 
@@ -78,8 +86,7 @@ extension PostgresPageStore {
 
     /// Returns the queries for the versions of a page's basis, which many reads share.
     ///
-    /// A version covers everything that a basis contains but the generation of keys: with an outdated one, the next page looks up
-    /// the key of its cursor again.
+    /// A version covers everything that a basis contains.
     private func versionQueries(_ request: PageRequest, _ location: ShelfLocation) async throws -> [SharedQuery] {
         let isDistributed = try await database.isDistributed()
         let shelf = ShelfLookup.sharedVersionQuery(location, isDistributed: isDistributed)
@@ -116,7 +123,7 @@ extension PostgresPageStore {
         // Each statement has a snapshot of its own: the products belong to the first version only if it is still the current one.
         queries.append(ShelfLookup.versionQuery(location))
         let shown = page.plan.limit
-        let hasPosition = page.plan.readsPositions
+        let hasPosition = page.hasPosition
         let found = try await source.read(
             sharing: try await versionQueries(request, location),
             into: BasisVersions(),

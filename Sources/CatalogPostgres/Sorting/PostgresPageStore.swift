@@ -5,15 +5,13 @@ internal import LibPQ
 /// Pages in PostgreSQL.
 struct PostgresPageStore: PageStore {
     let database: Database
-    let limits: PageLimits
     let memory = PageBasisCache()
-    private let facetCache = FacetCache()
-    private let counter: FacetCounter
+    let shelves: ShelfMemory
+    let reads: ShelfReads
 
-    init(database: Database, limits: PageLimits = PageLimits()) {
-        self.database = database
-        self.limits = limits
-        counter = FacetCounter(limits: limits, memory: memory)
+    init(database: Database, shelfMemory: Int, reads: ShelfReads) {
+        (self.database, self.reads) = (database, reads)
+        shelves = ShelfMemory(database, limit: shelfMemory)
     }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
@@ -49,7 +47,7 @@ struct PostgresPageStore: PageStore {
     func page<Items: PageItems>(
         _ request: PageRequest,
         likely: PlannedPage?,
-        into items: @Sendable (PlannedPage) -> Items
+        into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await database.mappingErrors {
             try await database.reading(request.store) { try await readPage(request, likely, items, $0) }
@@ -61,13 +59,23 @@ struct PostgresPageStore: PageStore {
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,
-        _ items: @Sendable (PlannedPage) -> Items,
+        _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items> {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request, source)) }
-        for _ in 0..<4 {
+        for attempt in 0..<4 {
             let (plan, head) = (planned.plan, planned.basis.head)
-            if mayScanShelf(plan, head) { break }
+            let isGuess = attempt == 0 && likely != nil
+            if isFromMemory(plan) {
+                if var page = try await readFromMemory(request, planned, isGuess: isGuess, items, source) {
+                    if reads == .compare, Self.hasIndex(plan) { try await compare(request) }
+                    if plan.facets.isEmpty { return page }
+                    page.facets = try await facets(planned, isGuess: isGuess, source)
+                    if page.facets != nil { return page }
+                }
+                planned = try PlannedPage(request, try await readBasis(request, source))
+                continue
+            }
             let statement = memory.statement(PageStatement.Shape(plan))
             let ranges = statement.ranges.count
             // A shelf that fits into one page is read at once.
@@ -97,86 +105,20 @@ struct PostgresPageStore: PageStore {
                 found = more
             }
             let last = found.page.count > plan.limit ? found.page.last : nil
-            var page = PageOf(planned, found.page.items, next: last.map { plan.cursor(at: $0, scope: request.scope) })
-            if !plan.facets.isEmpty {
-                page.facets = try await facets(of: planned, source)
-                guard page.facets != nil else { continue }
-            }
-            return page
+            var page = PageOf(
+                planned,
+                found.page.items,
+                next: last.map { plan.cursor(at: $0, scope: request.scope) },
+                matches: 0
+            )
+            if plan.facets.isEmpty { return page }
+            // The basis was confirmed with the products.
+            page.facets = try await facets(planned, isGuess: false, source)
+            if page.facets != nil { return page }
+            planned = try PlannedPage(request, try await readBasis(request, source))
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readInTransaction(request, items, source)
-    }
-
-    /// Returns the facets of a page; nil if the shelf has changed.
-    private func facets(of planned: PlannedPage, _ source: ReadSource) async throws -> Facets? {
-        let key = FacetCache.Key(planned)
-        return try await facetCache.facets(key, from: source.replica) {
-            try await source.snapshot(within: .lookup) { connection in
-                let query = ShelfLookup.versionQuery(key.location)
-                let version = try connection.query(query.statement, query.parameters) {
-                    try $0.first { try ShelfLookup.version($0) }
-                }
-                // A store's currency determines which prices a filter keeps.
-                guard let version, version.store == key.version.store else { return nil }
-                return (version, try counter.count(planned, connection))
-            }
-        }
-    }
-
-    /// Returns whether a page may scan much of its shelf: with a filter, or a sort by several keys whose first one has few values.
-    private func mayScanShelf(_ plan: PagePlan, _ head: ShelfHead) -> Bool {
-        let count = head.state.productCount
-        return (!plan.view.filter.isEmpty && count > limits.filteredInPipeline)
-            || (plan.sort.terms.count > 1 && count > limits.sortedInPipeline)
-    }
-
-    /// Reads a page in one snapshot outside the page pipeline, which it would delay.
-    private func readInTransaction<Items: PageItems>(
-        _ request: PageRequest,
-        _ items: @Sendable (PlannedPage) -> Items,
-        _ source: ReadSource
-    ) async throws -> PageOf<Items> {
-        for attempt in 0..<4 {
-            // A constantly changing shelf is counted in the same transaction.
-            let (planned, found, counted) = try await readListings(request, countsFacets: attempt == 3, source)
-            var page = PageOf(
-                planned,
-                scope: request.scope,
-                listings: found.rows,
-                endingAt: found.end,
-                into: items(planned)
-            )
-            if planned.plan.facets.isEmpty { return page }
-            page.facets = if let counted { counted } else { try await facets(of: planned, source) }
-            if page.facets != nil { return page }
-        }
-        preconditionFailure("the last attempt counts")
-    }
-
-    /// - Parameter countsFacets: whether facets are counted in the transaction, if they are not known.
-    private func readListings(
-        _ request: PageRequest,
-        countsFacets: Bool,
-        _ source: ReadSource
-    ) async throws -> (PlannedPage, FoundRows<Listing>, Facets?) {
-        try await source.snapshot(within: .lookup) { connection in
-            let basis = try basis(of: request, connection)
-            memory.insert(basis.head, of: request)
-            let planned = try PlannedPage(request, basis)
-            let (plan, head) = (planned.plan, planned.basis.head)
-            let hasPosition = plan.readsPositions
-            let found = try filteredRows(plan, head, limit: plan.limit + 1, connection) {
-                try ProductRow.listing($0, hasPosition: hasPosition)
-            }
-            guard !plan.facets.isEmpty else { return (planned, found, nil) }
-            let key = FacetCache.Key(planned)
-            if let known = facetCache[key] { return (planned, found, known) }
-            guard countsFacets else { return (planned, found, nil) }
-            let facets = try counter.count(planned, connection)
-            facetCache[key] = facets
-            return (planned, found, facets)
-        }
     }
 
     /// - Throws: `notFound`.

@@ -40,6 +40,7 @@ extension PostgresShelfStore {
             try AuditLog.record(.store(old.store, store), in: old.id, connection)
             if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
             if changesSoldOut {
+                try connection.executeDeferred(ShelfChangeStatements.recordSettingsOfAll, [.int4(old.id)])
                 try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
             }
             return false
@@ -88,6 +89,9 @@ extension PostgresShelfStore {
                 try connection.execute(Self.insertShelf, settings + [.bytea(next.position.bytes), .int4(next.id)])
                 try AuditLog.record(.shelf(nil, shelf), in: found.id, connection)
                 return true
+            }
+            if !old.isDeleted, old.shelf != shelf {
+                try ShelfChanges([], on: old.id).record(in: found.id, connection)
             }
             try connection.execute(Self.updateShelf, settings)
             try AuditLog.record(.shelf(old.isDeleted ? nil : old.shelf, shelf), in: found.id, connection)

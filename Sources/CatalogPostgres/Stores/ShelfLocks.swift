@@ -79,14 +79,21 @@ enum ShelfLocks {
     /// A product did not exist when it was read or locked, so the transaction is retried.
     static let concurrentCreation = PostgresError(.conflict, "a product was created concurrently")
 
+    /// Assigns the next version to changed shelves, and records what changed.
+    ///
+    /// - Parameters:
+    ///   - order: whether the manual orders changed.
+    ///   - count: how many products came, or went.
     static func bump(
-        _ shelves: [Int32],
+        _ changes: ShelfChanges,
         _ storeID: Int32,
         order: Bool = false,
         count: Int32 = 0,
         _ connection: isolated PostgresConnection
     ) throws {
+        let shelves = changes.shelves
         guard !shelves.isEmpty else { return }
+        try changes.record(in: storeID, connection)
         try connection.execute(
             ShelfStatements.bump,
             [.int4(storeID), .int8Array(shelves.map(Int64.init)), .bool(order), .int4(count)]

@@ -96,7 +96,8 @@ enum ShelfStatements {
         """
     /// The shelves on which products, `$2`, are placed.
     static let shelvesOfProducts: PostgresStatement = """
-        SELECT DISTINCT shelf_id FROM placement WHERE store_id = $1 AND sku = ANY ($2) ORDER BY shelf_id
+        SELECT DISTINCT p.shelf_id FROM \(PlacementStatements.rows("placement", "shelf_id", store: "$1", skus: "$2"))
+        ORDER BY p.shelf_id
         """
     /// Locks shelves, `$2`, in id order; returns the time of each one's last change.
     static let lockSome: PostgresStatement = """

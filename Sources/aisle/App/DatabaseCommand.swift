@@ -9,7 +9,9 @@ struct DatabaseCommand: AsyncParsableCommand {
         commandName: "db",
         abstract: "Manage the private PostgreSQL and the schema.",
         subcommands: [
-            Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Roles.self, Restored.self, Reset.self,
+            Initialize.self, Start.self, Stop.self, Status.self, Migrate.self, Recollate.self, Roles.self,
+            Restored.self,
+            Reset.self,
         ]
     )
 
@@ -122,6 +124,25 @@ struct DatabaseCommand: AsyncParsableCommand {
                     CommandFailure.usage
                 )
             }
+        }
+    }
+
+    struct Recollate: AisleCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Compute the sort keys of all names and brands again, while servers run.",
+            discussion: """
+                A release may have another version of ICU, which orders some names in another way. "aisle doctor" and the log of \
+                servers say when the stored keys are of another version.
+                """
+        )
+        @OptionGroup var database: DatabaseOptions
+        func execute() async throws {
+            let changed = try await database.withPool(size: 2) { pool in
+                try DatabaseOptions.require(try await Migrator.check(pool))
+                return try await Recollation(pool).run { Console.progress("sort keys: \($0) products", share: nil) }
+            }
+            Console.endProgress()
+            print(changed == 0 ? "all sort keys are current" : "computed the sort keys of \(changed) products again")
         }
     }
 

@@ -192,6 +192,8 @@ struct DatabaseOptions: ParsableArguments {
             lagLimit: settings.readLag,
             readsWorkers: settings.readsWorkers,
             announces: true,
+            shelfMemory: settings.shelfMegabytes << 20,
+            shelfReads: settings.shelfReads,
             observer: observer
         )
     }
@@ -203,6 +205,8 @@ struct DatabaseOptions: ParsableArguments {
         leaseTimeout: Duration = Database.leaseTimeout,
         readsWorkers: Bool = false,
         announces: Bool = false,
+        shelfMemory: Int = PostgresCatalog.shelfMemory,
+        shelfReads: ShelfReads = .memory,
         observer: Observer = .none
     ) async throws -> PostgresCatalog {
         PostgresCatalog(
@@ -216,7 +220,9 @@ struct DatabaseOptions: ParsableArguments {
                 readsWorkers: readsWorkers,
                 announces: announces,
                 observer: observer
-            )
+            ),
+            shelfMemory: shelfMemory,
+            reads: shelfReads
         )
     }
 

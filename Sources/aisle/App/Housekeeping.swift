@@ -12,6 +12,8 @@ struct Housekeeping: Service {
 
     /// The interval of periodic runs.
     private static let interval: Duration = .seconds(60)
+    /// The least time between two deletions of old changes of shelves, each of which reads all changes.
+    private static let trimInterval: Duration = .seconds(600)
 
     /// Runs until shutdown, which cancels the task in progress: its transactions are rolled back, and another run does their work.
     func run() async throws { await cancelWhenGracefulShutdown { await runPeriodically() } }
@@ -20,10 +22,15 @@ struct Housekeeping: Service {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseFold(catalog)
         let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)
+        var trimmedAt = ContinuousClock.now
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.compactionSignal.signals) {
             await run { _ = try await compaction.run() }
             await run { while try await catalog.sweepResponses() > 0 {} }
+            if ContinuousClock.now - trimmedAt >= Self.trimInterval {
+                trimmedAt = .now
+                await run { while try await catalog.trimShelfChanges() > 0 {} }
+            }
             await run { while try await catalog.sweepUsers() > 0 {} }
             await run { while try await catalog.sweepLists() > 0 {} }
             await run {

@@ -104,6 +104,7 @@ struct Server {
             observer: telemetry.observer
         )
         await api.warmUp()
+        if let warning = try await catalog.database.collationWarning() { telemetry.log.logger.warning("\(warning)") }
         let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
         let (notifier, showsWelcome, tokenHint) = (notifier, showsWelcome, settings.tokens.hint)
         let logger = telemetry.log.logger

@@ -6,6 +6,7 @@ internal import Configuration
 internal import FoundationEssentials
 internal import Logging
 internal import NIOCore
+internal import Platform
 
 /// The settings of a server, by precedence: option, `AISLE_…` variable, settings file, default.
 struct ServerSettings: Sendable {
@@ -17,6 +18,9 @@ struct ServerSettings: Sendable {
     /// The origins of photos.
     let imageOrigins: [WebOrigin]
     let pageCacheMegabytes: Int
+    /// The memory for shelves, their views and facets.
+    let shelfMegabytes: Int
+    let shelfReads: ShelfReads
     let connections: ConnectionCounts
     /// The maximum lag of a replica that is used for reads.
     let readLag: Duration
@@ -70,6 +74,21 @@ struct ServerSettings: Sendable {
         origins = try Self.present("cors.origins") { try reader.requiredStringArray(forKey: $0) } ?? []
         imageOrigins = try Self.list("image.origins", of: WebOrigin.rule, reader) { WebOrigin($0) }
         pageCacheMegabytes = try Self.number("page.cache.mb", in: 0...4096, default: 32, reader)
+        shelfMegabytes = try Self.number(
+            "shelf.memory",
+            in: 16...1_048_576,
+            default: max(16, MemoryLimit.bytes() >> 20 / 4),
+            reader
+        )
+        let reads =
+            try Self.present("shelf.reads") { try reader.requiredString(forKey: $0) } ?? ShelfReads.memory.rawValue
+        guard let shelfReads = ShelfReads(rawValue: reads) else {
+            throw CommandFailure(
+                "shelf.reads must be index, memory or compare (got “\(reads)”)",
+                CommandFailure.configuration
+            )
+        }
+        self.shelfReads = shelfReads
         let counts = ConnectionCounts()
         connections = ConnectionCounts(
             eventLoops: try Self.number(
@@ -296,7 +315,9 @@ struct ServerSettings: Sendable {
             ("read.lag.seconds", "\(readLag.components.seconds)"), ("read.workers", "\(readsWorkers)"),
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
-            ("page.cache.mb", "\(pageCacheMegabytes)"), ("log.level", "\(logLevel)"),
+            ("page.cache.mb", "\(pageCacheMegabytes)"), ("shelf.memory", "\(shelfMegabytes)"),
+            ("shelf.reads", shelfReads.rawValue),
+            ("log.level", "\(logLevel)"),
             ("log.format", logFormat.rawValue), ("access.log", "\(logsRequests)"),
             ("slow.request.ms", slowRequest.map { "\($0 / .milliseconds(1))" } ?? "0"), ("admin.host", adminHost),
             ("admin.port", adminPort.map { "\($0)" } ?? "none"),

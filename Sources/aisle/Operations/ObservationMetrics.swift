@@ -44,6 +44,9 @@ final class ObservationMetrics: Sendable {
         ] {
             _ = Self.counter(definition, [], factory)
         }
+        for kind in Observation.ShelfReadKind.allCases {
+            _ = timer(ServerMetrics.shelfReads, [("kind", kind.rawValue)])
+        }
         for outcome in ["completed", "failed"] { _ = counter(ServerMetrics.imports, [("outcome", outcome)]) }
         _ = counter(ServerMetrics.faults, [("source", "request")])
     }
@@ -57,6 +60,8 @@ final class ObservationMetrics: Sendable {
         case .validationGap: counter(ServerMetrics.validationGaps).increment()
         case .databaseUnavailable: break
         case .databaseError(let kind): counter(ServerMetrics.databaseErrors, [("class", kind)]).increment()
+        case .shelfRead(let kind, let duration):
+            timer(ServerMetrics.shelfReads, [("kind", kind.rawValue)]).record(duration: duration)
         case .replicaPassedOver(let name, _):
             counter(ServerMetrics.replicaFallbacks, [("replica", name)]).increment()
         case .workerPassedOver(let name, _): counter(ServerMetrics.workerFallbacks, [("worker", name)]).increment()

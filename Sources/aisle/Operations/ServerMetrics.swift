@@ -90,6 +90,38 @@ enum ServerMetrics {
         "Whether the database serves reads and writes, probed at each scrape."
     )
 
+    // MARK: - Shelves in memory
+
+    static let shelves = MetricDefinition("aisle_shelves_in_memory", .gauge, "Shelves in memory.")
+    static let shelfMemory = MetricDefinition(
+        "aisle_shelf_memory_bytes",
+        .gauge,
+        labels: ["kind"],
+        "The size of shelves in memory, of their views, and of their facets."
+    )
+    static let shelfMemoryLimit = MetricDefinition(
+        "aisle_shelf_memory_limit_bytes",
+        .gauge,
+        "The limit of shelves, views and facets together (AISLE_SHELF_MEMORY); one shelf may be larger."
+    )
+    static let shelfHits = MetricDefinition(
+        "aisle_shelf_hits_total",
+        .counter,
+        "Reads that found their shelf in memory at the version that they needed."
+    )
+    static let shelfReads = MetricDefinition(
+        "aisle_shelf_read_seconds",
+        .waitSeconds,
+        labels: ["kind"],
+        "The time of reading a shelf into memory, with the wait for a connection: whole, or only its changes."
+    )
+    static let shelfEvictions = MetricDefinition(
+        "aisle_shelf_evictions_total",
+        .counter,
+        labels: ["kind"],
+        "Shelves, views and facets that left the memory for others."
+    )
+
     // MARK: - Replicas
 
     static let replicaLag = MetricDefinition(
@@ -268,7 +300,8 @@ enum ServerMetrics {
     static let all = [
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
-        databaseReady, replicaLag, replicaUsable, replicaReads, replicaFallbacks, workerUsable,
+        databaseReady, shelves, shelfMemory, shelfMemoryLimit, shelfHits, shelfReads, shelfEvictions, replicaLag,
+        replicaUsable, replicaReads, replicaFallbacks, workerUsable,
         workerReads, workerFallbacks, streams, feeds, eventsSent,
         eventDelay, imports, importRows, importDuration, foldedPurchases, foldDuration, lastFold, lastResort,
         lastResortDuration, lastResortChanges, resortRunning, resortFailed, processorSeconds, residentMemory,

@@ -73,6 +73,7 @@ final class ServerMonitor: Sendable {
             readiness: await readiness,
             isDraining: drainState.isDraining,
             lanes: catalog.database.laneUses,
+            shelves: catalog.shelfMemoryUse,
             replicas: catalog.database.replicas?.status ?? [],
             workers: catalog.database.workers?.status ?? [],
             streams: live.uses,
@@ -123,6 +124,13 @@ final class ServerMonitor: Sendable {
         }
         gauge(ServerMetrics.databaseReady, [("for", "reads")]).record(state.readiness.allows(.reads) ? 1 : 0)
         gauge(ServerMetrics.databaseReady, [("for", "writes")]).record(state.readiness.allows(.writes) ? 1 : 0)
+        gauge(ServerMetrics.shelves).record(state.shelves.shelves.count)
+        gauge(ServerMetrics.shelfMemoryLimit).record(state.shelves.limit)
+        raise(ServerMetrics.shelfHits, to: Double(state.shelves.hits))
+        for (kind, use) in state.shelves.kinds {
+            gauge(ServerMetrics.shelfMemory, [("kind", kind)]).record(use.size)
+            raise(ServerMetrics.shelfEvictions, [("kind", kind)], to: Double(use.evictions))
+        }
         for replica in state.replicas {
             let labels = [("replica", replica.name)]
             if let lag = replica.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }

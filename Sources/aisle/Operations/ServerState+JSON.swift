@@ -31,6 +31,12 @@ extension ServerState {
                     json.field("waiting", lane.waiting)
                 }
             }
+            json.object("shelf_memory") { json in
+                json.field("limit_bytes", shelves.limit)
+                json.field("bytes", shelves.bytes)
+                json.field("shelves", shelves.shelves.count)
+                json.field("evicted", shelves.shelves.evictions)
+            }
             json.array("replicas", replicas) { json, replica in
                 json.object { json in
                     json.field("replica", replica.name)

@@ -9,6 +9,7 @@ struct ServerState: Sendable {
     var readiness: Readiness
     var isDraining: Bool
     var lanes: [LaneUse]
+    var shelves: ShelfMemoryUse
     var replicas: [ReplicaStatus]
     var workers: [WorkerStatus]
     var streams: [LiveHub.Use]

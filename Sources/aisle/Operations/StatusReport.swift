@@ -9,7 +9,7 @@ struct StatusReport {
     init(_ state: JSONValue) { self.state = state }
 
     var lines: [String] {
-        [summary, requests, connections] + lanes + replicas + workers + [resort, process] + droppedLogLines
+        [summary, requests, connections, shelves] + lanes + replicas + workers + [resort, process] + droppedLogLines
     }
 
     private var summary: String {
@@ -33,6 +33,12 @@ struct StatusReport {
     private var connections: String {
         let streams = elements("streams").reduce(0) { $0 + Self.count($1["open"]) }
         return "connections: \(count("connections")), event streams: \(streams)"
+    }
+
+    private var shelves: String {
+        let (bytes, limit) = (count("shelf_memory", "bytes"), count("shelf_memory", "limit_bytes"))
+        return "shelves in memory: \(count("shelf_memory", "shelves")), \(bytes >> 20) of \(limit >> 20) MB, "
+            + "\(count("shelf_memory", "evicted")) evicted"
     }
 
     private var lanes: [String] {

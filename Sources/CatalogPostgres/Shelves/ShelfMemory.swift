@@ -1,0 +1,312 @@
+internal import Catalog
+internal import LibPQ
+internal import Shelves
+internal import Synchronization
+
+/// The shelves that this server has in memory, with their views and facets.
+///
+/// A shelf is used only at the version that a read needs: it follows the recorded changes, or is read again.
+final class ShelfMemory: Sendable {
+    /// The number of products up to which a shelf is read like a page: in one round trip, and from the worker that has it.
+    private static let smallShelf = 500
+    /// The number of products from which a shelf is sorted, filtered and counted on another thread than the event loop's.
+    private static let offLoopProducts = 2000
+
+    /// Reads from different servers are not shared: one may fail that another can do.
+    private struct LoadKey: Hashable {
+        let location: ShelfLocation
+        /// The number of the replica; nil for the primary.
+        let replica: Int?
+    }
+
+    /// The key of a view, or of facets: they belong to one version of a shelf.
+    private struct ResultKey<Request: Hashable & Sendable>: Hashable, Sendable {
+        let location: ShelfLocation
+        let version: Int64
+        let request: Request
+    }
+
+    private struct FacetRequest: Hashable, Sendable {
+        let facets: Set<Facet>
+        let filter: Filter
+        let currency: Currency
+    }
+
+    /// A shelf that is kept.
+    private struct Kept: Sendable {
+        let shelf: ShelfSnapshot
+        let readAt: ContinuousClock.Instant
+    }
+
+    private let database: Database
+    private let limit: Int
+    private let hits = Atomic(0)
+    private let shelves: SharedCache<ShelfLocation, Kept>
+    /// The shelf that was read last of those that are too large for `shelves`.
+    private let large = Mutex<(location: ShelfLocation, kept: Kept)?>(nil)
+    /// The size of the largest shelf in `shelves`, in bytes.
+    private let largest: Int
+    private let views: SharedCache<ResultKey<ViewRequest>, TableView>
+    private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
+    private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
+
+    /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: three quarters for shelves, a fifth for views,
+    ///   and the rest for facets.
+    init(_ database: Database, limit: Int) {
+        (self.database, self.limit) = (database, limit)
+        let ofShelves = limit / 4 * 3
+        largest = ofShelves / 2
+        shelves = SharedCache(limit: ofShelves, largest: largest) { $1.shelf.size }
+        let ofViews = limit / 5
+        views = SharedCache(limit: ofViews, largest: ofViews / 4) { 256 + $0.request.filter.size + $1.size }
+        let ofFacets = limit / 20
+        facets = SharedCache(limit: ofFacets, largest: ofFacets / 4) { 256 + $0.request.filter.size + $1.size }
+    }
+
+    /// The use of the memory.
+    var use: ShelfMemoryUse {
+        var use = ShelfMemoryUse(
+            limit: limit,
+            shelves: shelves.use,
+            views: views.use,
+            facets: facets.use,
+            hits: hits.load(ordering: .relaxed)
+        )
+        if let size = large.withLock({ $0?.kept.shelf.size }) {
+            use.shelves.count += 1
+            use.shelves.size += size
+        }
+        return use
+    }
+
+    // MARK: - Shelves
+
+    /// A read of shelves, which begins before its transaction.
+    struct Load: Sendable {
+        let reader: ShelfReader
+        fileprivate let start: ContinuousClock.Instant
+        fileprivate let isOfReplica: Bool
+    }
+
+    /// Begins to read shelves in a transaction.
+    func beginLoad(_ source: ReadSource) async throws -> Load {
+        let reader = ShelfReader(collator: try await database.collator())
+        return Load(reader: reader, start: .now, isOfReplica: source.replica != nil)
+    }
+
+    /// Returns a shelf at the version of a head.
+    ///
+    /// - Parameter isGuess: whether the head is from an earlier read, perhaps of another server.
+    /// - Returns: nil if the shelf has another version by now.
+    /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
+    func shelf(_ head: ShelfHead, isGuess: Bool, _ source: ReadSource) async throws -> ShelfSnapshot? {
+        let (location, version) = (head.location, head.state.version)
+        if let known = kept(location)?.shelf {
+            if known.version == version { return hit(known) }
+            if known.version > version, isGuess { return nil }
+            if known.version > version, source.replica != nil { throw ReplicaProblem.lagging }
+        }
+        let load = try await beginLoad(source)
+        let isSmall = head.state.productCount <= Self.smallShelf
+        let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
+            if let found = try await self.follow(location, load, source) { return found }
+            guard isSmall else {
+                return try await source.snapshot(within: .shelf) { try self.readWhole(location, load, $0) }
+            }
+            let query = load.reader.wholeQuery(location)
+            let found = try await source.read([query], into: nil as ShelfSnapshot?) { found, _, rows in
+                found = try load.reader.whole(rows)
+            }
+            if let found { self.keep(found, location, load, .whole) }
+            return found
+        }
+        return found?.version == version ? found : nil
+    }
+
+    /// Reads what changed since the version in memory, and keeps the current one.
+    ///
+    /// - Returns: nil if the shelf must be read as a whole.
+    private func follow(_ location: ShelfLocation, _ load: Load, _ source: ReadSource) async throws -> ShelfSnapshot? {
+        guard let known = kept(location)?.shelf else { return nil }
+        let query = load.reader.changesQuery(since: known, location)
+        let changes = try await source.read([query], into: nil as ShelfReader.Changes?) { changes, _, rows in
+            changes = try load.reader.changes(rows)
+        }
+        guard let changes else { return nil }
+        let found = await Self.compute(known) { known.applying(changes) }
+        keep(found, location, load, .changes)
+        return found
+    }
+
+    /// Returns a shelf at the version of a head that was read in the same transaction, which only reads.
+    ///
+    /// - Returns: nil if the shelf has another version by now. On Citus, a transaction may see several versions.
+    /// - Throws: `ReplicaProblem`, as `shelf`.
+    func load(
+        _ head: ShelfHead,
+        _ load: Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        if let known = kept(head.location)?.shelf {
+            if known.version == head.state.version { return hit(known) }
+            if known.version > head.state.version, load.isOfReplica { throw ReplicaProblem.lagging }
+        }
+        let found = try read(head.location, load, connection)
+        return found?.version == head.state.version ? found : nil
+    }
+
+    /// Returns a shelf in a transaction that has locked it, but not changed it yet. A shelf that is read for this is not kept.
+    ///
+    /// - Throws: `notFound`.
+    func locked(
+        _ head: ShelfHead,
+        _ reader: ShelfReader,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfTable {
+        if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
+        guard let found = try reader.read(head.location.shelfID, of: head.location.storeID, connection) else {
+            throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
+        }
+        return found.table
+    }
+
+    /// Reads a shelf, or what changed since the version in memory, and keeps it.
+    ///
+    /// - Returns: nil if it does not exist.
+    private func read(
+        _ location: ShelfLocation,
+        _ load: Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let (store, shelf) = (location.storeID, location.shelfID)
+        if let known = kept(location)?.shelf,
+            let found = try load.reader.follow(known, shelf, of: store, connection)
+        {
+            keep(found, location, load, .changes)
+            return found
+        }
+        return try readWhole(location, load, connection)
+    }
+
+    private func readWhole(
+        _ location: ShelfLocation,
+        _ load: Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let found = try load.reader.read(location.shelfID, of: location.storeID, connection)
+        if let found { keep(found, location, load, .whole) }
+        return found
+    }
+
+    private func hit(_ shelf: ShelfSnapshot) -> ShelfSnapshot {
+        hits.add(1, ordering: .relaxed)
+        return shelf
+    }
+
+    private func kept(_ location: ShelfLocation) -> Kept? {
+        shelves[location] ?? large.withLock { $0?.location == location ? $0?.kept : nil }
+    }
+
+    /// Keeps a shelf, unless a later version is kept.
+    private func keep(
+        _ shelf: ShelfSnapshot,
+        _ location: ShelfLocation,
+        _ load: Load,
+        _ kind: Observation.ShelfReadKind
+    ) {
+        database.observer.observe(.shelfRead(kind, .now - load.start))
+        if let latest = kept(location), latest.shelf.version >= shelf.version {
+            // The primary has an earlier version than it had before the transaction began: it has lost commits.
+            let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
+            guard isLost else { return }
+        }
+        let kept = Kept(shelf: shelf, readAt: .now)
+        if shelf.size <= largest {
+            shelves[location] = kept
+        } else {
+            shelves[location] = nil
+            large.withLock { $0 = (location, kept) }
+        }
+    }
+
+    // MARK: - Views and facets
+
+    /// Returns a view of a shelf.
+    func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) async -> TableView {
+        let request = ViewRequest(plan)
+        if let known = views[ResultKey(location: location, version: shelf.version, request: request)] { return known }
+        return await Self.compute(shelf) { self.viewNow(plan, of: shelf, at: location) }
+    }
+
+    /// The same on the current thread, which is not an event loop's.
+    func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) -> TableView {
+        let key = ResultKey(location: location, version: shelf.version, request: ViewRequest(plan))
+        if let known = views[key] { return known }
+        let view = shelf.table.view(key.request)
+        views[key] = view
+        return view
+    }
+
+    /// Returns the facets of a page.
+    func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) async -> Facets {
+        let key = Self.facetKey(plan, shelf, location)
+        if let known = facets[key] { return known }
+        return await Self.compute(shelf) { self.facetsNow(plan, of: shelf, at: location) }
+    }
+
+    /// The same on the current thread, which is not an event loop's.
+    func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) -> Facets {
+        let key = Self.facetKey(plan, shelf, location)
+        if let known = facets[key] { return known }
+        let counted = shelf.table.facets(plan.facets, plan.view.filter, in: plan.currency)
+        facets[key] = counted
+        return counted
+    }
+
+    private static func facetKey(
+        _ plan: PagePlan,
+        _ shelf: ShelfSnapshot,
+        _ location: ShelfLocation
+    ) -> ResultKey<FacetRequest> {
+        let request = FacetRequest(facets: plan.facets, filter: plan.view.filter, currency: plan.currency)
+        return ResultKey(location: location, version: shelf.version, request: request)
+    }
+
+    private static func compute<Value: Sendable>(
+        _ shelf: ShelfSnapshot,
+        _ work: @escaping @Sendable () -> Value
+    ) async -> Value {
+        if shelf.table.count < offLoopProducts { return work() }
+        return await Task(executorPreference: globalConcurrentExecutor) { work() }.value
+    }
+}
+
+extension ShelfTable {
+    /// Returns the products in the order of a view.
+    func ids(_ plan: PagePlan) -> [String] { view(ViewRequest(plan)).rows.map { sku(Int($0)).text } }
+}
+
+extension ViewRequest {
+    init(_ plan: PagePlan) {
+        self.init(
+            sort: plan.sort,
+            filter: plan.view.filter,
+            dimension: plan.dimension,
+            sortsSoldOutLast: plan.sortsSoldOutLast,
+            currency: plan.currency
+        )
+    }
+}
+
+extension Filter {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int { 4 * query.utf8.count }
+}
+
+extension Facets {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int {
+        let texts = (brands + tags).reduce(0) { $0 + 48 + $1.value.utf8.count }
+        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride
+    }
+}

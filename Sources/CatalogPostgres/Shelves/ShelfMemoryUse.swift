@@ -1,0 +1,20 @@
+package import Catalog
+
+/// The use of the memory for shelves.
+package struct ShelfMemoryUse: Sendable, Hashable {
+    /// The limit of everything but one large shelf, in bytes.
+    package var limit: Int
+    /// The shelves, with the large one.
+    package var shelves: CacheUse
+    package var views: CacheUse
+    package var facets: CacheUse
+    /// The number of reads that found their shelf at the version that they needed.
+    package var hits: Int
+
+    package var kinds: [(name: String, use: CacheUse)] {
+        [("shelves", shelves), ("views", views), ("facets", facets)]
+    }
+
+    /// The size of everything, in bytes.
+    package var bytes: Int { kinds.reduce(0) { $0 + $1.use.size } }
+}

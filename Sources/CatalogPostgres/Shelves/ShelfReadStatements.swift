@@ -1,0 +1,71 @@
+internal import LibPQ
+
+/// The statements that read shelves into memory. `$1` is the store id, `$2` the shelf id.
+enum ShelfReadStatements {
+    /// The columns of a product `r`, its placement `p` and its position `o`, in the order in which `ShelfReader` reads them.
+    private static let columns: SQL = """
+        r.name, r.name_key, r.brand, r.brand_key, p.tags, p.price_minor, p.base_quantity::text, p.size_dimension, p.popularity_log2, \
+        p.in_stock, p.created_at, p.modified_at, o.key
+        """
+
+    /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
+    /// rows in a store, and would read all of them.
+    ///
+    /// - Parameters:
+    ///   - first: a column before the others.
+    ///   - condition: determines the placements. OFFSET 0 keeps them from being joined otherwise.
+    private static func placements(_ first: SQL = "", where condition: SQL) -> SQL {
+        """
+        SELECT \(first)\(columns) FROM placement p CROSS JOIN LATERAL (
+            SELECT q.name, q.name_key, q.brand, q.brand_key FROM product q WHERE q.store_id = $1 AND q.sku = p.sku OFFSET 0) r
+        CROSS JOIN LATERAL (
+            SELECT q.key FROM placement_position q
+            WHERE \(PlacementStatements.key("q", store: "$1", shelf: "$2", sku: "p.sku")) OFFSET 0) o
+        WHERE \(condition) OFFSET 0
+        """
+    }
+
+    /// A condition for the placement of a product `n`.
+    private static let ofProduct = PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")
+
+    /// The version of a shelf and all its products: one row without a product if there are none.
+    static let whole: PostgresStatement = """
+        SELECT h.version, x.* FROM shelf h
+        LEFT JOIN LATERAL (\(placements("p.sku, ", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
+        """
+
+    /// The products `$3`, with nulls for those that are not on the shelf.
+    static let some: PostgresStatement = """
+        SELECT 0::bigint, n.sku, x.* FROM unnest($3::text[]) AS n (sku)
+        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        """
+
+    /// The products `$3` of a shelf, in this order, in the columns of `ProductRow`.
+    static let products: PostgresStatement = """
+        SELECT \(ProductRow.columns("p")) FROM unnest($3::text[]) WITH ORDINALITY AS n (sku, number)
+        JOIN placement p ON \(PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")) ORDER BY n.number
+        """
+
+    /// The ordering key of a product, `$3`, in the manual order, which it keeps when it leaves the shelf.
+    static let position: PostgresStatement = """
+        SELECT key FROM placement_position WHERE store_id = $1 AND shelf_id = $2 AND sku = $3
+        """
+
+    /// The number of versions beyond which a shelf is read as a whole.
+    private static let longestChain: SQL = "1000"
+
+    /// The version of a shelf and the products that changed since version `$3`, with nulls for those that are no longer on it: one row
+    /// without a sku if none changed. No row if changes are missing, or too many.
+    static let changes: PostgresStatement = """
+        SELECT h.version, n.sku, x.* FROM shelf h
+        LEFT JOIN (SELECT DISTINCT unnest(c.skus) AS sku FROM shelf_change c
+            WHERE c.store_id = $1 AND c.shelf_id = $2 AND c.version > $3) n ON true
+        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND (h.version = $3 OR (
+            SELECT bool_and(c.previous_version = c.before) AND max(c.version) = h.version FROM (
+                SELECT version, previous_version, lag(version, 1, $3::bigint) OVER (ORDER BY version) AS before
+                FROM shelf_change WHERE store_id = $1 AND shelf_id = $2 AND version > $3
+                ORDER BY version LIMIT \(longestChain)) c))
+        """
+}

@@ -1,0 +1,170 @@
+internal import Catalog
+internal import Collation
+internal import LibPQ
+internal import Shelves
+
+/// Reads shelves from the database: as a whole, or only what changed since a version.
+///
+/// Each read is one statement, so that versions and products are from one snapshot.
+struct ShelfReader: Sendable {
+    let collator: LanguageCollator
+
+    /// Reads a shelf as a whole.
+    ///
+    /// - Returns: nil if the shelf does not exist.
+    /// - Complexity: O(*n* log *n*) for *n* products.
+    func read(
+        _ shelfID: Int32,
+        of storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let query = wholeQuery(ShelfLocation(storeID: storeID, shelfID: shelfID))
+        return try connection.query(query.statement, query.parameters) { try whole($0) }
+    }
+
+    func wholeQuery(_ location: ShelfLocation) -> PostgresQuery {
+        PostgresQuery(ShelfReadStatements.whole, [.int4(location.storeID), .int4(location.shelfID)])
+    }
+
+    /// Returns the shelf of the rows of `wholeQuery`.
+    func whole(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
+        var keys = TextKeys(collator)
+        var version: Int64?
+        let builder = ShelfTableBuilder(rows: rows.count)
+        try rows.forEach { row in
+            version = try row.int8(0)
+            if !row.isNull(1) { try Self.append(row, to: builder, &keys) }
+        }
+        return version.map { ShelfSnapshot(version: $0, table: builder.table()) }
+    }
+
+    /// The products of a shelf that changed since a version.
+    struct Changes: Sendable {
+        let version: Int64
+        /// nil for a product that is no longer on the shelf.
+        let products: [SKU: TableRow?]
+    }
+
+    /// Reads the changes of a shelf, and applies them.
+    ///
+    /// - Returns: the shelf at its current version; nil if it must be read as a whole, or does not exist.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* products and *m* changed ones.
+    func follow(
+        _ snapshot: ShelfSnapshot,
+        _ shelfID: Int32,
+        of storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let query = changesQuery(since: snapshot, ShelfLocation(storeID: storeID, shelfID: shelfID))
+        return try connection.query(query.statement, query.parameters) { try changes($0) }.map(snapshot.applying)
+    }
+
+    func changesQuery(since snapshot: ShelfSnapshot, _ location: ShelfLocation) -> PostgresQuery {
+        PostgresQuery(
+            ShelfReadStatements.changes,
+            [.int4(location.storeID), .int4(location.shelfID), .int8(snapshot.version)]
+        )
+    }
+
+    /// Returns the changes of the rows of `changesQuery`; nil if the shelf must be read as a whole, or does not exist.
+    func changes(_ rows: borrowing PostgresRows) throws -> Changes? {
+        var keys = TextKeys(collator)
+        var version: Int64?
+        var products: [SKU: TableRow?] = [:]
+        try rows.forEach { row in
+            version = try row.int8(0)
+            if let sku = try row.textOrNil(1) { products[SKU(stored: sku)] = .some(try Self.product(row, &keys)) }
+        }
+        return version.map { Changes(version: $0, products: products) }
+    }
+
+    /// Reads products of a shelf; nil for those that are not on it.
+    func products(
+        _ skus: [String],
+        _ shelfID: Int32,
+        of storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> [SKU: TableRow?] {
+        var keys = TextKeys(collator)
+        let values: [PostgresValue] = [.int4(storeID), .int4(shelfID), .textArray(skus)]
+        let rows = try connection.query(ShelfReadStatements.some, values) {
+            try $0.map { row in (SKU(stored: try row.text(1)), try Self.product(row, &keys)) }
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    /// The sort keys of texts that many products have.
+    private struct TextKeys {
+        private let collator: LanguageCollator
+        private var known: [String: [UInt8]] = [:]
+
+        init(_ collator: LanguageCollator) { self.collator = collator }
+
+        mutating func collated(_ text: String) -> CollatedText {
+            if let key = known[text] { return CollatedText(text, key: key) }
+            let key = collator.key(text)
+            known[text] = key
+            return CollatedText(text, key: key)
+        }
+    }
+
+    /// Reads the product of a row, whose first column is the version; nil if there is none.
+    private static func product(_ row: borrowing PostgresRow, _ keys: inout TextKeys) throws -> TableRow? {
+        guard let name = try row.textOrNil(2) else { return nil }
+        return TableRow(
+            sku: SKU(stored: try row.text(1)),
+            name: CollatedText(name, key: try row.bytea(3)),
+            brand: try row.textOrNil(4).map { CollatedText($0, key: try row.bytea(5)) },
+            tags: try row.textArray(6).map { keys.collated($0) },
+            priceMinor: try row.int8OrNil(7),
+            size: try size(row),
+            popularity: Popularity(log2: try row.float8(10)),
+            inStock: try row.bool(11),
+            createdAt: Timestamp(microseconds: try row.timestamptz(12)),
+            modifiedAt: Timestamp(microseconds: try row.timestamptz(13)),
+            position: try row.bytea(14)
+        )
+    }
+
+    /// Appends the product of a row. The texts of a shelf are not made into strings.
+    private static func append(
+        _ row: borrowing PostgresRow,
+        to builder: ShelfTableBuilder,
+        _ keys: inout TextKeys
+    ) throws {
+        func tags() throws -> [CollatedText] { try row.textArray(6).map { keys.collated($0) } }
+        func size() throws -> BaseQuantity {
+            guard let size = try Self.size(row) else { throw PostgresError(.decoding, "a quantity is NULL") }
+            return size
+        }
+        try builder.append(
+            ShelfTableBuilder.Row(
+                sku: try row.presentBytes(1),
+                name: try row.presentBytes(2),
+                nameKey: try row.presentBytes(3),
+                brand: row.bytes(4),
+                brandKey: row.bytes(5),
+                tags: try row.presentBytes(6),
+                priceMinor: try row.int8OrNil(7),
+                quantity: row.bytes(8),
+                dimension: row.isNull(8) ? nil : try Dimension(stored: try row.int2(9)),
+                popularity: try row.float8(10),
+                inStock: try row.bool(11),
+                createdAt: try row.timestamptz(12),
+                modifiedAt: try row.timestamptz(13),
+                position: try row.presentBytes(14)
+            ),
+            tags: tags,
+            size: size
+        )
+    }
+
+    private static func size(_ row: borrowing PostgresRow) throws -> BaseQuantity? {
+        guard let quantity = try row.textOrNil(8) else { return nil }
+        let dimension = try Dimension(stored: try row.int2(9))
+        guard let decimal = ExactDecimal(quantity), let size = BaseQuantity(decimal, dimension: dimension) else {
+            throw PostgresError(.decoding, "invalid stored quantity \(quantity)")
+        }
+        return size
+    }
+}

@@ -1,0 +1,267 @@
+internal import Catalog
+internal import Collation
+internal import LibPQ
+internal import Shelves
+
+/// Pages and whole orders of shelves in memory.
+extension PostgresPageStore {
+    /// Whether a page is read from memory.
+    func isFromMemory(_ plan: PagePlan) -> Bool { reads != .index || !Self.hasIndex(plan) }
+
+    /// Whether an index has the order of a page.
+    static func hasIndex(_ plan: PagePlan) -> Bool {
+        plan.view.filter.isEmpty && plan.sort.terms.count == 1 && !plan.wantsTotal
+    }
+
+    /// Reads a page from memory and along its index, in one transaction.
+    ///
+    /// - Throws: `CatalogError.fault` if the pages differ.
+    func compare(_ request: PageRequest) async throws {
+        let source = ReadSource(database)
+        let load = try await shelves.beginLoad(source)
+        try await source.snapshot(within: .shelf) { connection in
+            let planned = try PlannedPage(request, try basis(of: request, connection))
+            guard Self.hasIndex(planned.plan),
+                let page = try readFromMemory(request, planned, [Product](), load, connection)
+            else { return }
+            let indexed = try readByIndex(request, planned, [Product](), connection)
+            guard page.items == indexed.items, page.next == indexed.next else {
+                let skus = [page, indexed].map { $0.items.map(\.sku.text).joined(separator: ",") }
+                throw CatalogError.fault(
+                    """
+                    \(request.store)/\(request.shelf) by \(planned.plan.sort) at version \(planned.basis.head.state.version), \
+                    after \(planned.plan.after?.id ?? "none"): \(skus[0]) in memory, \(skus[1]) by index, \
+                    next \(page.next.map { "\($0)" } ?? "none") and \(indexed.next.map { "\($0)" } ?? "none")
+                    """
+                )
+            }
+        }
+    }
+
+    /// The products of a page in the order of a view.
+    private struct Selection {
+        let shelf: ShelfSnapshot
+        /// The rows to show.
+        let rows: ArraySlice<UInt32>
+        let hasNext: Bool
+        /// The number of rows of the view.
+        let count: Int
+
+        var table: ShelfTable { shelf.table }
+        var skus: [SKU] { rows.map { table.sku(Int($0)) } }
+
+        init(_ plan: PagePlan, _ view: TableView, of shelf: ShelfSnapshot, after place: ViewPlace?) {
+            self.shelf = shelf
+            let rest = view.rows[(place.map { shelf.table.index(after: $0, in: view) } ?? 0)...]
+            rows = rest.prefix(plan.limit)
+            hasNext = rest.count > plan.limit
+            count = view.rows.count
+        }
+
+        /// Returns the cursor of the next page; nil on the last one.
+        func next(_ plan: PagePlan, scope: String) -> Cursor? {
+            guard hasNext, let last = rows.last.map(Int.init) else { return nil }
+            return plan.cursor(
+                at: table.sku(last),
+                table.name(last),
+                plan.sort.terms.map { table.value(of: $0.key, last) },
+                isSoldOut: plan.sortsSoldOutLast && !table.isInStock(last),
+                scope: scope
+            )
+        }
+    }
+
+    /// Reads a page whose order and facets come from memory, and the products that its reader does not have.
+    ///
+    /// - Parameter isGuess: whether the basis was not read yet.
+    /// - Returns: nil if the shelf changed meanwhile.
+    func readFromMemory<Items: PageItems>(
+        _ request: PageRequest,
+        _ planned: PlannedPage,
+        isGuess: Bool,
+        _ items: @Sendable (PlannedPage) -> Items,
+        _ source: ReadSource
+    ) async throws -> PageOf<Items>? {
+        let (plan, head) = (planned.plan, planned.basis.head)
+        guard let shelf = try await shelves.shelf(head, isGuess: isGuess, source) else { return nil }
+        let view = await shelves.view(plan, of: shelf, at: head.location)
+        var cursor = plan.after
+        if let query = Self.placeQuery(plan, head.location) {
+            cursor = try await source.read([query], into: cursor) { cursor, _, rows in
+                try rows.forEach { Self.move(&cursor, plan, to: try $0.bytea(0)) }
+            }
+        }
+        let place = try await place(cursor)
+        let selection = Selection(plan, view, of: shelf, after: place)
+        var page = PageRead(items: items(planned))
+        for row in selection.rows.lazy.map(Int.init) {
+            let (sku, popularity) = (shelf.table.sku(row), shelf.table.popularity(row))
+            guard page.items.addKnown(sku, modifiedAt: shelf.table.modifiedAt(row), popularity: popularity) else {
+                break
+            }
+            page.count += 1
+        }
+        if page.count == selection.rows.count {
+            guard try await versions(request, head.location, source).confirm(planned.basis) else { return nil }
+        } else {
+            let missing = selection.skus.dropFirst(page.count).map(\.text)
+            let rest = RangeRead(plan, products: Self.productsQuery(missing, head.location))
+            let identity = PageIdentity(planned, day: page.items.day)
+            guard
+                let found = try await read(request, head.location, rest, identity, into: page, source),
+                found.versions.confirm(planned.basis), found.page.count == selection.rows.count
+            else { return nil }
+            page = found.page
+        }
+        return PageOf(planned, page.items, next: selection.next(plan, scope: request.scope), matches: selection.count)
+    }
+
+    /// Returns the facets of a page; nil if the shelf changed meanwhile.
+    func facets(_ planned: PlannedPage, isGuess: Bool, _ source: ReadSource) async throws -> Facets? {
+        let head = planned.basis.head
+        guard let shelf = try await shelves.shelf(head, isGuess: isGuess, source) else { return nil }
+        return await shelves.facets(planned.plan, of: shelf, at: head.location)
+    }
+
+    /// How often a read in one transaction begins again on Citus, whose transactions see what others commit meanwhile.
+    private static let attempts = 8
+
+    /// Reads a page in one transaction. A shelf that changes all the time needs no second attempt this way, except on Citus.
+    func readInTransaction<Items: PageItems>(
+        _ request: PageRequest,
+        _ items: @escaping @Sendable (PlannedPage) -> Items,
+        _ source: ReadSource
+    ) async throws -> PageOf<Items> {
+        let load = try await shelves.beginLoad(source)
+        return try await source.snapshot(within: .shelf) { connection in
+            for _ in 0..<Self.attempts {
+                let basis = try basis(of: request, connection)
+                memory.insert(basis.head, of: request)
+                let planned = try PlannedPage(request, basis)
+                let page =
+                    try isFromMemory(planned.plan)
+                    ? readFromMemory(request, planned, items(planned), load, connection)
+                    : readByIndex(request, planned, items(planned), connection)
+                guard var page else { continue }
+                if !planned.plan.facets.isEmpty {
+                    guard let shelf = try shelves.load(basis.head, load, connection) else { continue }
+                    page.facets = shelves.facetsNow(planned.plan, of: shelf, at: basis.head.location)
+                }
+                let query = ShelfLookup.versionQuery(basis.head.location)
+                let version = try connection.query(query.statement, query.parameters) {
+                    try $0.first { try ShelfLookup.version($0) }
+                }
+                if version == ShelfVersion(basis.head) { return page }
+            }
+            throw CatalogError.unavailable
+        }
+    }
+
+    /// Reads a page from memory on a given connection; nil if the shelf has another version by now.
+    private func readFromMemory<Items: PageItems>(
+        _ request: PageRequest,
+        _ planned: PlannedPage,
+        _ items: Items,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> PageOf<Items>? {
+        let (plan, location) = (planned.plan, planned.basis.head.location)
+        guard let shelf = try shelves.load(planned.basis.head, load, connection) else { return nil }
+        let view = shelves.viewNow(plan, of: shelf, at: location)
+        var cursor = plan.after
+        if let query = Self.placeQuery(plan, location) {
+            for key in try connection.query(query.statement, query.parameters, { try $0.map { try $0.bytea(0) } }) {
+                Self.move(&cursor, plan, to: key)
+            }
+        }
+        let place = cursor.map { ViewPlace($0, key: load.reader.collator.key) }
+        let selection = Selection(plan, view, of: shelf, after: place)
+        var items = items
+        let query = Self.productsQuery(selection.skus.map(\.text), location)
+        let count = try connection.query(query.statement, query.parameters) { rows in
+            try rows.forEach { try ProductRow.add($0, to: &items) }
+            return rows.count
+        }
+        guard count == selection.rows.count else { return nil }
+        return PageOf(planned, items, next: selection.next(plan, scope: request.scope), matches: selection.count)
+    }
+
+    /// Reads a page along the index of its sort on a given connection.
+    private func readByIndex<Items: PageItems>(
+        _ request: PageRequest,
+        _ planned: PlannedPage,
+        _ items: Items,
+        _ connection: isolated PostgresConnection
+    ) throws -> PageOf<Items> {
+        let (plan, wanted) = (planned.plan, planned.plan.limit + 1)
+        let statement = memory.statement(PageStatement.Shape(plan))
+        var listings: [Listing] = []
+        for range in statement.ranges.indices where listings.count < wanted {
+            let query = statement.query(range, plan, planned.basis.head, limit: wanted - listings.count)
+            listings += try connection.query(query.statement, query.parameters) {
+                try $0.map { try ProductRow.listing($0, hasPosition: plan.readsPositions) }
+            }
+        }
+        return PageOf(planned, scope: request.scope, listings: listings, into: items, matches: 0)
+    }
+
+    /// Returns the ids that several views of a shelf show, on a connection in a transaction that only reads.
+    ///
+    /// - Parameters:
+    ///   - user: the user whose remembered sort applies to a view without one.
+    ///   - limit: the maximum number of ids per view; nil for all.
+    func orders(
+        _ address: ShelfAddress,
+        _ views: [ShelfView],
+        of user: UserID?,
+        first limit: Int?,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> [ShelfOrder] {
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        if views.contains(where: { $0.sort == nil }) { request.user = user }
+        for _ in 0..<Self.attempts {
+            let basis = try basis(of: request, connection)
+            memory.insert(basis.head, of: request)
+            guard let shelf = try shelves.load(basis.head, load, connection) else { continue }
+            return try views.map { view in
+                (request.sort, request.filter) = (view.sort, view.filter)
+                let plan = try PlannedPage(request, basis).plan
+                let rows = shelves.viewNow(plan, of: shelf, at: basis.head.location).rows
+                let ids = rows.prefix(limit ?? rows.count).map { shelf.table.sku(Int($0)).text }
+                return ShelfOrder(head: basis.head, view: plan.view, ids: ids)
+            }
+        }
+        throw CatalogError.unavailable
+    }
+
+    /// Returns the place of a cursor.
+    private func place(_ cursor: Cursor?) async throws -> ViewPlace? {
+        guard let cursor else { return nil }
+        let collator = try await database.collator()
+        return ViewPlace(cursor, key: collator.key)
+    }
+
+    /// Returns the query for the current ordering key of the cursor's product in the manual order, if keys were replaced since the last page.
+    private static func placeQuery(_ plan: PagePlan, _ location: ShelfLocation) -> PostgresQuery? {
+        guard let cursor = plan.after, cursor.keyGeneration != plan.keyGeneration, plan.readsPositions else {
+            return nil
+        }
+        let place: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .text(cursor.id)]
+        return PostgresQuery(ShelfReadStatements.position, place)
+    }
+
+    /// Replaces the ordering key of a cursor.
+    private static func move(_ cursor: inout Cursor?, _ plan: PagePlan, to key: [UInt8]) {
+        for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
+            cursor?.values[index] = .bytes(key)
+        }
+    }
+
+    private static func productsQuery(_ skus: [String], _ location: ShelfLocation) -> PostgresQuery {
+        PostgresQuery(
+            ShelfReadStatements.products,
+            [.int4(location.storeID), .int4(location.shelfID), .textArray(skus)]
+        )
+    }
+}

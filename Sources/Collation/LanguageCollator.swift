@@ -1,0 +1,98 @@
+internal import CICU
+
+/// The order of texts in a language, as sort keys: bytes that compare like the texts.
+///
+/// ICU computes the keys. Numbers compare by value, so that "2 dl" comes before "10 dl". On request, decimals with up to six digits do, too, so
+/// that "0.33 l" comes before "0.5 l". All keys of one store have one language and one version.
+///
+/// Several threads may use a collator: ICU only reads it.
+package final class LanguageCollator: @unchecked Sendable {
+    private let comparesDecimals: Bool
+    private let collator: OpaquePointer
+
+    /// - Parameters:
+    ///   - language: a BCP 47 tag, also with extensions, such as `de-u-co-phonebk`; `root` for no language. A language without rules of
+    ///     its own has those of the root.
+    ///   - comparesDecimals: whether decimals compare by value.
+    /// - Returns: nil if the tag does not have the form of one: parts of 1 to 8 letters or digits.
+    package init?(_ language: String, comparesDecimals: Bool) {
+        guard Self.isTag(language) else { return nil }
+        guard let collator = aisle_collator_open(language == "root" ? "und" : language) else { return nil }
+        self.comparesDecimals = comparesDecimals
+        self.collator = collator
+    }
+
+    deinit { aisle_collator_close(collator) }
+
+    private static func isTag(_ text: String) -> Bool {
+        (2...64).contains(text.utf8.count)
+            && text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.count)
+                    && part.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
+            }
+    }
+
+    /// Returns the sort key of a text.
+    ///
+    /// - Complexity: O(*n*) for *n* bytes; a name takes some microseconds.
+    package func key(_ text: String) -> [UInt8] {
+        var text = comparesDecimals ? DecimalText.prepared(text) : text
+        return text.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { bytes in
+                var capacity = 4 * bytes.count + 32
+                while true {
+                    var needed = 0
+                    let key = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
+                        needed = Int(
+                            aisle_collator_key(
+                                collator,
+                                bytes.baseAddress,
+                                Int32(bytes.count),
+                                buffer.baseAddress,
+                                Int32(capacity)
+                            )
+                        )
+                        count = max(0, min(needed, capacity))
+                    }
+                    precondition(needed >= 0, "a text is UTF-8, and there is memory")
+                    if needed < capacity { return key }
+                    capacity = needed + 1
+                }
+            }
+        }
+    }
+
+    /// Compares two texts: negative, zero or positive, like their keys.
+    package func compare(_ a: String, _ b: String) -> Int {
+        var (a, b) = comparesDecimals ? (DecimalText.prepared(a), DecimalText.prepared(b)) : (a, b)
+        return a.withUTF8 { a in
+            b.withUTF8 { b in
+                a.withMemoryRebound(to: CChar.self) { a in
+                    b.withMemoryRebound(to: CChar.self) { b in
+                        Int(
+                            aisle_collator_compare(
+                                collator,
+                                a.baseAddress,
+                                Int32(a.count),
+                                b.baseAddress,
+                                Int32(b.count)
+                            )
+                        )
+                    }
+                }
+            }
+        }
+    }
+
+    /// The versions of ICU, of the language's rules and of the preparation of decimals, such as `72.1.0.0 153.120.42.0 1`.
+    ///
+    /// Keys of one language are comparable if their versions are equal.
+    package var version: String {
+        var version = [UInt8](repeating: 0, count: 8)
+        aisle_collator_version(collator, &version)
+        let icu = [version[..<4], version[4...]].map { $0.map(String.init).joined(separator: ".") }.joined(
+            separator: " "
+        )
+        return "\(icu) \(comparesDecimals ? DecimalText.version : 0)"
+    }
+}

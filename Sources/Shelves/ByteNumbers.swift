@@ -1,0 +1,54 @@
+/// Numbers distinct byte strings in the order in which they come.
+struct ByteNumbers: Sendable {
+    private var values = TextColumn()
+    /// The number of a value and 1 at a place that its hash determines, or 0.
+    private var places = [UInt32](repeating: 0, count: 64)
+
+    var count: Int { values.count }
+
+    /// Returns the number of a value, and whether it is new.
+    ///
+    /// - Complexity: O(*k*) for *k* bytes, amortized.
+    mutating func number(of bytes: UnsafeRawBufferPointer) -> (number: UInt32, isNew: Bool) {
+        if 2 * (count + 1) > places.count { grow() }
+        var place = Int(truncatingIfNeeded: Self.hash(bytes)) & (places.count - 1)
+        while places[place] != 0 {
+            let number = places[place] - 1
+            if values.isEqual(Int(number), bytes) { return (number, false) }
+            place = (place + 1) & (places.count - 1)
+        }
+        values.append(bytes)
+        places[place] = UInt32(count)
+        return (UInt32(count - 1), true)
+    }
+
+    private mutating func grow() {
+        places = [UInt32](repeating: 0, count: 4 * places.count)
+        for number in 0..<count {
+            var place = Int(truncatingIfNeeded: values.withBytes(number, Self.hash)) & (places.count - 1)
+            while places[place] != 0 { place = (place + 1) & (places.count - 1) }
+            places[place] = UInt32(number + 1)
+        }
+    }
+
+    /// A hash of the bytes. Eight bytes are combined at a time.
+    static func hash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var hash = UInt64(bytes.count)
+        var offset = 0
+        func combine(_ word: UInt64) {
+            hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15
+            hash ^= hash >> 32
+        }
+        while offset + 8 <= bytes.count {
+            combine(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        combine(rest)
+        return hash
+    }
+}

@@ -1,0 +1,214 @@
+internal import Catalog
+
+/// A table as bytes, which are stored and read at once, with details of each row that no order compares.
+///
+/// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
+/// no image.
+///
+///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags: UInt32
+///     one value per row: prices, unit prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
+///     ends, then bytes: skus, names, keys of names, positions, details · brands and their keys · tags and their keys
+///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
+///     checksum of everything before: UInt64
+package struct ShelfImage: Sendable {
+    package let table: ShelfTable
+    private var detailColumn = TextColumn()
+
+    /// - Parameter details: returns the details of a row.
+    /// - Precondition: the table is that of a shelf, not of a union.
+    package init(_ table: ShelfTable, details: (Int) -> [UInt8]) {
+        precondition(table.positions.count == table.count)
+        self.table = table
+        for row in 0..<table.count { detailColumn.append(details(row)) }
+    }
+
+    /// Returns the details of a row.
+    package func details(_ row: Int) -> [UInt8] { Array(detailColumn[row]) }
+
+    /// The number of the layout.
+    private static let format: UInt32 = 0x4153_0001
+
+    // MARK: - Writing
+
+    package var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        func append<Value: BitwiseCopyable>(_ values: [Value]) {
+            values.withUnsafeBytes { bytes.append(contentsOf: $0) }
+        }
+        func append(_ column: TextColumn) {
+            append(column.ends)
+            append(column.arena)
+        }
+        let table = table
+        let counts = [
+            table.count, table.brandTexts.count, table.tagTexts.count, table.sizeValues.count, table.tagSetValues.count,
+        ]
+        append([Self.format] + counts.map { UInt32($0) })
+        append(table.prices)
+        append(table.unitPrices)
+        append(table.popularities)
+        append(table.created)
+        append(table.modified)
+        append(table.sizes)
+        append(table.brands)
+        append(table.tagSets)
+        append(table.inStock.map { $0 ? 1 : 0 } as [UInt8])
+        for column in [table.skus, table.names, table.nameKeys, table.positions, detailColumn] { append(column) }
+        for texts in [table.brandTexts, table.tagTexts] {
+            append(texts.texts)
+            append(texts.keys)
+        }
+        append(table.sizeValues.map(\.digits))
+        append(table.sizeValues.map { UInt8($0.dimension.ordinal) })
+        var end: UInt32 = 0
+        append(
+            table.tagSetValues.map { set in
+                end += UInt32(set.count)
+                return end
+            }
+        )
+        append(table.tagSetValues.flatMap { $0 })
+        append([Self.checksum(bytes)])
+        return bytes
+    }
+
+    /// Returns a checksum that notices damage, not forgery.
+    package static func checksum(_ bytes: [UInt8]) -> UInt64 {
+        bytes.withUnsafeBytes { checksum($0) }
+    }
+
+    private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        var value: UInt64 = 0xcbf2_9ce4_8422_2325
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            value = (value ^ bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) &* 0x9E37_79B9_7F4A_7C15
+            value ^= value >> 32
+            offset += 8
+        }
+        for byte in bytes[offset...] { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return value
+    }
+
+    // MARK: - Reading
+
+    /// Reads an image; nil if it is damaged or has another format.
+    ///
+    /// - Complexity: O(*n*); texts and numbers are copied as they are.
+    package init?(_ bytes: [UInt8]) {
+        guard let image = bytes.withUnsafeBytes({ Self.read($0) }) else { return nil }
+        self = image
+    }
+
+    private init(_ table: ShelfTable, _ details: TextColumn) {
+        self.table = table
+        detailColumn = details
+    }
+
+    private static func read(_ bytes: UnsafeRawBufferPointer) -> ShelfImage? {
+        guard bytes.count > 8 else { return nil }
+        let content = UnsafeRawBufferPointer(rebasing: bytes[..<(bytes.count - 8)])
+        guard bytes.loadUnaligned(fromByteOffset: content.count, as: UInt64.self) == checksum(content) else {
+            return nil
+        }
+        var reader = ImageReader(content)
+        guard reader.number() == format, let rows = reader.number(), let brandCount = reader.number(),
+            let tagCount = reader.number(), let sizeCount = reader.number(), let setCount = reader.number()
+        else { return nil }
+        var table = ShelfTable()
+        guard reader.read(&table.prices, rows), reader.read(&table.unitPrices, rows),
+            reader.read(&table.popularities, rows), reader.read(&table.created, rows),
+            reader.read(&table.modified, rows), reader.read(&table.sizes, rows), reader.read(&table.brands, rows),
+            reader.read(&table.tagSets, rows)
+        else { return nil }
+        var stock: [UInt8] = []
+        guard reader.read(&stock, rows) else { return nil }
+        table.inStock = stock.map { $0 != 0 }
+        var details = TextColumn()
+        guard reader.read(&table.skus, rows), reader.read(&table.names, rows), reader.read(&table.nameKeys, rows),
+            reader.read(&table.positions, rows), reader.read(&details, rows),
+            reader.read(&table.brandTexts, brandCount), reader.read(&table.tagTexts, tagCount),
+            reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
+        else { return nil }
+        guard table.prices.allSatisfy({ ShelfTable.noPrice <= $0 && Int128($0) < Product.priceLimit }),
+            table.unitPrices.allSatisfy({ $0 <= ShelfTable.lastValue }),
+            !table.popularities.contains(where: \.isNaN),
+            table.sizes.allSatisfy({ $0 == ShelfTable.none || $0 < sizeCount }),
+            table.brands.allSatisfy({ $0 == ShelfTable.none || $0 < brandCount }),
+            table.tagSets.allSatisfy({ $0 < setCount }),
+            table.tagSetValues.allSatisfy({ $0.allSatisfy { $0 < tagCount } }),
+            (1..<max(1, table.count)).allSatisfy({ table.compare($0 - 1, table, $0) < 0 })
+        else { return nil }
+        return ShelfImage(table, details)
+    }
+}
+
+/// Reads values from memory, and notices its end.
+private struct ImageReader {
+    private let bytes: UnsafeRawBufferPointer
+    private var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    var isAtEnd: Bool { offset == bytes.count }
+
+    mutating func number() -> UInt32? {
+        var numbers: [UInt32] = []
+        return read(&numbers, 1) ? numbers[0] : nil
+    }
+
+    /// Reads values; false if there are not enough bytes.
+    mutating func read<Value: BitwiseCopyable>(_ values: inout [Value], _ count: UInt32) -> Bool {
+        let (size, overflows) = Int(count).multipliedReportingOverflow(by: MemoryLayout<Value>.stride)
+        guard !overflows, size <= bytes.count - offset else { return false }
+        let source = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + size)])
+        values = [Value](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)
+            initialized = Int(count)
+        }
+        offset += size
+        return true
+    }
+
+    mutating func read(_ column: inout TextColumn, _ count: UInt32) -> Bool {
+        var ends: [UInt32] = []
+        var arena: [UInt8] = []
+        guard read(&ends, count), read(&arena, ends.last ?? 0), let found = TextColumn(arena: arena, ends: ends) else {
+            return false
+        }
+        column = found
+        return true
+    }
+
+    mutating func read(_ texts: inout CollatedTexts, _ count: UInt32) -> Bool {
+        var (text, keys) = (TextColumn(), TextColumn())
+        guard read(&text, count), read(&keys, count) else { return false }
+        texts = CollatedTexts(texts: text, keys: keys)
+        return true
+    }
+
+    mutating func read(_ sizes: inout [BaseQuantity], _ count: UInt32) -> Bool {
+        var digits: [UInt128] = []
+        var dimensions: [UInt8] = []
+        guard read(&digits, count), read(&dimensions, count) else { return false }
+        for (digits, dimension) in zip(digits, dimensions) {
+            guard dimension < Dimension.allCases.count,
+                let size = BaseQuantity(dimension: Dimension.allCases[Int(dimension)], digits: digits)
+            else { return false }
+            sizes.append(size)
+        }
+        return true
+    }
+
+    mutating func read(_ sets: inout [[UInt32]], _ count: UInt32) -> Bool {
+        var ends: [UInt32] = []
+        var numbers: [UInt32] = []
+        guard read(&ends, count), read(&numbers, ends.last ?? 0) else { return false }
+        var start = 0
+        for end in ends {
+            guard Int(end) >= start, Int(end) <= numbers.count else { return false }
+            sets.append(Array(numbers[start..<Int(end)]))
+            start = Int(end)
+        }
+        return true
+    }
+}

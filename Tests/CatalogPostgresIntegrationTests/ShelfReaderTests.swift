@@ -1,0 +1,175 @@
+import Catalog
+import LibPQ
+import Shelves
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import CatalogPostgres
+
+/// Shelves in memory: one that follows the recorded changes equals one that is read as a whole.
+@Suite(.timeLimit(.minutes(15))) struct ShelfReaderTests {
+    private static func withWrites(
+        seed: Int,
+        _ body: (PostgresCatalog, inout ShelfWrites) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var writes = ShelfWrites(catalog, seed: seed)
+            try await writes.prepare()
+            try await body(catalog, &writes)
+        }
+    }
+
+    /// One state of a shelf, read in two ways.
+    private struct Reading {
+        let whole: ShelfSnapshot
+        /// The earlier snapshot with its changes; nil if it must be read as a whole.
+        let followed: ShelfSnapshot?
+
+        /// Whether both are of one version, with the same products.
+        var agrees: Bool { followed.map { $0.version == whole.version && rows($0) == rows(whole) } ?? true }
+
+        private func rows(_ snapshot: ShelfSnapshot) -> [TableRow] {
+            (0..<snapshot.table.count).map(snapshot.table.values)
+        }
+    }
+
+    /// Reads a shelf in two ways from one state of the database.
+    private static func read(
+        _ shelf: Int32,
+        following snapshot: ShelfSnapshot?,
+        _ catalog: PostgresCatalog
+    ) async throws -> Reading {
+        let reader = ShelfReader(collator: try await catalog.database.collator())
+        return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
+            let followed = try snapshot.flatMap { try reader.follow($0, shelf, of: 1, connection) }
+            return Reading(whole: try reader.read(shelf, of: 1, connection)!, followed: followed)
+        }
+    }
+
+    private static func shelves(_ catalog: PostgresCatalog) async throws -> [Int32] {
+        try await catalog.database.writes.perform {
+            try $0.query("SELECT shelf_id FROM shelf WHERE store_id = 1 ORDER BY 1") { try $0.map { try $0.int4(0) } }
+        }
+    }
+
+    @Test("After writes of every kind, a shelf that followed the changes equals one that is read", arguments: 0..<3)
+    func following(seed: Int) async throws {
+        try await Self.withWrites(seed: seed) { catalog, writes in
+            let shelves = try await Self.shelves(catalog)
+            var snapshots: [Int32: ShelfSnapshot] = [:]
+            var (followed, whole): ([ShelfWrites.Kind: Int], [ShelfWrites.Kind: Int]) = ([:], [:])
+            for round in 0..<150 {
+                let kind = ShelfWrites.Kind.allCases[round % ShelfWrites.Kind.allCases.count]
+                try await writes.run(kind)
+                for shelf in shelves {
+                    let old = snapshots[shelf]
+                    let reading = try await Self.read(shelf, following: old, catalog)
+                    #expect(reading.agrees, "\(kind), shelf \(shelf), round \(round)")
+                    snapshots[shelf] = reading.whole
+                    guard let old, old.version != reading.whole.version else { continue }
+                    if reading.followed == nil { whole[kind, default: 0] += 1 } else { followed[kind, default: 0] += 1 }
+                }
+            }
+            for kind in ShelfWrites.Kind.allCases where kind.isSmall {
+                #expect(whole[kind] == nil, "\(kind)")
+            }
+            if seed == 0 {
+                for kind in ShelfWrites.Kind.allCases where kind.isSmall {
+                    #expect(followed[kind] != nil, "\(kind)")
+                }
+            }
+        }
+    }
+
+    @Test("A shelf that was not read for several writes follows their chain, and none that is broken")
+    func chains() async throws {
+        try await Self.withWrites(seed: 7) { catalog, writes in
+            let shelf = try await Self.shelves(catalog)[0]
+            let first = try await Self.read(shelf, following: nil, catalog).whole
+            for _ in 0..<10 { try await writes.run(.prices) }
+            let second = try await Self.read(shelf, following: first, catalog)
+            #expect(second.followed != nil && second.agrees && second.whole.version > first.version)
+            // A version that no change leads to, as after a migration or by an earlier program.
+            try await catalog.database.writes.perform { try $0.execute("UPDATE shelf SET version = version + 1") }
+            for _ in 0..<3 { try await writes.run(.prices) }
+            #expect(try await Self.read(shelf, following: second.whole, catalog).followed == nil)
+            // A change that was trimmed.
+            let third = try await Self.read(shelf, following: nil, catalog).whole
+            for _ in 0..<5 { try await writes.run(.prices) }
+            let trimming: PostgresStatement = """
+                DELETE FROM shelf_change WHERE (shelf_id, version) = (
+                    SELECT shelf_id, version FROM shelf_change WHERE shelf_id = $1 AND version > $2 ORDER BY version LIMIT 1)
+                """
+            let trimmed = try await catalog.database.writes.perform {
+                try $0.execute(trimming, [.int4(shelf), .int8(third.version)])
+            }
+            #expect(trimmed == 1)
+            #expect(try await Self.read(shelf, following: third, catalog).followed == nil)
+            // A later version than the database has, as before it lost commits.
+            let lost = ShelfSnapshot(version: third.version + 1_000_000_000, table: third.table)
+            #expect(try await Self.read(shelf, following: lost, catalog).followed == nil)
+        }
+    }
+
+    @Test("Old changes are trimmed, and new ones are kept")
+    func trimming() async throws {
+        try await Self.withWrites(seed: 3) { catalog, writes in
+            for _ in 0..<10 { try await writes.run(.prices) }
+            #expect(try await catalog.trimShelfChanges() == 0)
+            let old = "UPDATE shelf_change SET version = version - 3600000000 WHERE shelf_id = 1"
+            let aged = try await catalog.database.writes.perform { connection in
+                try connection.execute(PostgresStatement(SQL(unchecked: old)))
+            }
+            #expect(aged > 0)
+            #expect(try await catalog.trimShelfChanges() == aged)
+            #expect(try await catalog.trimShelfChanges() == 0)
+        }
+    }
+
+    /// How often readers followed a change.
+    private final class Counter: Sendable {
+        private let count = Mutex(0)
+        var value: Int { count.withLock { $0 } }
+        func increment() { count.withLock { $0 += 1 } }
+    }
+
+    @Test("Readers that follow concurrent writers agree with what they read as a whole")
+    func concurrency() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await ShelfWrites(catalog, seed: 0).prepare()
+            let (shelves, followed) = (try await Self.shelves(catalog), Counter())
+            let deadline = ContinuousClock.now + .seconds(600)
+            // A change of the whole store blocks the others for too long, and so does recollation.
+            let kinds = ShelfWrites.Kind.allCases.filter { ![.boost, .recollation].contains($0) }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for seed in 1...4 {
+                    group.addTask {
+                        var writes = ShelfWrites(catalog, seed: seed)
+                        var count = 0
+                        while count < 40 || followed.value < 60 {
+                            try #require(ContinuousClock.now < deadline)
+                            try await writes.run(kinds.randomElement(using: &writes.random)!)
+                            count += 1
+                        }
+                    }
+                }
+                for shelf in shelves {
+                    group.addTask {
+                        var snapshot: ShelfSnapshot?
+                        while followed.value < 60 {
+                            try #require(ContinuousClock.now < deadline)
+                            let reading = try await Self.read(shelf, following: snapshot, catalog)
+                            #expect(reading.agrees)
+                            if let old = snapshot, let new = reading.followed, old.version != new.version {
+                                followed.increment()
+                            }
+                            snapshot = reading.followed ?? reading.whole
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Catalog
+import Ordering
+import Testing
+
+@testable import Shelves
+
+@Suite struct ShelfImageTests {
+    @Test("An image is read as it was written, with all values, orders and details", arguments: [0, 1, 90])
+    func roundTrip(_ count: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(count))
+        let shelf = RandomShelf(count, using: &generator)
+        let table = shelf.table
+        let image = try #require(ShelfImage(ShelfImage(table) { Array("details of \($0)".utf8) }.bytes))
+        #expect(image.table.firstDifference(from: table) == nil)
+        for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)) == table.view(shelf.request(sort))) }
+        for row in 0..<count { #expect(image.details(row) == Array("details of \(row)".utf8)) }
+        #expect(
+            image.table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
+                == table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
+        )
+    }
+
+    @Test("An image of a part, or with a changed bit, is not read")
+    func damage() {
+        var generator = SeededGenerator(seed: 4)
+        let bytes = ShelfImage(RandomShelf(12, using: &generator).table) { _ in [1, 2] }.bytes
+        for length in 0..<bytes.count { #expect(ShelfImage(Array(bytes[..<length])) == nil) }
+        for index in bytes.indices {
+            var damaged = bytes
+            damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
+            #expect(ShelfImage(damaged) == nil)
+        }
+    }
+
+    @Test("Values that no writer produces are refused, or do no harm")
+    func impossibleValues() throws {
+        var generator = SeededGenerator(seed: 6)
+        let shelf = RandomShelf(12, using: &generator)
+        func image(_ change: (inout ShelfTable) -> Void) -> ShelfImage? {
+            var table = shelf.table
+            change(&table)
+            return ShelfImage(ShelfImage(table) { _ in [] }.bytes)
+        }
+        #expect(image { _ in } != nil)
+        #expect(image { $0.unitPrices[3] = .max } == nil)
+        #expect(image { $0.prices[3] = -2 } == nil)
+        #expect(image { $0.prices[3] = Int64(Product.priceLimit) } == nil)
+        #expect(image { $0.popularities[3] = .nan } == nil)
+        #expect(image { $0.sizes[3] = UInt32($0.sizeValues.count) } == nil)
+        #expect(image { $0.brands[3] = UInt32($0.brandTexts.count) } == nil)
+        #expect(image { $0.tagSets[3] = UInt32($0.tagSetValues.count) } == nil)
+        #expect(image { $0.tagSetValues[0] = [UInt32($0.tagTexts.count)] } == nil)
+        // Rows out of order.
+        #expect(image { (table: inout ShelfTable) in (table.names, table.nameKeys) = (table.skus, table.skus) } == nil)
+        // Sizes and sets of tags that occur twice.
+        let twice = try #require(
+            image {
+                $0.sizeValues += $0.sizeValues
+                $0.tagSetValues += $0.tagSetValues
+            }
+        )
+        var row = twice.table.values(5)
+        row.size = twice.table.values(6).size
+        row.tags = twice.table.values(7).tags
+        #expect(twice.table.applying([row.sku: row]).values(5) == row)
+    }
+
+    @Test("Damage with a right checksum never produces an image with numbers out of range")
+    func hostile() {
+        var generator = SeededGenerator(seed: 5)
+        let shelf = RandomShelf(12, using: &generator)
+        let bytes = ShelfImage(shelf.table) { _ in [] }.bytes.dropLast(8)
+        var read = 0
+        for _ in 0..<3000 {
+            var damaged = Array(bytes)
+            for _ in 0...Int.random(in: 0..<3, using: &generator) {
+                let index = damaged.indices.randomElement(using: &generator)!
+                damaged[index] = UInt8.random(in: 0...255, using: &generator)
+            }
+            withUnsafeBytes(of: ShelfImage.checksum(damaged)) { damaged.append(contentsOf: $0) }
+            guard let image = ShelfImage(damaged) else { continue }
+            read += 1
+            // Reading every value would trap if a number were out of range.
+            #expect(image.table.rows.count == 12)
+            for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)).rows.count == 12) }
+            _ = image.table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
+        }
+        #expect(read > 0)
+    }
+}

@@ -1,0 +1,1 @@
+ALTER TABLE product DROP CONSTRAINT product_has_sort_keys;
