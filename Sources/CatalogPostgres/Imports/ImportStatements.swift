@@ -128,12 +128,14 @@ enum ImportStatements {
             \(scope) AND r.store_id = i.store_id AND r.sku = i.sku
                 AND \(columns.row("r")) IS NOT DISTINCT FROM \(columns.row("i"))
             """
-        let ofStore: SQL = store.map { " AND h.store_id = \($0) AND p.store_id = \($0)" } ?? ""
+        let shelves: SQL = store.map { "h.store_id = \($0)" } ?? "h.store_id = i.store_id"
+        let ofStore: SQL = store.map { " AND p.store_id = \($0)" } ?? ""
+        // The shelf is no table of the join: without statistics, the planner would read all products of the shelf's store for each row.
+        let shelf: SQL = "(SELECT h.shelf_id FROM shelf h WHERE \(shelves) AND h.key = i.shelf_key AND h.deleted_at IS NULL)"
         return [
             """
-            DELETE FROM import_row i USING product r, shelf h, placement p
-            WHERE \(isEqual) AND h.store_id = i.store_id AND h.key = i.shelf_key AND h.deleted_at IS NULL
-                AND \(PlacementStatements.key("p", store: "i.store_id", shelf: "h.shelf_id", sku: "i.sku"))\(ofStore)
+            DELETE FROM import_row i USING product r, placement p
+            WHERE \(isEqual) AND \(PlacementStatements.key("p", store: "i.store_id", shelf: shelf, sku: "i.sku"))\(ofStore)
             """,
             "DELETE FROM import_row i USING product r WHERE \(isEqual) AND i.shelf_key IS NULL",
         ]
