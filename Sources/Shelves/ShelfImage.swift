@@ -1,32 +1,54 @@
-internal import Catalog
+package import Catalog
 
-/// A table as bytes, which are stored and read at once, with details of each row that no order compares.
+/// A shelf as bytes, which are stored and read at once: its table, and what pages show of its products beyond that.
 ///
 /// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
 /// no image.
 ///
 ///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags: UInt32
 ///     one value per row: prices, unit prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
-///     ends, then bytes: skus, names, keys of names, positions, details · brands and their keys · tags and their keys
+///     ends, then bytes: skus, names, keys of names, positions, `ProductDetails` · brands and their keys · tags and their keys
 ///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
 ///     checksum of everything before: UInt64
 package struct ShelfImage: Sendable {
     package let table: ShelfTable
-    private var detailColumn = TextColumn()
+    private let details: TextColumn
 
-    /// - Parameter details: returns the details of a row.
+    /// Creates an image from two reads of a shelf.
+    ///
+    /// - Returns: nil if the products are not those of the table.
     /// - Precondition: the table is that of a shelf, not of a union.
-    package init(_ table: ShelfTable, details: (Int) -> [UInt8]) {
+    package init?(_ table: ShelfTable, _ products: [SKU: Product]) {
         precondition(table.positions.count == table.count)
-        self.table = table
-        for row in 0..<table.count { detailColumn.append(details(row)) }
+        var details = TextColumn()
+        for row in 0..<table.count {
+            guard let product = products[table.sku(row)], product.modifiedAt == table.modifiedAt(row) else {
+                return nil
+            }
+            details.append(ProductDetails.bytes(of: product))
+        }
+        guard products.count == table.count else { return nil }
+        (self.table, self.details) = (table, details)
     }
 
-    /// Returns the details of a row.
-    package func details(_ row: Int) -> [UInt8] { Array(detailColumn[row]) }
+    /// Returns the product of a row; nil if the image is damaged.
+    package func product(_ row: Int) -> Product? {
+        var product = Product(
+            sku: table.sku(row),
+            name: table.name(row),
+            brand: table.brand(row),
+            priceMinor: table.price(row),
+            popularity: table.popularity(row),
+            inStock: table.isInStock(row),
+            tags: table.tags(row),
+            createdAt: table.createdAt(row),
+            modifiedAt: table.modifiedAt(row)
+        )
+        return details.withBytes(row) { ProductDetails.read($0, into: &product) } ? product : nil
+    }
 
-    /// The number of the layout.
-    private static let format: UInt32 = 0x4153_0001
+    /// The number of the layout of tables and details.
+    package static let format: UInt32 = 0x4153_0001
 
     // MARK: - Writing
 
@@ -53,7 +75,7 @@ package struct ShelfImage: Sendable {
         append(table.brands)
         append(table.tagSets)
         append(table.inStock.map { $0 ? 1 : 0 } as [UInt8])
-        for column in [table.skus, table.names, table.nameKeys, table.positions, detailColumn] { append(column) }
+        for column in [table.skus, table.names, table.nameKeys, table.positions, details] { append(column) }
         for texts in [table.brandTexts, table.tagTexts] {
             append(texts.texts)
             append(texts.keys)
@@ -94,14 +116,13 @@ package struct ShelfImage: Sendable {
     /// Reads an image; nil if it is damaged or has another format.
     ///
     /// - Complexity: O(*n*); texts and numbers are copied as they are.
-    package init?(_ bytes: [UInt8]) {
-        guard let image = bytes.withUnsafeBytes({ Self.read($0) }) else { return nil }
+    package init?(_ bytes: UnsafeRawBufferPointer) {
+        guard let image = Self.read(bytes) else { return nil }
         self = image
     }
 
     private init(_ table: ShelfTable, _ details: TextColumn) {
-        self.table = table
-        detailColumn = details
+        (self.table, self.details) = (table, details)
     }
 
     private static func read(_ bytes: UnsafeRawBufferPointer) -> ShelfImage? {
@@ -110,9 +131,10 @@ package struct ShelfImage: Sendable {
         guard bytes.loadUnaligned(fromByteOffset: content.count, as: UInt64.self) == checksum(content) else {
             return nil
         }
-        var reader = ImageReader(content)
-        guard reader.number() == format, let rows = reader.number(), let brandCount = reader.number(),
-            let tagCount = reader.number(), let sizeCount = reader.number(), let setCount = reader.number()
+        var reader = MemoryReader(content)
+        func number() -> UInt32? { reader.value() }
+        guard number() == format, let rows = number(), let brandCount = number(), let tagCount = number(),
+            let sizeCount = number(), let setCount = number()
         else { return nil }
         var table = ShelfTable()
         guard reader.read(&table.prices, rows), reader.read(&table.unitPrices, rows),
@@ -142,34 +164,9 @@ package struct ShelfImage: Sendable {
     }
 }
 
-/// Reads values from memory, and notices its end.
-private struct ImageReader {
-    private let bytes: UnsafeRawBufferPointer
-    private var offset = 0
-
-    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
-
-    var isAtEnd: Bool { offset == bytes.count }
-
-    mutating func number() -> UInt32? {
-        var numbers: [UInt32] = []
-        return read(&numbers, 1) ? numbers[0] : nil
-    }
-
-    /// Reads values; false if there are not enough bytes.
-    mutating func read<Value: BitwiseCopyable>(_ values: inout [Value], _ count: UInt32) -> Bool {
-        let (size, overflows) = Int(count).multipliedReportingOverflow(by: MemoryLayout<Value>.stride)
-        guard !overflows, size <= bytes.count - offset else { return false }
-        let source = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + size)])
-        values = [Value](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)
-            initialized = Int(count)
-        }
-        offset += size
-        return true
-    }
-
-    mutating func read(_ column: inout TextColumn, _ count: UInt32) -> Bool {
+/// Parts of an image.
+extension MemoryReader {
+    fileprivate mutating func read(_ column: inout TextColumn, _ count: UInt32) -> Bool {
         var ends: [UInt32] = []
         var arena: [UInt8] = []
         guard read(&ends, count), read(&arena, ends.last ?? 0), let found = TextColumn(arena: arena, ends: ends) else {
@@ -179,14 +176,14 @@ private struct ImageReader {
         return true
     }
 
-    mutating func read(_ texts: inout CollatedTexts, _ count: UInt32) -> Bool {
+    fileprivate mutating func read(_ texts: inout CollatedTexts, _ count: UInt32) -> Bool {
         var (text, keys) = (TextColumn(), TextColumn())
         guard read(&text, count), read(&keys, count) else { return false }
         texts = CollatedTexts(texts: text, keys: keys)
         return true
     }
 
-    mutating func read(_ sizes: inout [BaseQuantity], _ count: UInt32) -> Bool {
+    fileprivate mutating func read(_ sizes: inout [BaseQuantity], _ count: UInt32) -> Bool {
         var digits: [UInt128] = []
         var dimensions: [UInt8] = []
         guard read(&digits, count), read(&dimensions, count) else { return false }
@@ -199,7 +196,7 @@ private struct ImageReader {
         return true
     }
 
-    mutating func read(_ sets: inout [[UInt32]], _ count: UInt32) -> Bool {
+    fileprivate mutating func read(_ sets: inout [[UInt32]], _ count: UInt32) -> Bool {
         var ends: [UInt32] = []
         var numbers: [UInt32] = []
         guard read(&ends, count), read(&numbers, ends.last ?? 0) else { return false }

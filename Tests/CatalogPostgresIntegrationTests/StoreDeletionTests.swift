@@ -67,6 +67,8 @@ import Testing
         _ = try await catalog.add([purchase("p3"), purchase("unknown")], to: shop)
         let move = OrderEditRequest(store: shop, shelf: dairy, edit: .moves([OrderMove(["p9"], .first)]))
         _ = try await catalog.editOrder(move, once: IdempotentCall(key: "k", fingerprint: [1]))
+        _ = try await catalog.page(PageRequest(store: shop, shelf: dairy))
+        _ = try await ShelfImages(catalog).write()
         _ = try await catalog.createList(NewList(id: list, name: "Week"), of: ann, once: nil)
         let item = NewListItem(product: ProductReference(shop, SKU("p1")!))
         _ = try await catalog.editList(list, of: ann, .add([item]), expected: nil, once: nil)

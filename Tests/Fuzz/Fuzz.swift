@@ -138,7 +138,10 @@ enum FuzzTarget: String, CaseIterable {
     private static func shelf(_ bytes: [UInt8]) {
         var image = bytes
         withUnsafeBytes(of: ShelfImage.checksum(bytes)) { image.append(contentsOf: $0) }
-        if let table = ShelfImage(image)?.table { Self.use(table) }
+        if let image = image.withUnsafeBytes({ ShelfImage($0) }) {
+            Self.use(image.table)
+            for row in 0..<image.table.count { _ = image.product(row) }
+        }
 
         var rest = bytes[...]
         func next(_ limit: Int) -> Int { Int(rest.popFirst() ?? 0) % limit }

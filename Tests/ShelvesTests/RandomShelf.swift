@@ -27,6 +27,7 @@ struct RandomShelf {
 
     var table: ShelfTable { ShelfTable(rows) }
     var rows: [TableRow] { listings.map(Self.row) }
+    var products: [SKU: Product] { Dictionary(uniqueKeysWithValues: listings.map { ($0.product.sku, $0.product) }) }
 
     static func row(_ listing: Listing) -> TableRow { TableRow(listing.product, position: listing.position, key: key) }
 

@@ -5,30 +5,88 @@ import Testing
 @testable import Shelves
 
 @Suite struct ShelfImageTests {
-    @Test("An image is read as it was written, with all values, orders and details", arguments: [0, 1, 90])
+    /// Returns what is read of an image that is written.
+    private static func written(_ table: ShelfTable, _ products: [SKU: Product]) -> ShelfImage? {
+        ShelfImage(table, products)?.bytes.withUnsafeBytes { ShelfImage($0) }
+    }
+
+    @Test("An image is read as it was written, with all values, orders and products", arguments: [0, 1, 90])
     func roundTrip(_ count: Int) throws {
         var generator = SeededGenerator(seed: UInt64(count))
         let shelf = RandomShelf(count, using: &generator)
         let table = shelf.table
-        let image = try #require(ShelfImage(ShelfImage(table) { Array("details of \($0)".utf8) }.bytes))
+        let image = try #require(Self.written(table, shelf.products))
         #expect(image.table.firstDifference(from: table) == nil)
         for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)) == table.view(shelf.request(sort))) }
-        for row in 0..<count { #expect(image.details(row) == Array("details of \(row)".utf8)) }
+        #expect(
+            (0..<count).map { image.product($0) } == (0..<count).map { shelf.products[table.sku($0)] }
+        )
         #expect(
             image.table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
                 == table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
         )
     }
 
+    @Test("Values that only pages show are read as they were written")
+    func details() throws {
+        func size(_ packs: Int, drained: ExactDecimal? = nil, isApproximate: Bool = false) throws -> Size? {
+            try Size(
+                amount: ExactDecimal(15, scale: 1),
+                unit: .kg,
+                packs: packs,
+                drained: drained,
+                isApproximate: isApproximate
+            )
+        }
+        var products: [Product] = []
+        for (number, size) in [
+            nil, try size(1), try size(400_000), try size(6, drained: ExactDecimal(1)),
+            try size(1, isApproximate: true),
+        ].enumerated() {
+            var product = Product(sku: SKU("s\(number)")!, name: "N", size: size)
+            for barcode in [nil, "4000000000001"] {
+                for address in [nil, "/a.png"] {
+                    for price in [nil, 0, Int64.max] {
+                        product.sku = SKU("s\(products.count)")!
+                        (product.barcode, product.imageURL, product.regularPriceMinor) = (barcode, address, price)
+                        product.attributes = #"{"key": "\#(String(repeating: "ž", count: products.count * 50))"}"#
+                        products.append(product)
+                    }
+                }
+            }
+        }
+        let table = ShelfTable(products.map { TableRow($0, position: [1]) { Array($0.utf8) } })
+        let image = try #require(Self.written(table, Dictionary(uniqueKeysWithValues: products.map { ($0.sku, $0) })))
+        for product in products { #expect(image.product(try #require(table.row(of: product.sku))) == product) }
+    }
+
+    @Test("Products that are not those of the table make no image")
+    func otherProducts() throws {
+        var generator = SeededGenerator(seed: 8)
+        let shelf = RandomShelf(5, using: &generator)
+        let sku = shelf.table.sku(2)
+        var missing = shelf.products
+        missing[sku] = nil
+        #expect(ShelfImage(shelf.table, missing) == nil)
+        var changed = shelf.products
+        changed[sku]?.modifiedAt = Timestamp(microseconds: 77)
+        #expect(ShelfImage(shelf.table, changed) == nil)
+        var more = shelf.products
+        more[SKU("another")!] = Product(sku: SKU("another")!, name: "A")
+        #expect(ShelfImage(shelf.table, more) == nil)
+    }
+
     @Test("An image of a part, or with a changed bit, is not read")
-    func damage() {
+    func damage() throws {
         var generator = SeededGenerator(seed: 4)
-        let bytes = ShelfImage(RandomShelf(12, using: &generator).table) { _ in [1, 2] }.bytes
-        for length in 0..<bytes.count { #expect(ShelfImage(Array(bytes[..<length])) == nil) }
+        let shelf = RandomShelf(12, using: &generator)
+        let bytes = try #require(ShelfImage(shelf.table, shelf.products)).bytes
+        func read(_ bytes: [UInt8]) -> ShelfImage? { bytes.withUnsafeBytes { ShelfImage($0) } }
+        for length in 0..<bytes.count { #expect(read(Array(bytes[..<length])) == nil) }
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-            #expect(ShelfImage(damaged) == nil)
+            #expect(read(damaged) == nil)
         }
     }
 
@@ -39,7 +97,7 @@ import Testing
         func image(_ change: (inout ShelfTable) -> Void) -> ShelfImage? {
             var table = shelf.table
             change(&table)
-            return ShelfImage(ShelfImage(table) { _ in [] }.bytes)
+            return Self.written(table, shelf.products)
         }
         #expect(image { _ in } != nil)
         #expect(image { $0.unitPrices[3] = .max } == nil)
@@ -66,10 +124,10 @@ import Testing
     }
 
     @Test("Damage with a right checksum never produces an image with numbers out of range")
-    func hostile() {
+    func hostile() throws {
         var generator = SeededGenerator(seed: 5)
         let shelf = RandomShelf(12, using: &generator)
-        let bytes = ShelfImage(shelf.table) { _ in [] }.bytes.dropLast(8)
+        let bytes = try #require(ShelfImage(shelf.table, shelf.products)).bytes.dropLast(8)
         var read = 0
         for _ in 0..<3000 {
             var damaged = Array(bytes)
@@ -78,11 +136,12 @@ import Testing
                 damaged[index] = UInt8.random(in: 0...255, using: &generator)
             }
             withUnsafeBytes(of: ShelfImage.checksum(damaged)) { damaged.append(contentsOf: $0) }
-            guard let image = ShelfImage(damaged) else { continue }
+            guard let image = damaged.withUnsafeBytes({ ShelfImage($0) }) else { continue }
             read += 1
             // Reading every value would trap if a number were out of range.
             #expect(image.table.rows.count == 12)
             for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)).rows.count == 12) }
+            for row in 0..<12 { _ = image.product(row) }
             _ = image.table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
         }
         #expect(read > 0)

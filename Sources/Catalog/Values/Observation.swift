@@ -16,6 +16,8 @@ package enum Observation: Sendable, Equatable {
     package enum ShelfReadKind: String, Sendable, CaseIterable {
         /// Only what had changed since the version in memory.
         case changes
+        /// From its stored image, with what had changed since.
+        case image
         case whole
     }
 
@@ -44,6 +46,8 @@ package enum Observation: Sendable, Equatable {
     ///
     /// - Parameter duration: includes the wait for a connection.
     case shelfRead(ShelfReadKind, Duration)
+    /// The image of a shelf was stored.
+    case shelfImageWritten
     /// A replica is used for reads from now on, or is passed over for a reason.
     ///
     /// - Parameter reason: nil if it is used.

@@ -32,6 +32,9 @@ public struct RecentDictionary<Key: Hashable, Value> {
     /// The number of entries.
     @inlinable public var count: Int { newer.count + older.count }
 
+    /// The keys of all entries, in no order.
+    @inlinable public var keys: [Key] { Array(newer.keys) + Array(older.keys) }
+
     /// The value of a key; reading it counts as use.
     @inlinable
     public subscript(key: Key) -> Value? {

@@ -56,6 +56,9 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
+    /// The keys of all entries, in no order.
+    public var keys: [Key] { parts.flatMap { $0.entries.withLock { $0.keys.map(\.key) } } }
+
     public var use: CacheUse {
         parts.reduce(into: CacheUse()) { use, part in
             part.entries.withLock {

@@ -49,6 +49,7 @@ final class ShelfMemory: Sendable {
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
     private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
+    private let images = Mutex(ImageQueue())
 
     /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: three quarters for shelves, a fifth for views,
     ///   and the rest for facets.
@@ -111,16 +112,34 @@ final class ShelfMemory: Sendable {
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
             if let found = try await self.follow(location, load, source) { return found }
             guard isSmall else {
-                return try await source.snapshot(within: .shelf) { try self.readWhole(location, load, $0) }
+                return try await source.snapshot(within: .shelf) { try self.readAnew(location, load, $0) }
             }
-            let query = load.reader.wholeQuery(location)
-            let found = try await source.read([query], into: nil as ShelfSnapshot?) { found, _, rows in
-                found = try load.reader.whole(rows)
+            let image = load.reader.imageQuery(location)
+            var found = try await source.read([image], into: nil as ShelfSnapshot?) { found, _, rows in
+                found = try load.reader.image(rows)
             }
-            if let found { self.keep(found, location, load, .whole) }
+            if found == nil {
+                let whole = load.reader.wholeQuery(location)
+                found = try await source.read([whole], into: nil) { found, _, rows in
+                    found = try load.reader.whole(rows)
+                }
+            }
+            if let found { self.keep(found, location, load) }
             return found
         }
         return found?.version == version ? found : nil
+    }
+
+    /// Returns what pages show of the products of a small shelf in memory, from its image; nil without a usable one.
+    func shown(_ head: ShelfHead, _ source: ReadSource) async throws -> ShownProducts? {
+        guard head.state.productCount <= Self.smallShelf else { return nil }
+        let load = try await beginLoad(source)
+        let query = load.reader.imageQuery(head.location)
+        let found = try await source.read([query], into: nil as ShelfSnapshot?) { found, _, rows in
+            found = try load.reader.image(rows)
+        }
+        noteImage(found, of: head.location)
+        return found?.version == head.state.version ? found?.shown : nil
     }
 
     /// Reads what changed since the version in memory, and keeps the current one.
@@ -137,6 +156,37 @@ final class ShelfMemory: Sendable {
         keep(found, location, load, .changes)
         return found
     }
+
+    // MARK: - Images
+
+    /// The shelves in memory.
+    var locations: [ShelfLocation] { shelves.keys + (large.withLock { $0.map { [$0.location] } } ?? []) }
+
+    /// Removes and returns the next shelf whose image this server should write; nil if there is none.
+    func nextImage() -> ShelfLocation? { images.withLock { $0.next(at: .now) } }
+
+    /// Reads a shelf from its image into memory, if it has a usable one.
+    ///
+    /// - Returns: whether less than half of the memory for shelves is used.
+    func readImage(_ location: ShelfLocation) async throws -> Bool {
+        let load = try await beginLoad(ReadSource(database))
+        let query = load.reader.imageQuery(location)
+        let found = try await database.longReads.perform(within: .shelf) { connection in
+            try connection.query(query.statement, query.parameters) { try load.reader.image($0) }
+        }
+        if let found { keep(found, location, load) }
+        return shelves.use.size < largest
+    }
+
+    /// Enters a shelf in the queue for images, if it has none or many changes since.
+    ///
+    /// - Parameter read: what its image says; nil without one.
+    private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation) {
+        if let read, let shown = read.shown, shown.changed.count <= max(4, read.table.count / 32) { return }
+        images.withLock { $0.insert(location, at: .now) }
+    }
+
+    // MARK: - Reads in transactions
 
     /// Returns a shelf at the version of a head that was read in the same transaction, which only reads.
     ///
@@ -185,16 +235,17 @@ final class ShelfMemory: Sendable {
             keep(found, location, load, .changes)
             return found
         }
-        return try readWhole(location, load, connection)
+        return try readAnew(location, load, connection)
     }
 
-    private func readWhole(
+    /// Reads a shelf from its image or as a whole, and keeps it.
+    private func readAnew(
         _ location: ShelfLocation,
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
         let found = try load.reader.read(location.shelfID, of: location.storeID, connection)
-        if let found { keep(found, location, load, .whole) }
+        if let found { keep(found, location, load) }
         return found
     }
 
@@ -205,6 +256,12 @@ final class ShelfMemory: Sendable {
 
     private func kept(_ location: ShelfLocation) -> Kept? {
         shelves[location] ?? large.withLock { $0?.location == location ? $0?.kept : nil }
+    }
+
+    /// Keeps a shelf that was read from its image or as a whole.
+    private func keep(_ shelf: ShelfSnapshot, _ location: ShelfLocation, _ load: Load) {
+        noteImage(shelf.shown == nil ? nil : shelf, of: location)
+        keep(shelf, location, load, shelf.shown == nil ? .whole : .image)
     }
 
     /// Keeps a shelf, unless a later version is kept.
@@ -220,7 +277,7 @@ final class ShelfMemory: Sendable {
             let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
             guard isLost else { return }
         }
-        let kept = Kept(shelf: shelf, readAt: .now)
+        let kept = Kept(shelf: shelf.kept, readAt: .now)
         if shelf.size <= largest {
             shelves[location] = kept
         } else {

@@ -35,6 +35,11 @@ enum ShelfReadStatements {
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 
+    /// All products of a shelf, in the columns of `ProductRow`.
+    static let allProducts: PostgresStatement = """
+        SELECT \(ProductRow.columns("p")) FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2
+        """
+
     /// The products `$3`, with nulls for those that are not on the shelf.
     static let some: PostgresStatement = """
         SELECT 0::bigint, n.sku, x.* FROM unnest($3::text[]) AS n (sku)
@@ -55,17 +60,41 @@ enum ShelfReadStatements {
     /// The number of versions beyond which a shelf is read as a whole.
     private static let longestChain: SQL = "1000"
 
+    /// A condition for a shelf `h` whose changes since a version are all recorded, and not too many.
+    private static func isRecorded(since version: SQL) -> SQL {
+        """
+        (h.version = \(version) OR (SELECT bool_and(c.previous_version = c.before) AND max(c.version) = h.version FROM (
+            SELECT version, previous_version, lag(version, 1, \(version)) OVER (ORDER BY version) AS before
+            FROM shelf_change WHERE store_id = $1 AND shelf_id = $2 AND version > \(version)
+            ORDER BY version LIMIT \(longestChain)) c))
+        """
+    }
+
+    /// The products that changed since a version.
+    private static func changed(since version: SQL) -> SQL {
+        """
+        SELECT DISTINCT unnest(c.skus) AS sku FROM shelf_change c
+        WHERE c.store_id = $1 AND c.shelf_id = $2 AND c.version > \(version)
+        """
+    }
+
     /// The version of a shelf and the products that changed since version `$3`, with nulls for those that are no longer on it: one row
     /// without a sku if none changed. No row if changes are missing, or too many.
     static let changes: PostgresStatement = """
         SELECT h.version, n.sku, x.* FROM shelf h
-        LEFT JOIN (SELECT DISTINCT unnest(c.skus) AS sku FROM shelf_change c
-            WHERE c.store_id = $1 AND c.shelf_id = $2 AND c.version > $3) n ON true
+        LEFT JOIN (\(changed(since: "$3"))) n ON true
         LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
-        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND (h.version = $3 OR (
-            SELECT bool_and(c.previous_version = c.before) AND max(c.version) = h.version FROM (
-                SELECT version, previous_version, lag(version, 1, $3::bigint) OVER (ORDER BY version) AS before
-                FROM shelf_change WHERE store_id = $1 AND shelf_id = $2 AND version > $3
-                ORDER BY version LIMIT \(longestChain)) c))
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND \(isRecorded(since: "$3::bigint"))
+        """
+
+    /// The version of a shelf, and its image of format `$3` in a row without a sku, after the columns of a product. Further rows are products
+    /// that changed since then, as in `changes`. No row without such an image, or if changes are missing, or too many.
+    static let image: PostgresStatement = """
+        SELECT h.version, n.sku, x.*, CASE WHEN n.sku IS NULL THEN i.image END
+        FROM shelf h JOIN shelf_image i ON i.store_id = h.store_id AND i.shelf_id = h.shelf_id
+        CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "i.version")))) n
+        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND i.format = $3
+            AND \(isRecorded(since: "i.version"))
         """
 }

@@ -3,17 +3,41 @@ internal import Collation
 internal import LibPQ
 internal import Shelves
 
-/// Reads shelves from the database: as a whole, or only what changed since a version.
+/// Reads shelves from the database: only what changed since a version, from an image and the changes since then, or as a whole.
 ///
 /// Each read is one statement, so that versions and products are from one snapshot.
 struct ShelfReader: Sendable {
     let collator: LanguageCollator
+    /// The number of the format of the images that this program reads and writes: of their layout and of the keys in them.
+    let imageFormat: Int64
 
-    /// Reads a shelf as a whole.
+    init(collator: LanguageCollator) {
+        self.collator = collator
+        var hash = FNV64()
+        hash.combine("\(ShelfImage.format)")
+        hash.combine(collator.version)
+        imageFormat = Int64(bitPattern: hash.value)
+    }
+
+    /// Reads a shelf from its image if it has one, or otherwise as a whole.
+    ///
+    /// - Returns: nil if the shelf does not exist.
+    /// - Complexity: as `readWhole`.
+    func read(
+        _ shelfID: Int32,
+        of storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let query = imageQuery(ShelfLocation(storeID: storeID, shelfID: shelfID))
+        if let found = try connection.query(query.statement, query.parameters, { try image($0) }) { return found }
+        return try readWhole(shelfID, of: storeID, connection)
+    }
+
+    /// Reads all products of a shelf.
     ///
     /// - Returns: nil if the shelf does not exist.
     /// - Complexity: O(*n* log *n*) for *n* products.
-    func read(
+    func readWhole(
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
@@ -38,11 +62,51 @@ struct ShelfReader: Sendable {
         return version.map { ShelfSnapshot(version: $0, table: builder.table()) }
     }
 
+    func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
+        let parameters: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .int8(imageFormat)]
+        return PostgresQuery(ShelfReadStatements.image, parameters)
+    }
+
+    /// Returns the shelf of the rows of `imageQuery`, with what pages show of its products; nil if it has no image that can be read.
+    func image(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
+        var keys = TextKeys(collator)
+        var image: ShelfImage?
+        var changes = Changes(version: 0, products: [:])
+        try rows.forEach { row in
+            changes.version = try row.int8(0)
+            if let sku = try row.textOrNil(1) {
+                changes.products[SKU(stored: sku)] = .some(try Self.product(row, &keys))
+            } else {
+                image = ShelfImage(try row.presentBytes(15))
+            }
+        }
+        return image.map { ShelfSnapshot($0, with: changes) }
+    }
+
+    /// Reads a shelf as an image, in a transaction whose statements all read the same state.
+    ///
+    /// - Returns: nil if the shelf does not exist, or if the statements do not read the same state, as on Citus.
+    func makeImage(
+        _ location: ShelfLocation,
+        _ connection: isolated PostgresConnection
+    ) throws -> (version: Int64, image: ShelfImage)? {
+        guard let found = try readWhole(location.shelfID, of: location.storeID, connection) else { return nil }
+        let ids: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID)]
+        let products = try connection.query(ShelfReadStatements.allProducts, ids) {
+            try $0.map { row in
+                let product = try ProductRow.read(row)
+                return (product.sku, product)
+            }
+        }
+        let image = ShelfImage(found.table, Dictionary(products) { first, _ in first })
+        return image.map { (found.version, $0) }
+    }
+
     /// The products of a shelf that changed since a version.
     struct Changes: Sendable {
-        let version: Int64
+        var version: Int64
         /// nil for a product that is no longer on the shelf.
-        let products: [SKU: TableRow?]
+        var products: [SKU: TableRow?]
     }
 
     /// Reads the changes of a shelf, and applies them.

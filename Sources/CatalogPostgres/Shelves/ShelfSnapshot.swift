@@ -1,19 +1,47 @@
+internal import Catalog
 internal import Shelves
 
 /// A shelf in memory at one of its versions.
 struct ShelfSnapshot: Sendable {
     let version: Int64
     let table: ShelfTable
-    /// The size in memory, in bytes.
+    /// The size in memory, in bytes, without `shown`.
     let size: Int
+    /// What pages show of the products, if the shelf was just read from its image. It is not kept.
+    var shown: ShownProducts?
 
     init(version: Int64, table: ShelfTable) {
         (self.version, self.table) = (version, table)
         size = 128 + table.size
     }
 
+    /// Creates the shelf of an image and of the changes since then.
+    init(_ image: ShelfImage, with changes: ShelfReader.Changes) {
+        let table = changes.products.isEmpty ? image.table : image.table.applying(changes.products)
+        self.init(version: changes.version, table: table)
+        shown = ShownProducts(image: image, changed: Set(changes.products.keys))
+    }
+
     /// Returns the shelf after changes.
     func applying(_ changes: ShelfReader.Changes) -> ShelfSnapshot {
         ShelfSnapshot(version: changes.version, table: table.applying(changes.products))
     }
+
+    /// The shelf as it is kept.
+    var kept: ShelfSnapshot {
+        var kept = self
+        kept.shown = nil
+        return kept
+    }
+}
+
+/// The products of an image that have not changed since.
+struct ShownProducts: Sendable {
+    let image: ShelfImage
+    let changed: Set<SKU>
+
+    /// Returns the rows of products in the image.
+    ///
+    /// - Complexity: O(*n*) for *n* products of the shelf.
+    func places(of skus: [SKU]) -> [SKU: Int] { image.table.rows(of: skus.filter { !changed.contains($0) }) }
 }

@@ -58,6 +58,22 @@ extension PostgresPageStore {
             count = view.rows.count
         }
 
+        /// Adds the products that the reader has, or that are shown, to those that a page has already, until one is missing.
+        func add(to page: inout PageRead<some PageItems>, _ shown: ShownProducts?) {
+            var places: [SKU: Int]?
+            for row in rows.dropFirst(page.count).lazy.map(Int.init) {
+                let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
+                if !page.items.addKnown(sku, modifiedAt: time, popularity: popularity) {
+                    guard let shown else { return }
+                    let found = places ?? shown.places(of: skus)
+                    places = found
+                    guard let product = found[sku].flatMap(shown.image.product) else { return }
+                    page.items.add(product)
+                }
+                page.count += 1
+            }
+        }
+
         /// Returns the cursor of the next page; nil on the last one.
         func next(_ plan: PagePlan, scope: String) -> Cursor? {
             guard hasNext, let last = rows.last.map(Int.init) else { return nil }
@@ -94,12 +110,12 @@ extension PostgresPageStore {
         let place = try await place(cursor)
         let selection = Selection(plan, view, of: shelf, after: place)
         var page = PageRead(items: items(planned))
-        for row in selection.rows.lazy.map(Int.init) {
-            let (sku, popularity) = (shelf.table.sku(row), shelf.table.popularity(row))
-            guard page.items.addKnown(sku, modifiedAt: shelf.table.modifiedAt(row), popularity: popularity) else {
-                break
-            }
-            page.count += 1
+        selection.add(to: &page, shelf.shown)
+        // An image costs less than more than half of a page by keys.
+        if shelf.shown == nil, 2 * page.count < selection.rows.count,
+            let shown = try await shelves.shown(head, source)
+        {
+            selection.add(to: &page, shown)
         }
         if page.count == selection.rows.count {
             guard try await versions(request, head.location, source).confirm(planned.basis) else { return nil }

@@ -114,6 +114,7 @@ enum StoreLifecycle {
         "DELETE FROM popularity_due WHERE store_id = $1",
         "DELETE FROM order_change WHERE store_id = $1",
         "DELETE FROM shelf_change WHERE store_id = $1",
+        "DELETE FROM shelf_image WHERE store_id = $1",
         "DELETE FROM placement_position WHERE store_id = $1",
         "DELETE FROM placement_popularity WHERE store_id = $1",
         "DELETE FROM placement WHERE store_id = $1",

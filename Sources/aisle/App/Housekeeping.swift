@@ -3,8 +3,8 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
-/// The background work of a server: compacts ordering keys, folds purchases, purges expired data, and creates and drops the
-/// partitions of the audit log.
+/// The background work of a server: compacts ordering keys, folds purchases, stores images of shelves, purges expired data, and creates and
+/// drops the partitions of the audit log.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
     /// How long entries of the audit log are kept.
@@ -12,15 +12,32 @@ struct Housekeeping: Service {
 
     /// The interval of periodic runs.
     private static let interval: Duration = .seconds(60)
-    /// The least time between two deletions of old changes of shelves, each of which reads all changes.
+    /// The least time between two deletions of old changes and images of shelves, each of which reads all of them.
     private static let trimInterval: Duration = .seconds(600)
+    /// The pause between two batches of images of shelves.
+    private static let imageInterval: Duration = .seconds(1)
 
     /// Runs until shutdown, which cancels the task in progress: its transactions are rolled back, and another run does their work.
-    func run() async throws { await cancelWhenGracefulShutdown { await runPeriodically() } }
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            async let images: Void = writeImages()
+            await runPeriodically()
+            await images
+        }
+    }
+
+    /// Stores the images of shelves that this server missed, on a task of its own, because others wait for a minute.
+    private func writeImages() async {
+        let images = ShelfImages(catalog)
+        for await _ in AsyncTimerSequence(interval: Self.imageInterval, clock: .continuous) {
+            await run { _ = try await images.write() }
+        }
+    }
 
     private func runPeriodically() async {
         let compaction = OrderCompaction(catalog)
         let purchases = PurchaseFold(catalog)
+        let images = ShelfImages(catalog)
         let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)
         var trimmedAt = ContinuousClock.now
         let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
@@ -30,6 +47,8 @@ struct Housekeeping: Service {
             if ContinuousClock.now - trimmedAt >= Self.trimInterval {
                 trimmedAt = .now
                 await run { while try await catalog.trimShelfChanges() > 0 {} }
+                await run { try await images.markUsed() }
+                await run { _ = try await images.deleteUnused() }
             }
             await run { while try await catalog.sweepUsers() > 0 {} }
             await run { while try await catalog.sweepLists() > 0 {} }

@@ -73,7 +73,9 @@ final class ObservationLog: Sendable {
                 "purchases folded",
                 [("purchases", .integer(count)), ("duration_ms", Self.milliseconds(duration))]
             )
-        case .requestStarted, .pageReturned, .databaseError, .laneWaited, .shelfRead, .eventsSent, .feedUpdated: break
+        case .requestStarted, .pageReturned, .databaseError, .laneWaited, .shelfRead, .shelfImageWritten, .eventsSent,
+            .feedUpdated:
+            break
         }
     }
 

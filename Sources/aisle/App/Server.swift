@@ -103,6 +103,7 @@ struct Server {
             options: apiOptions,
             observer: telemetry.observer
         )
+        await readShelves()
         await api.warmUp()
         if let warning = try await catalog.database.collationWarning() { telemetry.log.logger.warning("\(warning)") }
         let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
@@ -169,6 +170,17 @@ struct Server {
         } catch {
             throw Self.bindFailure(error, settings.host, port, ("--host", "--port")) ?? error
         }
+    }
+
+    /// How long a starting server reads shelves before it answers requests.
+    private static let readingLimit: Duration = .seconds(10)
+
+    /// Reads the shelves that servers used last, so that their first pages cost no more than others. Without them, the server works, too.
+    private func readShelves() async {
+        do {
+            let count = try await ShelfImages(catalog).readLastUsed(within: Self.readingLimit)
+            telemetry.log.logger.info("read shelves into memory", metadata: ["shelves": "\(count)"])
+        } catch { telemetry.log.logger.warning("cannot read shelves into memory: \(error)") }
     }
 
     private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> any Service {

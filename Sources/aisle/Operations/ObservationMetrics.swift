@@ -41,6 +41,7 @@ final class ObservationMetrics: Sendable {
         // Without a first value, a rate would miss the first increase.
         for definition in [
             ServerMetrics.connectionsRejected, ServerMetrics.validationGaps, ServerMetrics.foldedPurchases,
+            ServerMetrics.shelfImages,
         ] {
             _ = Self.counter(definition, [], factory)
         }
@@ -62,6 +63,7 @@ final class ObservationMetrics: Sendable {
         case .databaseError(let kind): counter(ServerMetrics.databaseErrors, [("class", kind)]).increment()
         case .shelfRead(let kind, let duration):
             timer(ServerMetrics.shelfReads, [("kind", kind.rawValue)]).record(duration: duration)
+        case .shelfImageWritten: counter(ServerMetrics.shelfImages).increment()
         case .replicaPassedOver(let name, _):
             counter(ServerMetrics.replicaFallbacks, [("replica", name)]).increment()
         case .workerPassedOver(let name, _): counter(ServerMetrics.workerFallbacks, [("worker", name)]).increment()

@@ -113,7 +113,12 @@ enum ServerMetrics {
         "aisle_shelf_read_seconds",
         .waitSeconds,
         labels: ["kind"],
-        "The time of reading a shelf into memory, with the wait for a connection: whole, or only its changes."
+        "The time of reading a shelf into memory, with the wait for a connection: whole, from its image, or only its changes."
+    )
+    static let shelfImages = MetricDefinition(
+        "aisle_shelf_images_written_total",
+        .counter,
+        "Images of shelves that this server stored, from which shelves are read into memory."
     )
     static let shelfEvictions = MetricDefinition(
         "aisle_shelf_evictions_total",
@@ -300,7 +305,8 @@ enum ServerMetrics {
     static let all = [
         requests, requestDuration, responseBytes, requestsInFlight, pages, rateLimited, connections,
         connectionsRejected, faults, laneConnections, laneWaiting, laneWait, databaseErrors, validationGaps,
-        databaseReady, shelves, shelfMemory, shelfMemoryLimit, shelfHits, shelfReads, shelfEvictions, replicaLag,
+        databaseReady, shelves, shelfMemory, shelfMemoryLimit, shelfHits, shelfReads, shelfImages, shelfEvictions,
+        replicaLag,
         replicaUsable, replicaReads, replicaFallbacks, workerUsable,
         workerReads, workerFallbacks, streams, feeds, eventsSent,
         eventDelay, imports, importRows, importDuration, foldedPurchases, foldDuration, lastFold, lastResort,

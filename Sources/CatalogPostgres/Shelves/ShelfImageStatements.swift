@@ -1,0 +1,29 @@
+internal import LibPQ
+
+/// The statements that keep images of shelves, from which servers read them.
+enum ShelfImageStatements {
+    /// Whether a shelf has an image of its current version and format, `$3`; null if the shelf does not exist. `$1` is the store id, `$2` the
+    /// shelf id.
+    static let isCurrent: PostgresStatement = """
+        SELECT EXISTS (SELECT FROM shelf_image i WHERE i.store_id = $1 AND i.shelf_id = $2 AND i.version = h.version AND i.format = $3)
+        FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
+        """
+    /// Stores the image, `$6`, of a version, `$3`, and format, `$4`, of a shelf, `$2`, that was used at `$5`, in place of an earlier one.
+    /// `$1` is the store id.
+    static let write: PostgresStatement = """
+        INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
+        SELECT h.store_id, h.shelf_id, $3, $4, $5, $6 FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
+        ON CONFLICT (store_id, shelf_id) DO UPDATE
+        SET version = excluded.version, format = excluded.format, used_at = excluded.used_at, image = excluded.image
+        """
+    /// Marks images of a store, `$1`, as used at `$3`, by the ids of their shelves, `$2`, unless they were after `$4`.
+    static let use: PostgresStatement = """
+        UPDATE shelf_image SET used_at = $3 WHERE store_id = $1 AND shelf_id = ANY ($2::bigint[]) AND used_at <= $4
+        """
+    /// The shelves with an image of a format, `$1`, at most `$2`: the ones that were used last first.
+    static let lastUsed: PostgresStatement = """
+        SELECT store_id, shelf_id FROM shelf_image WHERE format = $1 ORDER BY used_at DESC, store_id, shelf_id LIMIT $2
+        """
+    /// Deletes the images of shelves that nobody used since `$1`.
+    static let deleteUnused: PostgresStatement = "DELETE FROM shelf_image WHERE used_at < $1"
+}

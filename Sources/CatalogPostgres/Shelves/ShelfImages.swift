@@ -1,0 +1,120 @@
+package import Catalog
+internal import LibPQ
+internal import Shelves
+
+/// The stored images of shelves, from which servers read the shelves that they do not have in memory.
+///
+/// No writer of products maintains them: a server that missed an image writes it later.
+package struct ShelfImages: Sendable {
+    /// The number of products after which `write` stops, so that images take a small part of the database's time.
+    private static let productsAtOnce = 10_000
+    /// The size of the largest image, in bytes. Larger shelves are read as a whole.
+    private static let largest = 64 << 20
+    /// The number of shelves that a starting server reads at most.
+    private static let shelvesAtStart: Int64 = 20_000
+    /// The number of shelves that a starting server reads at once.
+    private static let readsAtOnce = 2
+    /// The precision of the time at which an image was used.
+    private static let usePrecision: Int64 = 3_600_000_000
+    /// How long images are kept that nobody uses.
+    private static let lifetime: Int64 = 30 * 86_400_000_000
+
+    private let database: Database
+    private let memory: ShelfMemory
+
+    package init(_ catalog: PostgresCatalog) { (database, memory) = (catalog.database, catalog.pages.shelves) }
+
+    /// Writes images that this server missed, if other servers have not.
+    ///
+    /// - Returns: their number; 0 if there are no more.
+    package func write(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
+        var (images, products) = (0, 0)
+        while products < Self.productsAtOnce, let location = memory.nextImage() {
+            guard let count = try await write(location, at: now) else { continue }
+            images += 1
+            products += count
+        }
+        return images
+    }
+
+    /// Writes the image of a shelf.
+    ///
+    /// - Returns: the number of its products; nil if it is not written.
+    func write(_ location: ShelfLocation, at now: Timestamp) async throws(CatalogError) -> Int? {
+        try await database.mappingErrors {
+            let reader = ShelfReader(collator: try await database.collator())
+            let query = reader.imageQuery(location)
+            let made = try await database.longReads.snapshot(within: .shelf) { connection in
+                let isCurrent = try connection.query(ShelfImageStatements.isCurrent, query.parameters) {
+                    try $0.first { try $0.bool(0) }
+                }
+                return isCurrent == false ? try reader.makeImage(location, connection) : nil
+            }
+            guard let made else { return nil }
+            let bytes = made.image.bytes
+            guard bytes.count <= Self.largest else { return nil }
+            let values: [PostgresValue] = [
+                .int4(location.storeID), .int4(location.shelfID), .int8(made.version), .int8(reader.imageFormat),
+                .timestamptz(now.microseconds), .bytea(bytes),
+            ]
+            try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, values) }
+            database.observer.observe(.shelfImageWritten)
+            return made.image.table.count
+        }
+    }
+
+    /// Records which shelves this server has in memory, so that servers read these when they start.
+    package func markUsed(at now: Timestamp = .now()) async throws(CatalogError) {
+        for (store, locations) in Dictionary(grouping: memory.locations, by: \.storeID).sorted(by: { $0.key < $1.key })
+        {
+            let values: [PostgresValue] = [
+                .int4(store), .int8Array(locations.map { Int64($0.shelfID) }), .timestamptz(now.microseconds),
+                .timestamptz(now.microseconds - Self.usePrecision),
+            ]
+            _ = try await database.mappingErrors {
+                try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.use, values) }
+            }
+        }
+    }
+
+    /// Deletes images that nobody used for 30 days; returns their number.
+    package func deleteUnused(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
+        let limit = PostgresValue.timestamptz(now.microseconds - Self.lifetime)
+        return try await database.mappingErrors {
+            try await database.batch.perform(within: .edit) {
+                try $0.execute(ShelfImageStatements.deleteUnused, [limit])
+            }
+        }
+    }
+
+    /// Reads the shelves that servers used last into memory, until half of the memory for shelves is full.
+    ///
+    /// - Parameter limit: the time after which it stops.
+    /// - Returns: the number of shelves.
+    package func readLastUsed(within limit: Duration) async throws(CatalogError) -> Int {
+        let deadline = ContinuousClock.now + limit
+        return try await database.mappingErrors {
+            let reader = ShelfReader(collator: try await database.collator())
+            let locations = try await database.longReads.perform(within: .shelf) { connection in
+                let parameters: [PostgresValue] = [.int8(reader.imageFormat), .int8(Self.shelvesAtStart)]
+                return try connection.query(ShelfImageStatements.lastUsed, parameters) {
+                    try $0.map { ShelfLocation(storeID: try $0.int4(0), shelfID: try $0.int4(1)) }
+                }
+            }
+            return try await withThrowingTaskGroup(of: Bool.self) { group in
+                var rest = locations[...]
+                func readNext() {
+                    guard ContinuousClock.now < deadline, let location = rest.popFirst() else { return }
+                    group.addTask { try await memory.readImage(location) }
+                }
+                for _ in 0..<Self.readsAtOnce { readNext() }
+                var count = 0
+                for try await hasRoom in group {
+                    count += 1
+                    if hasRoom { readNext() }
+                }
+                return count
+            }
+        }
+    }
+}
