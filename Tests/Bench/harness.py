@@ -57,7 +57,7 @@ def served(database, options="", log=subprocess.DEVNULL, program=AISLE, port=POR
     words = [program, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(port)]
     server = subprocess.Popen(words, stderr=log, env=variables)
     try:
-        for _ in range(100):
+        for _ in range(300):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz")
                 break

@@ -126,6 +126,20 @@ def tail(name, program):
     return base
 
 
+def image_count(base):
+    """Returns the number of stored images of shelves; 0 with a program that stores none."""
+    exists = sql(base, "SELECT to_regclass('shelf_image') IS NOT NULL") == "t"
+    return int(sql(base, "SELECT count(*) FROM shelf_image")) if exists else 0
+
+
+def settle(base, load):
+    """Repeats a load until hardly any shelf is without its image."""
+    before = -1
+    while (found := image_count(base)) > before * 1.01:
+        before = found
+        load()
+
+
 def long_tail(rounds):
     """Measures pages of many shelves, of which popular ones are read more often, with memory for a part of them."""
     bases = {name: tail(name, program) for name, program in PROGRAMS.items()}
@@ -137,7 +151,7 @@ def long_tail(rounds):
         for name, program in PROGRAMS.items():
             for part, settings in (MEMORY.items() if name == "this" else [("default", {})]):
                 with served(bases[name], program=program, **settings) as server:
-                    pages.load(seconds=10 * SECONDS_EACH, warm_up=0, paths="tail", seed=2)
+                    settle(bases[name], lambda: pages.load(seconds=10 * SECONDS_EACH, warm_up=0, paths="tail", seed=2))
                     report = pages.measured(server, seconds=3 * SECONDS_EACH, paths="tail")
                     runs.setdefault(f"{name}, {part}", []).append({"server": report["server"], "postgres": report["postgres"], "memory": memory(server)})
     result = {name: pages.median(found) for name, found in runs.items()}
@@ -147,25 +161,31 @@ def long_tail(rounds):
 
 
 def cold(rounds):
-    """Measures the first page of shelves of 100 that nobody has read since the start, relative to the second one."""
-    runs = {name: {"first": [], "second": []} for name in PROGRAMS}
-    count = 2000
+    """Measures the first page of shelves of 100 that are not in memory, without and with images, relative to the second one."""
+    runs, count = {}, 2000
     for _ in range(rounds):
         for name, program in PROGRAMS.items():
             base = tail(name, program)
-            with served(base, program=program, AISLE_PAGE_CACHE_MB="0") as server:
-                connection = http.client.HTTPConnection("127.0.0.1", PORT)
-                for when in ("first", "second"):
-                    before = processor_times(server)
-                    for number in range(count):
-                        send(connection, "GET", f"{STORE}/shelf-{number * 5 + 3}/products?limit=24&sort=price")
-                    after = processor_times(server)
-                    runs[name][when].append({what: (after[what] - before[what]) / count * 1e6 for what in after})
-                connection.close()
-    result = {name: {when: pages.median(found) for when, found in run.items()} for name, run in runs.items()}
-    for name, found in result.items():
-        print(f"a shelf of 100 that nobody has read, {name}: server {found['first']['server']:.0f}, PostgreSQL {found['first']['postgres']:.0f} µs; "
-              f"the second time {found['second']['server']:.0f} and {found['second']['postgres']:.0f} µs", flush=True)
+            for way in ("in full", "by image") if name == "this" else ("by index",):
+                if way == "in full":
+                    sql(base, "DELETE FROM shelf_image")
+                # A starting server reads shelves from images, which the memory limits.
+                with served(base, program=program, AISLE_PAGE_CACHE_MB="0", **({"AISLE_SHELF_MEMORY": "1"} if way == "by image" else {})) as server:
+                    connection = http.client.HTTPConnection("127.0.0.1", PORT)
+                    for when in ("first", "second") if way != "by image" else ("first",):
+                        before = processor_times(server)
+                        for number in range(count):
+                            send(connection, "GET", f"{STORE}/shelf-{number * 5 + 3}/products?limit=24&sort=price")
+                        after = processor_times(server)
+                        runs.setdefault((name, way, when), []).append({what: (after[what] - before[what]) / count * 1e6 for what in after})
+                    connection.close()
+                    end = time.monotonic() + 300
+                    while way == "in full" and image_count(base) < count:
+                        assert time.monotonic() < end, f"{image_count(base)} of {count} images are stored"
+                        time.sleep(1)
+    result = {f"{name}, {way}, {when}": pages.median(found) for (name, way, when), found in runs.items()}
+    for case, found in result.items():
+        print(f"a shelf of 100 that nobody has read, {case}: server {found['server']:.0f}, PostgreSQL {found['postgres']:.0f} µs", flush=True)
     return result
 
 
@@ -238,7 +258,10 @@ def all():
         "rounds": rounds, "seconds": SECONDS_EACH, "connections": 4, "sizes": sizes,
         "programs": {name: run(program, "--version").stdout.strip() for name, program in PROGRAMS.items()},
     }
-    results = {"settings": pages.settings() | settings, "kinds": warm_and_first(rounds), "storm": storm(rounds), "cold": cold(rounds), "long_tail": long_tail(rounds)}
+    # The parts to measure, if not all.
+    parts = os.environ.get("AISLE_BENCH_PARTS", "kinds,storm,cold,long_tail").split(",")
+    measured = {"kinds": warm_and_first, "storm": storm, "cold": cold, "long_tail": long_tail}
+    results = {"settings": pages.settings() | settings} | {part: measured[part](rounds) for part in parts}
     with open(f"{FOLDER}/shelves.json", "w") as file:
         json.dump(results, file, indent=1, sort_keys=True)
     print(f"results: {FOLDER}/shelves.json")
