@@ -50,10 +50,10 @@ import TestSupport
     /// one transaction.
     private static let halfDone: PostgresStatement = """
         SELECT count(*) FROM (
-            SELECT p.store_id, p.shelf_id, array_agg(p.sku ORDER BY p.popularity_log2 DESC, p.name, p.sku) AS shown,
+            SELECT p.store_id, p.shelf_id, array_agg(p.sku ORDER BY p.popularity_log2 DESC, r.name_key, r.name COLLATE "C", p.sku) AS shown,
                 (SELECT array_agg(o.sku ORDER BY o.key) FROM placement_position o
                     WHERE o.store_id = p.store_id AND o.shelf_id = p.shelf_id) AS arranged
-            FROM placement p GROUP BY p.store_id, p.shelf_id) s
+            FROM placement p JOIN product r USING (store_id, sku) GROUP BY p.store_id, p.shelf_id) s
         JOIN shelf h ON h.store_id = s.store_id AND h.shelf_id = s.shelf_id
         WHERE h.resorted_version IS NOT NULL AND shown <> arranged
         """

@@ -70,7 +70,7 @@ def large_imports():
 
 def bare():
     script = "BEGIN;\n"
-    for table in ["store", "store_state", "shelf", "product", "placement", "placement_popularity", "placement_position"]:
+    for table in ["store", "store_state", "shelf", "product", "placement", "placement_position"]:
         columns = sql("bare", f"SELECT string_agg(column_name, ', ' ORDER BY ordinal_position) FROM information_schema.columns WHERE table_name = '{table}' AND is_generated = 'NEVER'")
         staged = "public" if table in ("store", "store_state", "shelf") else "stage"
         if staged == "stage":

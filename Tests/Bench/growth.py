@@ -40,7 +40,7 @@ def grown(products):
     sql("growth", "VACUUM ANALYZE")
     result["vacuum_seconds"] = time.perf_counter() - start
     result["placements"] = int(sql("growth", "SELECT count(*) FROM placement"))
-    result["bytes"] = int(sql("growth", "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN ('product', 'placement', 'placement_popularity', 'placement_position')"))
+    result["bytes"] = int(sql("growth", "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relname IN ('product', 'placement', 'placement_position')"))
     pages.write_paths(shelves=min(pages.SHELVES, max(10, products // 100)))
     for name, cache in pages.MODES.items():
         result[name] = measured(cache)

@@ -170,7 +170,7 @@ def cold(rounds):
                 if way == "in full":
                     sql(base, "DELETE FROM shelf_image")
                 # A starting server reads shelves from images, which the memory limits.
-                with served(base, program=program, AISLE_PAGE_CACHE_MB="0", **({"AISLE_SHELF_MEMORY": "1"} if way == "by image" else {})) as server:
+                with served(base, program=program, AISLE_PAGE_CACHE_MB="0", **({"AISLE_SHELF_MEMORY": "16"} if way == "by image" else {})) as server:
                     connection = http.client.HTTPConnection("127.0.0.1", PORT)
                     for when in ("first", "second") if way != "by image" else ("first",):
                         before = processor_times(server)

@@ -116,7 +116,7 @@ import TestSupport
             // The database is as it was before the last commits.
             try await run(
                 """
-                DELETE FROM placement_popularity; DELETE FROM placement; DELETE FROM product;
+                DELETE FROM placement; DELETE FROM product;
                 UPDATE shelf SET version = \(kept.version), order_version = \(kept.orderVersion)
                 """,
                 in: catalog

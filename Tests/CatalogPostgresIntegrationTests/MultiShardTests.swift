@@ -83,14 +83,14 @@ import Testing
     private static let others = [
         // `ImportStatements.dropUnchanged` for the columns of a file.
         "DELETE FROM import_row i USING product r WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
-        "DELETE FROM import_row i USING product r, shelf h, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
+        "DELETE FROM import_row i USING product r, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         // `ImportStatements.countConflicts` and `conflicts`.
         "SELECT count(*) FROM import_row i JOIN (SELECT DISTINCT ON",
         "SELECT l.store_key, l.sku, l.name, i.line, l.line",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
         // Oracles set values directly.
-        "UPDATE placement SET popularity_log2 = $2", "UPDATE placement_popularity SET popularity_log2 = $2",
+        "UPDATE placement SET popularity_log2 = $2",
         "UPDATE product SET popularity_log2 = $2", "UPDATE user_setting SET value = '\"rating,price\"'",
     ]
 

@@ -38,7 +38,7 @@ import Testing
 
     /// Changes what pages show of all products without a new version, so that a page shows from where its products come.
     private static func mark(_ catalog: PostgresCatalog) async throws {
-        try await catalog.database.writes.perform { try $0.execute("UPDATE placement SET barcode = 'rows'") }
+        try await catalog.database.writes.perform { try $0.execute("UPDATE product SET barcode = 'rows'") }
     }
 
     /// Returns how many products of the first page are read from rows.
@@ -93,7 +93,7 @@ import Testing
                 try await catalog.database.writes.perform { try $0.execute("UPDATE shelf_image SET format = 0") }
                 #expect(try await ShelfImages(server).write() == 1, "\(change)")
                 #expect(try await ShelfImages(server).write() == 0)
-                try await catalog.database.writes.perform { try $0.execute("UPDATE placement SET barcode = NULL") }
+                try await catalog.database.writes.perform { try $0.execute("UPDATE product SET barcode = NULL") }
                 #expect(try await Self.fromRows(Self.newServer(catalog)) == 30, "\(change)")
                 try await Self.mark(catalog)
             }

@@ -37,28 +37,6 @@ import Testing
         #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     }
 
-    @Test("No page and no order reads a shelf once per product", arguments: Statistics.allCases)
-    func pagesReadShelvesOnce(statistics: Statistics) async throws {
-        var statements: [(name: String, statement: PostgresStatement, types: String?)] = []
-        // Other sorts by several keys read one table.
-        let joined: Set<SortKey> = [.position, .popularity]
-        for sort in StatementTests.sorts
-        where sort.terms.count == 1 || sort.terms.contains(where: { joined.contains($0.key) }) {
-            for shape in StatementTests.shapes(sort) {
-                statements += PageStatement(shape).ranges.map {
-                    (sort.description, $0.statement, Self.types($0.slots))
-                }
-            }
-        }
-        let distinct = Dictionary(
-            statements.map { ($0.statement.sql.description, $0) },
-            uniquingKeysWith: { a, _ in a }
-        )
-        let found = try await Self.repeatedReads(Array(distinct.values), statistics, scans: ["off"])
-        #expect(distinct.count > 200)
-        #expect(found.isEmpty, "\(found.prefix(30).joined(separator: "\n"))")
-    }
-
     /// Statements that join something else than products: locks, of which there are few.
     private static let other: Set<String> = ["DistributionStatements.movesShard"]
     /// Statements that the importer runs with hash joins.
@@ -66,16 +44,6 @@ import Testing
         "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.stalePlacements",
         "ImportStatements.staleProducts", "ImportStatements.unplacedProducts", "ImportStatements.shelvesOfFile",
     ]
-
-    /// The types of a page's parameters that the statement does not determine.
-    private static func types(_ slots: [PageStatement.Slot]) -> String {
-        slots.map {
-            switch $0 {
-            case .dimension: "smallint"
-            default: "unknown"
-            }
-        }.joined(separator: ", ")
-    }
 
     // MARK: - Plans
 
@@ -88,12 +56,9 @@ import Testing
     }
 
     /// Returns the statements whose generic plans read a shelf, or a list of products, once per product.
-    ///
-    /// - Parameter scans: values of `enable_seqscan`, which reads of pages turn off.
     private static func repeatedReads(
         _ statements: [(name: String, statement: PostgresStatement, types: String?)],
-        _ statistics: Statistics,
-        scans: [String] = ["on", "off"]
+        _ statistics: Statistics
     ) async throws -> [String] {
         let (database, connection) = try await open(statistics)
         let found = try await connection.perform(within: .seconds(300)) { connection in
@@ -101,7 +66,7 @@ import Testing
             for (name, statement, types) in statements {
                 let loops = hashed.contains(name) ? "off" : "on"
                 try connection.run(script: "SET enable_nestloop = \(loops)")
-                for setting in scans {
+                for setting in ["on", "off"] {
                     try connection.run(script: "SET enable_seqscan = \(setting)")
                     do {
                         let plan = try genericPlan(of: statement, types: types, connection)
@@ -143,15 +108,10 @@ import Testing
                 CREATE TEMPORARY TABLE layout AS
                 SELECT h.store_id, h.shelf_id, n, h.shelf_id || '-' || n AS sku FROM shelf h
                 CROSS JOIN LATERAL generate_series(1, CASE WHEN h.store_id > 1 THEN 40 WHEN h.shelf_id = 1 THEN 12000 ELSE 3 END) n;
-                INSERT INTO product (store_id, sku, name, brand, name_key, brand_key, price_minor, created_at, modified_at)
-                SELECT store_id, sku, 'Product ' || n, 'Brand ' || n % 30, int4send(n), int4send(n % 30), n % 500, now(), now()
-                FROM layout;
-                INSERT INTO placement (store_id, shelf_id, sku, availability, name, brand, price_minor, attributes, in_stock,
-                    tags, popularity_log2, created_at, modified_at)
-                SELECT store_id, shelf_id, sku, (n % 10 = 0)::integer, 'Product ' || n, 'Brand ' || n % 30, n % 500, '{}', true,
-                    ARRAY['tag ' || n % 7], n % 90, now(), now() FROM layout;
-                INSERT INTO placement_popularity (store_id, shelf_id, sku, availability, name, popularity_log2)
-                SELECT store_id, shelf_id, sku, (n % 10 = 0)::integer, 'Product ' || n, n % 90 FROM layout;
+                INSERT INTO product (store_id, sku, name, brand, name_key, brand_key, price_minor, tags, in_stock, created_at, modified_at)
+                SELECT store_id, sku, 'Product ' || n, 'Brand ' || n % 30, int4send(n), int4send(n % 30), n % 500, ARRAY['tag ' || n % 7],
+                    n % 10 > 0, now(), now() FROM layout;
+                INSERT INTO placement (store_id, shelf_id, sku, popularity_log2) SELECT store_id, shelf_id, sku, n % 90 FROM layout;
                 INSERT INTO placement_position (store_id, shelf_id, sku, key) SELECT store_id, shelf_id, sku, int4send(n) FROM layout;
                 CREATE FUNCTION pg_temp.plan(query text) RETURNS text LANGUAGE plpgsql AS $$
                 DECLARE
@@ -199,7 +159,7 @@ import Testing
 /// A node of a plan that EXPLAIN returns as JSON.
 private struct PlanNode {
     private static let products: Set<String> = [
-        "placement", "placement_popularity", "placement_position", "product", "import_row",
+        "placement", "placement_position", "product", "import_row",
     ]
 
     private let fields: [String: Any]

@@ -7,7 +7,8 @@ import TestSupport
 
 @testable import CatalogPostgres
 
-/// PostgreSQL's order matches the in-memory catalog for every sort, in both directions and from every cursor.
+/// The order of a shelf in memory matches the specification, and the order in which PostgreSQL sorts it, for every sort, in both directions
+/// and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
@@ -53,6 +54,9 @@ import TestSupport
                     try catalog.pages.ids(ShelfAddress(Self.store, Self.shelf), by: sort, reader, $0)
                 }
                 #expect(own == expected, "\(sort.description)")
+                let head = try await catalog.shelf(Self.store, Self.shelf)
+                let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(head, sort, $0) }
+                #expect(sorted == expected, "\(sort.description) by SQL")
                 for limit in [1, 7, 100] {
                     let paged = try await catalog.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")

@@ -110,19 +110,17 @@ import Testing
         }
     }
 
-    @Test("The tables have exactly the columns of products", arguments: ["product", "placement"])
-    func tablesHaveTheColumnsOfProducts(table: String) async throws {
-        // The keys, the columns that the database generates, the counts that popularity starts from, and the sort keys.
+    @Test("The table of products has exactly the columns of products")
+    func productHasTheColumnsOfProducts() async throws {
+        // The keys, the counts that popularity starts from, and the sort keys.
         let others: Set = [
-            "store_id", "shelf_id", "sku", "availability", "unit_dimension", "unit_price", "tag_count",
-            "popularity_seed", "popularity_seed_day", "purchases_log2", "name_key", "brand_key",
+            "store_id", "sku", "popularity_seed", "popularity_seed_day", "purchases_log2", "name_key", "brand_key",
         ]
         let database = try await TestDatabase.migrated()
         let connection = try await PostgresConnection.connect(database.configuration)
         let found = try await connection.perform {
             try $0.query(
-                "SELECT column_name::text FROM information_schema.columns WHERE table_name = $1",
-                [.text(table)]
+                "SELECT column_name::text FROM information_schema.columns WHERE table_name = 'product'"
             ) { try $0.map { try $0.text(0) } }
         }
         await connection.close()
@@ -144,56 +142,6 @@ import Testing
     @Test("The columns that are read come first, in row order")
     func columnsThatAreReadComeFirst() {
         #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))
-    }
-
-    @Test("The server prepares the page statements of every sort and kind of cursor")
-    func preparesPageStatements() async throws {
-        var statements: [(name: String, statements: [PostgresStatement])] = []
-        var types: [String: String] = [:]
-        for sort in Self.sorts {
-            for shape in Self.shapes(sort) {
-                for range in PageStatement(shape).ranges {
-                    let name = "page \(statements.count), \(sort.description)"
-                    statements.append((name, [range.statement]))
-                    types[name] = range.slots.map {
-                        if case .dimension = $0 { "smallint" } else { "unknown" }
-                    }.joined(separator: ", ")
-                }
-            }
-        }
-        #expect(statements.count > 500)
-        let failures = try await Self.failures(statements, types)
-        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
-    }
-
-    /// The sorts by one key and by two.
-    static let sorts =
-        Sort.allSingle
-        + SortKey.allCases.flatMap { first in
-            SortKey.allCases.filter { $0 != first }.compactMap { try? Sort.parse("\(first.name),-\($0.name)") }
-        }
-
-    static func shapes(_ sort: Sort) -> [PageStatement.Shape] {
-        let count = sort.terms.count
-        let cursors: [PageStatement.CursorShape?] =
-            [nil]
-            + [false, true].flatMap { isSoldOut in
-                [false, true].map { isMissing in
-                    let canBeMissing = sort.terms.map { isMissing && $0.key.canBeMissing }
-                    return PageStatement.CursorShape(
-                        isSoldOut: isSoldOut,
-                        isMissing: canBeMissing,
-                        group: Array(repeating: 1, count: count)
-                    )
-                }
-            }
-        return cursors.flatMap { cursor in
-            [PageStatement.Columns.product, .sku].flatMap { columns in
-                [true, false].map {
-                    PageStatement.Shape(sort: sort, cursor: cursor, columns: columns, isWhole: $0)
-                }
-            }
-        }
     }
 
     /// Removes columns that are kept for servers of 0.1; no statement may use them.

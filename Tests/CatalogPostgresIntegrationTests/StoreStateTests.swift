@@ -127,7 +127,6 @@ import Testing
             try await catalog.database.writes.withConnection { holder in
                 try await holder.perform {
                     try $0.run(script: "BEGIN; UPDATE product SET regular_price_minor = 9")
-                    try $0.run(script: "UPDATE placement SET regular_price_minor = 9")
                 }
                 let change = Task {
                     try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 5)], in: store)

@@ -15,14 +15,12 @@ extension PostgresCatalog {
         }
         try await database.writes.perform { database in
             for (sku, popularity, created, modified) in values {
-                for table in ["product", "placement"] as [SQL] {
-                    try database.execute(
-                        "UPDATE \(table) SET popularity_log2 = $2, created_at = $3, modified_at = $4 WHERE sku = $1",
-                        [.text(sku), .float8(popularity), .timestamptz(created), .timestamptz(modified)]
-                    )
-                }
                 try database.execute(
-                    "UPDATE placement_popularity SET popularity_log2 = $2 WHERE sku = $1",
+                    "UPDATE product SET popularity_log2 = $2, created_at = $3, modified_at = $4 WHERE sku = $1",
+                    [.text(sku), .float8(popularity), .timestamptz(created), .timestamptz(modified)]
+                )
+                try database.execute(
+                    "UPDATE placement SET popularity_log2 = $2 WHERE sku = $1",
                     [.text(sku), .float8(popularity)]
                 )
             }

@@ -1,6 +1,4 @@
 /// A key to sort products by: its name, direction, comparison, help text and titles.
-///
-/// Its column and index are in `SortColumns` of CatalogPostgres.
 package enum SortKey: String, CaseIterable, Sendable, Hashable {
     case price
     case unitPrice = "unit_price"

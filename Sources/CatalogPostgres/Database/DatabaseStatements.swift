@@ -13,8 +13,7 @@ enum DatabaseStatements {
     /// A script that analyzes the columns of the catalog's tables that joins depend on. Texts take most of the time of a whole
     /// analysis; autovacuum does this later.
     static let analyzeCatalog = """
-        ANALYZE product (store_id, sku), placement (store_id, shelf_id, sku, availability),
-            placement_popularity (store_id, shelf_id, sku, availability), placement_position (store_id, shelf_id, sku), shelf
+        ANALYZE product (store_id, sku), placement (store_id, shelf_id, sku), placement_position (store_id, shelf_id, sku), shelf
         """
     /// The HMAC key of customer identifiers.
     static let customerKey: PostgresStatement = "SELECT customer_key FROM deployment WHERE deployment_id = 1"

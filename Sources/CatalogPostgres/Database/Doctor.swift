@@ -137,7 +137,7 @@ package struct Doctor: Sendable {
                     ? "collation catalog: version \(made)"
                     : "collation catalog was created with version \(made), but the library has \(actual): names may be missorted"
                 let indexes =
-                    "REINDEX TABLE placement; REINDEX TABLE placement_popularity; REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
+                    "REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
                 return Finding(made == actual, text, "psql \"$DATABASE_URL\" -c '\(indexes)'")
             }
         }

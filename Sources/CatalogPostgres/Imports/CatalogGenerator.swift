@@ -99,7 +99,7 @@ package struct CatalogGenerator: Sendable {
         }
     }
 
-    private enum Table: CaseIterable { case product, placement, popularity, position }
+    private enum Table: CaseIterable { case product, placement, position }
 
     private func copyRows(
         _ connection: isolated PostgresConnection,
@@ -114,9 +114,7 @@ package struct CatalogGenerator: Sendable {
             case .product:
                 "COPY product (store_id, sku, \(ProductColumn.allCases.names), \(SortKeys.columns)) FROM STDIN"
             case .placement:
-                "COPY placement (store_id, shelf_id, sku, availability, \(ProductColumn.allCases.names)) FROM STDIN"
-            case .popularity:
-                "COPY placement_popularity (store_id, shelf_id, sku, popularity_log2, availability, name) FROM STDIN"
+                "COPY placement (store_id, shelf_id, sku, popularity_log2) FROM STDIN"
             case .position: PlacementStatements.copyPositions
             }
         // Use the same random numbers for each table.
@@ -137,15 +135,9 @@ package struct CatalogGenerator: Sendable {
                 text.field(product.sku.text)
                 switch table {
                 case .product:
-                    write(product, &text)
+                    for column in ProductColumn.allCases { text.field(column.value(of: product)) }
                     for key in SortKeys(of: product, collator).values { text.field(key) }
-                case .placement:
-                    text.field(Self.availability(of: product))
-                    write(product, &text)
-                case .popularity:
-                    text.field(ProductColumn.popularityLog2.value(of: product))
-                    text.field(Self.availability(of: product))
-                    text.field(product.name)
+                case .placement: text.field(ProductColumn.popularityLog2.value(of: product))
                 case .position: text.field(bytes: PathKey([Int64(within) * PathKey.step]).bytes)
                 }
                 text.endRow()
@@ -157,11 +149,6 @@ package struct CatalogGenerator: Sendable {
         }
     }
 
-    private static func availability(of product: Product) -> Int { product.inStock ? 0 : 1 }
-
-    private func write(_ product: Product, _ text: inout CopyText) {
-        for column in ProductColumn.allCases { text.field(column.value(of: product)) }
-    }
 }
 
 extension SeededGenerator {

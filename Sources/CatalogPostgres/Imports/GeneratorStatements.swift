@@ -5,8 +5,7 @@ enum GeneratorStatements {
     static let anyPlacement: PostgresStatement = "SELECT 1 FROM placement LIMIT 1"
     /// The objects that are faster to create after loading: foreign keys and non-unique indexes.
     static let deferredObjects: PostgresStatement = """
-        WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'),
-            ('placement_popularity'))
+        WITH filled (id) AS (VALUES ('product'::regclass), ('placement'), ('placement_position'))
         SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', c.conrelid::regclass, c.conname),
             format('ALTER TABLE %s ADD CONSTRAINT %I %s', c.conrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
         FROM pg_constraint c JOIN filled ON filled.id = c.conrelid WHERE c.contype = 'f'

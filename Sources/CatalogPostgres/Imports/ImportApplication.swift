@@ -82,12 +82,8 @@ struct ImportApplication: Sendable {
         guard try shelves.union(touchedShelves(rows, connection)).isSubset(of: locked.ids) else {
             throw ShelfLocks.concurrentPlacement
         }
-        try connection.execute(ImportStatements.syncPlacements, rows)
-        let placements =
-            isDistributed ? ImportStatements.insertPlacementsOnCitus : [ImportStatements.insertPlacements]
-        for statement in placements {
-            try connection.execute(statement, rows + [.text(found.store.soldOut.rawValue)])
-        }
+        if columns.hasPopularity { try connection.execute(ImportStatements.copyScores, rows) }
+        try connection.execute(ImportStatements.insertPlacements, rows)
         reordered.formUnion(
             try connection.query(ImportStatements.restorePositions, [.int4(storeID), touched]) {
                 try $0.map { try $0.int4(0) }

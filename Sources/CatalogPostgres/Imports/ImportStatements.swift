@@ -325,35 +325,19 @@ enum ImportStatements {
         ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
-    /// Copies changed products to their placements, which are detected by `modified_at`.
-    static let syncPlacements: PostgresStatement = PlacementStatements.updating(
-        "$2",
+    /// Copies the scores of products to their placements.
+    static let copyScores: PostgresStatement = """
+        UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+        WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
+            AND r.store_id = $2 AND r.sku = p.sku AND r.popularity_log2 <> p.popularity_log2
         """
-        UPDATE placement p SET availability = \(PlacementStatements.availability), \(ProductColumn.allCases.assignments(from: "r"))
-            FROM product r, shelf h, store s
-            WHERE p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
-                AND r.store_id = $2 AND r.sku = p.sku AND r.modified_at <> p.modified_at
-                AND h.store_id = $2 AND h.shelf_id = p.shelf_id AND s.store_id = $2
+    static let insertPlacements: PostgresStatement = PlacementStatements.inserting(
         """
-    )
-    /// `$3`: the store's rule for sold-out products. Returns nothing.
-    static let insertPlacements: PostgresStatement = PlacementStatements.inserting(newPlacements)
-    /// The same in two statements, because Citus has no INSERT in a WITH.
-    static let insertPlacementsOnCitus: [PostgresStatement] = [
-        PlacementStatements.insertingAlone(newPlacements),
-        PlacementStatements.insertingMissingPopularity(
-            """
-            p.store_id = $2 AND p.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows)) AND $3::text IS NOT NULL
-            """
-        ),
-    ]
-    private static let newPlacements: SQL = """
-        SELECT r.store_id, h.shelf_id, r.sku, \(PlacementStatements.availability(soldOut: "$3")),
-            \(ProductColumn.allCases.names(in: "r"))
-        FROM import_row i, shelf h, product r
+        SELECT r.store_id, h.shelf_id, r.sku, r.popularity_log2 FROM import_row i, shelf h, product r
         WHERE \(ownRows) AND h.store_id = $2 AND h.key = i.shelf_key AND r.store_id = $2 AND r.sku = i.sku
         ORDER BY h.shelf_id, i.line, i.part
         """
+    )
     /// `$1` store, `$2` shelves: restores the position of products that are placed again.
     static let restorePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = NULL FROM placement p
@@ -379,13 +363,10 @@ enum ImportStatements {
                 ORDER BY o.key DESC LIMIT 1)) FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (SELECT unnest($2))
         """
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
-    static let removePlacements: PostgresStatement = PlacementStatements.deleting(
-        "$1",
+    static let removePlacements: PostgresStatement = """
+        DELETE FROM placement p USING unnest($2, $3) AS gone (shelf_id, sku)
+        WHERE \(PlacementStatements.key("p", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
         """
-        USING unnest($2, $3) AS gone (shelf_id, sku)
-            WHERE \(PlacementStatements.key("p", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
-        """
-    )
     static let removePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)
         WHERE \(PlacementStatements.key("o", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
@@ -402,8 +383,9 @@ enum ImportStatements {
             SELECT sum(g.products)::integer AS products,
                 (array_agg(g.unit_dimension ORDER BY g.products DESC, g.unit_dimension)
                     FILTER (WHERE g.unit_dimension IS NOT NULL))[1] AS dimension
-            FROM (SELECT p.unit_dimension, count(*) AS products FROM placement p
-                WHERE p.store_id = $1 AND p.shelf_id = touched.shelf_id GROUP BY p.unit_dimension) g) c
+            FROM (SELECT r.unit_dimension, count(*) AS products FROM placement p
+                CROSS JOIN LATERAL (\(PlacementStatements.unitDimension)) r
+                WHERE p.store_id = $1 AND p.shelf_id = touched.shelf_id GROUP BY r.unit_dimension) g) c
         WHERE h.store_id = $1 AND h.shelf_id = touched.shelf_id
         """
 

@@ -58,7 +58,9 @@ struct PostgresPriceStore: PriceStore {
         guard !changed.isEmpty else { return outcome }
         try AuditLog.record(.prices(changed), in: storeID, connection)
         let changedSKUs = PostgresValue.textArray(changed.map(\.sku.text))
-        let changes = try connection.query(pricePlacements, [.int4(storeID), changedSKUs]) { try ShelfChanges($0) }
+        let changes = try connection.query(PlacementStatements.ofProducts, [.int4(storeID), changedSKUs]) {
+            try ShelfChanges($0)
+        }
         try ShelfLocks.bump(changes, storeID, connection)
         outcome.shelves = try connection.query(
             PriceStatements.shelfKeys,
@@ -90,13 +92,6 @@ struct PostgresPriceStore: PriceStore {
         WHERE r.store_id = $1 AND r.sku = n.sku
             AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)
         RETURNING r.sku, n.old_price, n.old_regular, n.price, n.regular
-        """
-
-    static let pricePlacements: PostgresStatement = """
-        UPDATE placement p SET price_minor = r.price_minor, regular_price_minor = r.regular_price_minor,
-            modified_at = r.modified_at
-        FROM product r WHERE p.store_id = $1 AND p.sku = ANY ($2) AND r.store_id = $1 AND r.sku = p.sku
-        RETURNING p.shelf_id, p.sku
         """
 
     /// Returns the shelves on which products are placed.

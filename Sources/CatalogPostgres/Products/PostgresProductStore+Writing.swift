@@ -44,7 +44,6 @@ extension PostgresProductStore {
                 try AuditLog.record(.product(old, product, of: found.store), in: found.id, connection)
             }
             if isChanged, !shelves.ids.isEmpty {
-                try connection.execute(PlacementStatements.syncPlacements, key)
                 try ShelfLocks.bump(ShelfChanges(product.sku.text, on: shelves.ids), found.id, connection)
             }
             return old == nil
@@ -82,12 +81,7 @@ extension PostgresProductStore {
                 [.int4(found.id), .text(sku.text)]
             ) { $0.count > 0 }
             guard exists else { throw CatalogError.notFound("product “\(sku)”") }
-            // The rule may have changed while the shelf was locked.
-            let rule = try connection.query(ShelfStatements.soldOutRule, [.int4(found.id)]) {
-                PostgresValue.text(try $0.first { try $0.text(0) })
-            }
-            guard try connection.execute(PlacementStatements.insertPlacement, key + [rule]) > 0 else { return false }
-            try connection.execute(PlacementStatements.insertPopularity, key)
+            guard try connection.execute(PlacementStatements.insert, key) > 0 else { return false }
             let returned = try connection.execute(
                 ProductStatements.restorePosition,
                 key

@@ -67,12 +67,12 @@ struct PostgresProductStore: ProductStore {
     // MARK: - Statements
 
     static let productsByKey: PostgresStatement = """
-        SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
+        SELECT \(ProductRow.columns("r")) FROM product r
         WHERE r.store_id = $1 AND r.sku = ANY ($2)
         """
 
     static let productsAfter: PostgresStatement = """
-        SELECT \(ProductRow.columns("r", availability: "0::smallint")) FROM product r
+        SELECT \(ProductRow.columns("r")) FROM product r
         WHERE r.store_id = $1 AND r.sku > $2 ORDER BY r.sku LIMIT $3
         """
 

@@ -1,8 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// A column shared by `product` and `placement`. Reading, writing, importing and generating products are all
-/// derived from this enum.
+/// A column of `product`. Reading, writing, importing and generating products are all derived from this enum.
 ///
 /// The raw value is the column's index in a selected row, after the SKU.
 enum ProductColumn: Int, CaseIterable, Sendable {

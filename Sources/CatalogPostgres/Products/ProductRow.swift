@@ -1,17 +1,18 @@
 internal import Catalog
 internal import LibPQ
 
-/// The mapping of a product row: SKU, selected columns and availability.
+/// The mapping of a product row: its SKU and selected columns.
 enum ProductRow {
-    /// Returns the columns for `read`, of `placement`, or of `product` with an availability of 0.
-    static func columns(_ table: SQL, availability: SQL? = nil) -> SQL {
-        let selected = ProductColumn.read.map { "\(table).\($0.selection)" as SQL }.joined()
-        return "\(table).sku, \(selected), \(availability ?? "\(table).availability")"
+    /// Returns the columns for `read`, of `product`.
+    ///
+    /// - Parameter placement: the alias of the product's placement, whose score counts on its shelf.
+    static func columns(_ product: SQL, on placement: SQL? = nil) -> SQL {
+        let selected = ProductColumn.read.map { column -> SQL in
+            let table = column == .popularityLog2 ? placement ?? product : product
+            return "\(table).\(column.selection)"
+        }
+        return "\(product).sku, \(selected.joined())"
     }
-
-    private static let availability = ProductColumn.read.count + 1
-    /// The number of columns before the manual position, if it is selected.
-    static let width = availability + 1
 
     static func read(_ row: borrowing PostgresRow) throws -> Product {
         var product = Product(sku: SKU(stored: try row.text(0)), name: "")
@@ -25,13 +26,5 @@ enum ProductRow {
         let time = Timestamp(microseconds: try row.timestamptz(ProductColumn.modifiedAt.rawValue))
         let popularity = Popularity(log2: try row.float8(ProductColumn.popularityLog2.rawValue))
         if !items.addKnown(sku, modifiedAt: time, popularity: popularity) { items.add(try read(row)) }
-    }
-
-    static func listing(_ row: borrowing PostgresRow, hasPosition: Bool) throws -> Listing {
-        Listing(
-            product: try read(row),
-            position: hasPosition ? try row.bytea(width) : [],
-            isSoldOut: try row.int2(availability) == 1
-        )
     }
 }

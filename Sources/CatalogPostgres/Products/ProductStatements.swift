@@ -6,14 +6,11 @@ enum ProductStatements {
     static let removeFromShelves: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND sku = $2 AND shelf_id = ANY ($3)
         """
-    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
-        "$1",
-        "WHERE p.store_id = $1 AND p.sku = $2"
-    )
+    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND sku = $2"
     /// Deletes a product, `$2`, and returns it.
     static let delete: PostgresStatement = """
         DELETE FROM product r WHERE r.store_id = $1 AND r.sku = $2
-        RETURNING \(ProductRow.columns("r", availability: "0::smallint"))
+        RETURNING \(ProductRow.columns("r"))
         """
     /// Locks a product, `$2`, against deletion.
     static let lockProduct: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
@@ -24,10 +21,10 @@ enum ProductStatements {
     static let insertPosition: PostgresStatement = """
         INSERT INTO placement_position (store_id, shelf_id, sku, key) VALUES ($1, $2, $3, $4)
         """
-    static let deletePlacement: PostgresStatement = PlacementStatements.deleting(
-        "$1",
-        "WHERE p.store_id = $1 AND p.shelf_id = $2 AND p.sku = $3"
-    )
+    /// Takes a product, `$3`, off a shelf, `$2`.
+    static let deletePlacement: PostgresStatement = """
+        DELETE FROM placement p WHERE \(PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "$3"))
+        """
     /// Removes a product, `$3`, from a shelf, `$2`; its position is kept.
     static let removeFromShelf: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND sku = $3

@@ -116,23 +116,20 @@ enum PopularityStatements {
     // MARK: - Copying scores
 
     /// Copies products' scores to the placements of some shelves, `$2`. Returns the number of changed ones of each shelf.
-    static let copyScoresToShelves: PostgresStatement = PlacementStatements.updating(
-        "$1",
-        copyScores(" AND p.shelf_id = ANY ($2)"),
-        returning: changedByShelf
-    )
+    static let copyScoresToShelves = countingByShelf(copyScores(" AND p.shelf_id = ANY ($2)"))
     /// The same for products, `$3`, on shelves, `$2`, which are as many.
-    static let copyScoresOfProducts: PostgresStatement = PlacementStatements.updating(
-        "$1",
+    static let copyScoresOfProducts = countingByShelf(
         copyScores(
             " AND p.shelf_id + 0 = n.shelf_id AND p.sku = n.sku",
             from: "unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku) CROSS JOIN "
-        ),
-        returning: changedByShelf
+        )
     )
-    private static let changedByShelf: SQL = "SELECT shelf_id, count(*) FROM updated GROUP BY shelf_id"
     /// Copies products' scores to all placements of a store.
-    static let copyScoresToStore: PostgresStatement = PlacementStatements.updating("$1", copyScores(""))
+    static let copyScoresToStore = PostgresStatement(copyScores(""))
+
+    private static func countingByShelf(_ update: SQL) -> PostgresStatement {
+        "WITH updated AS (\(update) RETURNING p.shelf_id) SELECT shelf_id, count(*) FROM updated GROUP BY shelf_id"
+    }
 
     private static func copyScores(_ scope: SQL, from source: SQL = "") -> SQL {
         """

@@ -88,9 +88,10 @@ enum ResortStatements {
     static let commonDimensions: PostgresStatement = """
         SELECT h.shelf_id, c.unit_dimension, h.dimension IS NULL FROM (
             SELECT DISTINCT ON (n.shelf_id) n.shelf_id, n.unit_dimension FROM (
-                SELECT p.shelf_id, p.unit_dimension, count(*) AS products FROM placement p
-                WHERE p.store_id = $1 AND p.shelf_id = ANY ($2) AND p.unit_dimension IS NOT NULL
-                GROUP BY p.shelf_id, p.unit_dimension) n
+                SELECT p.shelf_id, r.unit_dimension, count(*) AS products FROM placement p
+                CROSS JOIN LATERAL (\(PlacementStatements.unitDimension)) r
+                WHERE p.store_id = $1 AND p.shelf_id = ANY ($2) AND r.unit_dimension IS NOT NULL
+                GROUP BY p.shelf_id, r.unit_dimension) n
             ORDER BY n.shelf_id, n.products DESC, n.unit_dimension) c
         JOIN shelf h ON h.store_id = $1 AND h.shelf_id = c.shelf_id AND h.settled_dimension <> c.unit_dimension
         """

@@ -4,8 +4,8 @@ internal import LibPQ
 enum ShelfReadStatements {
     /// The columns of a product `r`, its placement `p` and its position `o`, in the order in which `ShelfReader` reads them.
     private static let columns: SQL = """
-        r.name, r.name_key, r.brand, r.brand_key, p.tags, p.price_minor, p.base_quantity::text, p.size_dimension, p.popularity_log2, \
-        p.in_stock, p.created_at, p.modified_at, o.key
+        r.name, r.name_key, r.brand, r.brand_key, r.tags, r.price_minor, r.base_quantity::text, r.size_dimension, p.popularity_log2, \
+        r.in_stock, r.created_at, r.modified_at, o.key
         """
 
     /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
@@ -16,14 +16,16 @@ enum ShelfReadStatements {
     ///   - condition: determines the placements. OFFSET 0 keeps them from being joined otherwise.
     private static func placements(_ first: SQL = "", where condition: SQL) -> SQL {
         """
-        SELECT \(first)\(columns) FROM placement p CROSS JOIN LATERAL (
-            SELECT q.name, q.name_key, q.brand, q.brand_key FROM product q WHERE q.store_id = $1 AND q.sku = p.sku OFFSET 0) r
+        SELECT \(first)\(columns) FROM placement p CROSS JOIN LATERAL (\(product)) r
         CROSS JOIN LATERAL (
             SELECT q.key FROM placement_position q
             WHERE \(PlacementStatements.key("q", store: "$1", shelf: "$2", sku: "p.sku")) OFFSET 0) o
         WHERE \(condition) OFFSET 0
         """
     }
+
+    /// The product of a placement `p`.
+    private static let product: SQL = "SELECT q.* FROM product q WHERE q.store_id = $1 AND q.sku = p.sku OFFSET 0"
 
     /// A condition for the placement of a product `n`.
     private static let ofProduct = PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")
@@ -37,7 +39,8 @@ enum ShelfReadStatements {
 
     /// All products of a shelf, in the columns of `ProductRow`.
     static let allProducts: PostgresStatement = """
-        SELECT \(ProductRow.columns("p")) FROM placement p WHERE p.store_id = $1 AND p.shelf_id = $2
+        SELECT \(ProductRow.columns("r", on: "p")) FROM placement p CROSS JOIN LATERAL (\(product)) r
+        WHERE p.store_id = $1 AND p.shelf_id = $2
         """
 
     /// The products `$3`, with nulls for those that are not on the shelf.
@@ -48,8 +51,9 @@ enum ShelfReadStatements {
 
     /// The products `$3` of a shelf, in this order, in the columns of `ProductRow`.
     static let products: PostgresStatement = """
-        SELECT \(ProductRow.columns("p")) FROM unnest($3::text[]) WITH ORDINALITY AS n (sku, number)
-        JOIN placement p ON \(PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")) ORDER BY n.number
+        SELECT \(ProductRow.columns("r", on: "p")) FROM unnest($3::text[]) WITH ORDINALITY AS n (sku, number)
+        JOIN placement p ON \(PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku"))
+        CROSS JOIN LATERAL (\(product)) r ORDER BY n.number
         """
 
     /// The ordering key of a product, `$3`, in the manual order, which it keeps when it leaves the shelf.

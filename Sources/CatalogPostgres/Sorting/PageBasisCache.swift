@@ -1,7 +1,7 @@
 internal import Catalog
 internal import LibPQ
 
-/// A cache of page bases from the last reads, and of statements. An entry is only a guess, which every read confirms, so
+/// A cache of page bases from the last reads. An entry is only a guess, which every read confirms, so
 /// outdated entries do no harm.
 final class PageBasisCache: Sendable {
     private struct View: Hashable {
@@ -20,7 +20,7 @@ final class PageBasisCache: Sendable {
         var size: Int { 64 + views.size }
     }
 
-    /// The size of each cache, in bytes: about 10,000 shelves, 50,000 users' views without filters, and 1,000 statements.
+    /// The size of each cache, in bytes: about 10,000 shelves, and 50,000 users' views without filters.
     private static let limit = 16 << 20
     /// The size of the largest entries to keep, in bytes.
     private static let largest = 256 << 10
@@ -32,9 +32,6 @@ final class PageBasisCache: Sendable {
     /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
     private let known = SharedCache<RememberedViews, RememberedViews>(limit: limit, largest: largest) { views, _ in
         views.size
-    }
-    private let statements = SharedCache<PageStatement.Shape, PageStatement>(limit: limit, largest: largest) {
-        $0.size + $1.size
     }
 
     func basis(of request: PageRequest) -> PageBasis? {
@@ -64,13 +61,6 @@ final class PageBasisCache: Sendable {
     func insert(_ head: ShelfHead, of request: PageRequest) {
         shelves[ShelfAddress(request.store, request.shelf)] = PageBasis(head: head)
     }
-
-    func statement(_ shape: PageStatement.Shape) -> PageStatement {
-        if let statement = statements[shape] { return statement }
-        let statement = PageStatement(shape)
-        statements[shape] = statement
-        return statement
-    }
 }
 
 // Approximate sizes in memory, in bytes.
@@ -97,12 +87,4 @@ extension RememberedView {
             return texts.reduce(sum + 96) { $0 + 48 + $1.utf8.count }
         }
     }
-}
-
-extension PageStatement.Shape {
-    fileprivate var size: Int { 256 + 64 * sort.terms.count }
-}
-
-extension PageStatement {
-    fileprivate var size: Int { ranges.reduce(64) { $0 + 128 + $1.statement.sql.utf8.count + 32 * $1.slots.count } }
 }

@@ -5,39 +5,6 @@ internal import Shelves
 
 /// Pages and whole orders of shelves in memory.
 extension PostgresPageStore {
-    /// Whether a page is read from memory.
-    func isFromMemory(_ plan: PagePlan) -> Bool { reads != .index || !Self.hasIndex(plan) }
-
-    /// Whether an index has the order of a page.
-    static func hasIndex(_ plan: PagePlan) -> Bool {
-        plan.view.filter.isEmpty && plan.sort.terms.count == 1 && !plan.wantsTotal
-    }
-
-    /// Reads a page from memory and along its index, in one transaction.
-    ///
-    /// - Throws: `CatalogError.fault` if the pages differ.
-    func compare(_ request: PageRequest) async throws {
-        let source = ReadSource(database)
-        let load = try await shelves.beginLoad(source)
-        try await source.snapshot(within: .shelf) { connection in
-            let planned = try PlannedPage(request, try basis(of: request, connection))
-            guard Self.hasIndex(planned.plan),
-                let page = try readFromMemory(request, planned, [Product](), load, connection)
-            else { return }
-            let indexed = try readByIndex(request, planned, [Product](), connection)
-            guard page.items == indexed.items, page.next == indexed.next else {
-                let skus = [page, indexed].map { $0.items.map(\.sku.text).joined(separator: ",") }
-                throw CatalogError.fault(
-                    """
-                    \(request.store)/\(request.shelf) by \(planned.plan.sort) at version \(planned.basis.head.state.version), \
-                    after \(planned.plan.after?.id ?? "none"): \(skus[0]) in memory, \(skus[1]) by index, \
-                    next \(page.next.map { "\($0)" } ?? "none") and \(indexed.next.map { "\($0)" } ?? "none")
-                    """
-                )
-            }
-        }
-    }
-
     /// The products of a page in the order of a view.
     private struct Selection {
         let shelf: ShelfSnapshot
@@ -87,11 +54,11 @@ extension PostgresPageStore {
         }
     }
 
-    /// Reads a page whose order and facets come from memory, and the products that its reader does not have.
+    /// Reads a page: its order comes from memory, and the products that its reader does not have from the database.
     ///
     /// - Parameter isGuess: whether the basis was not read yet.
     /// - Returns: nil if the shelf changed meanwhile.
-    func readFromMemory<Items: PageItems>(
+    func read<Items: PageItems>(
         _ request: PageRequest,
         _ planned: PlannedPage,
         isGuess: Bool,
@@ -121,13 +88,11 @@ extension PostgresPageStore {
             guard try await versions(request, head.location, source).confirm(planned.basis) else { return nil }
         } else {
             let missing = selection.skus.dropFirst(page.count).map(\.text)
-            let rest = RangeRead(plan, products: Self.productsQuery(missing, head.location))
-            let identity = PageIdentity(planned, day: page.items.day)
-            guard
-                let found = try await read(request, head.location, rest, identity, into: page, source),
-                found.versions.confirm(planned.basis), found.page.count == selection.rows.count
+            let query = Self.productsQuery(missing, head.location)
+            guard let found = try await read(query, request, planned, into: page, source),
+                found.count == selection.rows.count
             else { return nil }
-            page = found.page
+            page = found
         }
         return PageOf(planned, page.items, next: selection.next(plan, scope: request.scope), matches: selection.count)
     }
@@ -154,11 +119,7 @@ extension PostgresPageStore {
                 let basis = try basis(of: request, connection)
                 memory.insert(basis.head, of: request)
                 let planned = try PlannedPage(request, basis)
-                let page =
-                    try isFromMemory(planned.plan)
-                    ? readFromMemory(request, planned, items(planned), load, connection)
-                    : readByIndex(request, planned, items(planned), connection)
-                guard var page else { continue }
+                guard var page = try read(request, planned, items(planned), load, connection) else { continue }
                 if !planned.plan.facets.isEmpty {
                     guard let shelf = try shelves.load(basis.head, load, connection) else { continue }
                     page.facets = shelves.facetsNow(planned.plan, of: shelf, at: basis.head.location)
@@ -173,8 +134,8 @@ extension PostgresPageStore {
         }
     }
 
-    /// Reads a page from memory on a given connection; nil if the shelf has another version by now.
-    private func readFromMemory<Items: PageItems>(
+    /// Reads a page on a given connection; nil if the shelf has another version by now.
+    private func read<Items: PageItems>(
         _ request: PageRequest,
         _ planned: PlannedPage,
         _ items: Items,
@@ -200,25 +161,6 @@ extension PostgresPageStore {
         }
         guard count == selection.rows.count else { return nil }
         return PageOf(planned, items, next: selection.next(plan, scope: request.scope), matches: selection.count)
-    }
-
-    /// Reads a page along the index of its sort on a given connection.
-    private func readByIndex<Items: PageItems>(
-        _ request: PageRequest,
-        _ planned: PlannedPage,
-        _ items: Items,
-        _ connection: isolated PostgresConnection
-    ) throws -> PageOf<Items> {
-        let (plan, wanted) = (planned.plan, planned.plan.limit + 1)
-        let statement = memory.statement(PageStatement.Shape(plan))
-        var listings: [Listing] = []
-        for range in statement.ranges.indices where listings.count < wanted {
-            let query = statement.query(range, plan, planned.basis.head, limit: wanted - listings.count)
-            listings += try connection.query(query.statement, query.parameters) {
-                try $0.map { try ProductRow.listing($0, hasPosition: plan.readsPositions) }
-            }
-        }
-        return PageOf(planned, scope: request.scope, listings: listings, into: items, matches: 0)
     }
 
     /// Returns the ids that several views of a shelf show, on a connection in a transaction that only reads.
@@ -274,7 +216,7 @@ extension PostgresPageStore {
         }
     }
 
-    private static func productsQuery(_ skus: [String], _ location: ShelfLocation) -> PostgresQuery {
+    static func productsQuery(_ skus: [String], _ location: ShelfLocation) -> PostgresQuery {
         PostgresQuery(
             ShelfReadStatements.products,
             [.int4(location.storeID), .int4(location.shelfID), .textArray(skus)]

@@ -3,32 +3,7 @@ internal import LibPQ
 
 /// The round trips that read a page.
 extension PostgresPageStore {
-    /// The ranges, or some products, of a page that are read together.
-    struct RangeRead {
-        let plan: PagePlan
-        let queries: [PostgresQuery]
-        /// Whether the rows have keys of the manual order.
-        let hasPosition: Bool
-
-        /// - Parameter products: reads products by their keys.
-        init(_ plan: PagePlan, products: PostgresQuery) {
-            (self.plan, queries, hasPosition) = (plan, [products], false)
-        }
-
-        init(
-            _ plan: PagePlan,
-            _ head: ShelfHead,
-            _ statement: PageStatement,
-            _ ranges: Range<Int>,
-            limit: Int
-        ) {
-            self.plan = plan
-            queries = ranges.map { statement.query($0, plan, head, limit: limit) }
-            hasPosition = plan.readsPositions
-        }
-    }
-
-    /// Everything that the products of a page depend on in its first read.
+    /// Everything that the products of a page depend on.
     struct PageIdentity: Hashable {
         let location: ShelfLocation
         let plan: PagePlan
@@ -57,12 +32,8 @@ extension PostgresPageStore {
 
     /// The products of a page that were read so far.
     struct PageRead<Items: PageItems> {
-        /// The products to show.
         var items: Items
-        /// The number of products that were found, of which the last one may only show that there is a next page.
         var count = 0
-        /// The last product to show.
-        var last: Listing?
         /// The shelf's version after the products; nil if it does not exist.
         var lastVersion: ShelfVersion?
 
@@ -104,44 +75,35 @@ extension PostgresPageStore {
         }
     }
 
-    /// Reads the current versions of a page's basis, and then products.
+    /// Reads products of a page between two confirmations of its basis.
     ///
-    /// - Parameters:
-    ///   - identity: nil for products that no other read can share.
-    ///   - initial: the products so far.
-    /// - Returns: nil if the shelf changed meanwhile.
+    /// - Parameter page: the products so far.
+    /// - Returns: nil if something changed meanwhile.
     func read<Items: PageItems>(
+        _ products: PostgresQuery,
         _ request: PageRequest,
-        _ location: ShelfLocation,
-        _ page: RangeRead,
-        _ identity: PageIdentity? = nil,
-        into initial: PageRead<Items>,
+        _ planned: PlannedPage,
+        into page: PageRead<Items>,
         _ source: ReadSource
-    ) async throws -> (versions: BasisVersions, page: PageRead<Items>)? {
-        var queries = page.queries
-        let end = queries.count
+    ) async throws -> PageRead<Items>? {
+        let location = planned.basis.head.location
         // Each statement has a snapshot of its own: the products belong to the first version only if it is still the current one.
-        queries.append(ShelfLookup.versionQuery(location))
-        let shown = page.plan.limit
-        let hasPosition = page.hasPosition
         let found = try await source.read(
             sharing: try await versionQueries(request, location),
             into: BasisVersions(),
             Self.add,
-            then: queries,
-            identity: identity.map { ReadIdentity($0) },
-            into: initial
+            then: [products, ShelfLookup.versionQuery(location)],
+            identity: ReadIdentity(PageIdentity(planned, day: page.items.day)),
+            into: page
         ) { page, index, rows in
-            if index == end { return page.lastVersion = try rows.first { try ShelfLookup.version($0) } }
+            if index == 1 { return page.lastVersion = try rows.first { try ShelfLookup.version($0) } }
             try rows.forEach { row in
-                guard page.count <= shown else { return }
                 page.count += 1
-                if page.count <= shown { try ProductRow.add(row, to: &page.items) }
-                if page.count == shown { page.last = try ProductRow.listing(row, hasPosition: hasPosition) }
+                try ProductRow.add(row, to: &page.items)
             }
         }
-        if found.own.lastVersion != found.shared.shelf { return nil }
-        return (found.shared, found.own)
+        guard found.shared.confirm(planned.basis), found.own.lastVersion == found.shared.shelf else { return nil }
+        return found.own
     }
 }
 

@@ -7,19 +7,18 @@ struct PostgresPageStore: PageStore {
     let database: Database
     let memory = PageBasisCache()
     let shelves: ShelfMemory
-    let reads: ShelfReads
 
-    init(database: Database, shelfMemory: Int, reads: ShelfReads) {
-        (self.database, self.reads) = (database, reads)
+    init(database: Database, shelfMemory: Int) {
+        self.database = database
         shelves = ShelfMemory(database, limit: shelfMemory)
     }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
 
-    /// Prepares the connections for pages by any single key.
+    /// Prepares the connections for pages.
     func warmUp() {
-        let sorts = SortKey.allCases.flatMap { [Sort($0, .ascending), Sort($0, .descending)].compactMap { $0 } }
         let placeholder = "-"
+        let location = ShelfLocation(storeID: 0, shelfID: 0)
         database.warmUpPages(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
@@ -29,7 +28,10 @@ struct PostgresPageStore: PageStore {
                     PostgresSettingsStore.rememberedViews,
                     [.text(placeholder), .text(placeholder), .text(placeholder)]
                 ),
-            ] + sorts.flatMap { PageStatement.warmUp($0) }
+                Self.productsQuery([], location),
+                PostgresQuery(ShelfReadStatements.image, [.int4(0), .int4(0), .int8(0)]),
+                PostgresQuery(ShelfReadStatements.changes, [.int4(0), .int4(0), .int8(0)]),
+            ]
         )
     }
 
@@ -54,8 +56,8 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Confirms the basis, reads the page and confirms the shelf's version in one round trip. If data changes in between, the page is read
-    /// again, so that no version and no entity tag names two states.
+    /// Plans the page, and reads it at the version that the plan is for. If data changes in between, the page is planned and read again, so that
+    /// no version and no entity tag names two states.
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,
@@ -64,57 +66,12 @@ struct PostgresPageStore: PageStore {
     ) async throws -> PageOf<Items> {
         var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request, source)) }
         for attempt in 0..<4 {
-            let (plan, head) = (planned.plan, planned.basis.head)
             let isGuess = attempt == 0 && likely != nil
-            if isFromMemory(plan) {
-                if var page = try await readFromMemory(request, planned, isGuess: isGuess, items, source) {
-                    if reads == .compare, Self.hasIndex(plan) { try await compare(request) }
-                    if plan.facets.isEmpty { return page }
-                    page.facets = try await facets(planned, isGuess: isGuess, source)
-                    if page.facets != nil { return page }
-                }
-                planned = try PlannedPage(request, try await readBasis(request, source))
-                continue
+            if var page = try await read(request, planned, isGuess: isGuess, items, source) {
+                if planned.plan.facets.isEmpty { return page }
+                page.facets = try await facets(planned, isGuess: isGuess, source)
+                if page.facets != nil { return page }
             }
-            let statement = memory.statement(PageStatement.Shape(plan))
-            let ranges = statement.ranges.count
-            // A shelf that fits into one page is read at once.
-            let first = head.state.productCount <= plan.limit ? ranges : 1
-            let wanted = plan.limit + 1
-            let start = RangeRead(plan, head, statement, 0..<first, limit: wanted)
-            let empty = PageRead(items: items(planned))
-            let identity = PageIdentity(planned, day: empty.items.day)
-            guard var found = try await read(request, head.location, start, identity, into: empty, source) else {
-                continue
-            }
-            if !found.versions.confirm(planned.basis) {
-                planned = try PlannedPage(request, try await readBasis(request, source))
-                // Keep the rows if the new basis is the one that was confirmed, and the old one has the same plan and the same
-                // rules for showing products.
-                let new = planned.basis.head
-                guard found.versions.confirm(planned.basis), planned.plan == plan, new.location == head.location,
-                    new.store == head.store
-                else { continue }
-            }
-            if found.page.count < wanted, first < ranges {
-                // The rest is consistent if nothing changed in between.
-                let rest = RangeRead(plan, head, statement, first..<ranges, limit: wanted - found.page.count)
-                guard let more = try await read(request, head.location, rest, into: found.page, source),
-                    more.versions.confirm(planned.basis)
-                else { continue }
-                found = more
-            }
-            let last = found.page.count > plan.limit ? found.page.last : nil
-            var page = PageOf(
-                planned,
-                found.page.items,
-                next: last.map { plan.cursor(at: $0, scope: request.scope) },
-                matches: 0
-            )
-            if plan.facets.isEmpty { return page }
-            // The basis was confirmed with the products.
-            page.facets = try await facets(planned, isGuess: false, source)
-            if page.facets != nil { return page }
             planned = try PlannedPage(request, try await readBasis(request, source))
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.

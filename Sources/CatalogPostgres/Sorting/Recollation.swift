@@ -128,7 +128,7 @@ package struct Recollation: Sendable {
             ]
         )
         guard tellsServers else { return }
-        let changes = try connection.query(SortKeyStatements.placements, scope) { try ShelfChanges($0) }
+        let changes = try connection.query(PlacementStatements.ofProducts, scope) { try ShelfChanges($0) }
         try ShelfLocks.bump(changes, store, connection)
     }
 }

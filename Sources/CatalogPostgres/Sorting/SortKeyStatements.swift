@@ -19,9 +19,6 @@ enum SortKeyStatements {
         """
     /// The names and brands of products, `$2`.
     static let texts: PostgresStatement = "SELECT sku, name, brand FROM product WHERE store_id = $1 AND sku = ANY ($2)"
-    /// The shelves of products, `$2`, and the products.
-    static let placements: PostgresStatement =
-        "SELECT p.shelf_id, s.sku FROM \(PlacementStatements.rows("placement", "shelf_id", store: "$1", skus: "$2"))"
     /// Writes the keys of products, `$2`: those of names, `$3`, and of brands, `$4`.
     static let write: PostgresStatement = """
         UPDATE product r SET name_key = n.name_key, brand_key = n.brand_key

@@ -38,7 +38,6 @@ extension PostgresShelfStore {
             try connection.execute(Self.updateStore, StoreLifecycle.columns(store))
             try connection.execute(ShelfStatements.bumpStore, [.int4(old.id)])
             try AuditLog.record(.store(old.store, store), in: old.id, connection)
-            if changesSoldOut { try connection.execute(PlacementStatements.realignStore, [.int4(old.id)]) }
             if changesSoldOut {
                 try connection.executeDeferred(ShelfChangeStatements.recordSettingsOfAll, [.int4(old.id)])
                 try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
@@ -96,9 +95,6 @@ extension PostgresShelfStore {
             try connection.execute(Self.updateShelf, settings)
             try AuditLog.record(.shelf(old.isDeleted ? nil : old.shelf, shelf), in: found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(old.id)]
-            if old.shelf.soldOut != shelf.soldOut {
-                try connection.execute(PlacementStatements.realignShelf, key)
-            }
             if old.changesInheritance, try connection.query(ShelfStatements.anyChild, key, { $0.count > 0 }) {
                 try connection.execute(ShelfStatements.bumpStore, [.int4(found.id)])
             }

@@ -37,8 +37,6 @@ enum ShelfStatements {
         UPDATE store_state SET shelf_order_version = \(SQL.nextVersion(after: "shelf_order_version"))
         WHERE store_id = $1 RETURNING shelf_order_version
         """
-    /// The store's rule for sold-out products.
-    static let soldOutRule: PostgresStatement = "SELECT sold_out FROM store WHERE store_id = $1"
     /// A row if a product of the store has a price.
     static let anyPrice: PostgresStatement = """
         SELECT 1 FROM product WHERE store_id = $1 AND (price_minor IS NOT NULL OR regular_price_minor IS NOT NULL)
@@ -65,10 +63,7 @@ enum ShelfStatements {
     static let removeAllProducts: PostgresStatement = """
         UPDATE placement_position SET removed_at = now() WHERE store_id = $1 AND shelf_id = $2 AND NOT is_removed
         """
-    static let deletePlacements: PostgresStatement = PlacementStatements.deleting(
-        "$1",
-        "WHERE p.store_id = $1 AND p.shelf_id = $2"
-    )
+    static let deletePlacements: PostgresStatement = "DELETE FROM placement WHERE store_id = $1 AND shelf_id = $2"
     static let deleteHistory: PostgresStatement = "DELETE FROM order_change WHERE store_id = $1 AND shelf_id = $2"
     /// Marks a shelf, `$2`, as deleted.
     static let delete: PostgresStatement = deleting("shelf_id = $2")

@@ -116,7 +116,6 @@ enum StoreLifecycle {
         "DELETE FROM shelf_change WHERE store_id = $1",
         "DELETE FROM shelf_image WHERE store_id = $1",
         "DELETE FROM placement_position WHERE store_id = $1",
-        "DELETE FROM placement_popularity WHERE store_id = $1",
         "DELETE FROM placement WHERE store_id = $1",
         "DELETE FROM idempotency_record WHERE store_id = $1",
     ]

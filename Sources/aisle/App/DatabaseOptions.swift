@@ -193,7 +193,6 @@ struct DatabaseOptions: ParsableArguments {
             readsWorkers: settings.readsWorkers,
             announces: true,
             shelfMemory: settings.shelfMegabytes << 20,
-            shelfReads: settings.shelfReads,
             observer: observer
         )
     }
@@ -206,7 +205,6 @@ struct DatabaseOptions: ParsableArguments {
         readsWorkers: Bool = false,
         announces: Bool = false,
         shelfMemory: Int = PostgresCatalog.shelfMemory,
-        shelfReads: ShelfReads = .memory,
         observer: Observer = .none
     ) async throws -> PostgresCatalog {
         PostgresCatalog(
@@ -221,8 +219,7 @@ struct DatabaseOptions: ParsableArguments {
                 announces: announces,
                 observer: observer
             ),
-            shelfMemory: shelfMemory,
-            reads: shelfReads
+            shelfMemory: shelfMemory
         )
     }
 

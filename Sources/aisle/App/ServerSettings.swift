@@ -20,7 +20,6 @@ struct ServerSettings: Sendable {
     let pageCacheMegabytes: Int
     /// The memory for shelves, their views and facets.
     let shelfMegabytes: Int
-    let shelfReads: ShelfReads
     let connections: ConnectionCounts
     /// The maximum lag of a replica that is used for reads.
     let readLag: Duration
@@ -80,15 +79,6 @@ struct ServerSettings: Sendable {
             default: max(16, MemoryLimit.bytes() >> 20 / 4),
             reader
         )
-        let reads =
-            try Self.present("shelf.reads") { try reader.requiredString(forKey: $0) } ?? ShelfReads.memory.rawValue
-        guard let shelfReads = ShelfReads(rawValue: reads) else {
-            throw CommandFailure(
-                "shelf.reads must be index, memory or compare (got “\(reads)”)",
-                CommandFailure.configuration
-            )
-        }
-        self.shelfReads = shelfReads
         let counts = ConnectionCounts()
         connections = ConnectionCounts(
             eventLoops: try Self.number(
@@ -316,7 +306,6 @@ struct ServerSettings: Sendable {
             ("rate.limit", rateLimit.map { "\($0.burst)/\($0.rate)" } ?? "off"),
             ("trusted.proxies", trustedProxies.texts.joined(separator: ",")),
             ("page.cache.mb", "\(pageCacheMegabytes)"), ("shelf.memory", "\(shelfMegabytes)"),
-            ("shelf.reads", shelfReads.rawValue),
             ("log.level", "\(logLevel)"),
             ("log.format", logFormat.rawValue), ("access.log", "\(logsRequests)"),
             ("slow.request.ms", slowRequest.map { "\($0 / .milliseconds(1))" } ?? "0"), ("admin.host", adminHost),
