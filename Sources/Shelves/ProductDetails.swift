@@ -6,7 +6,7 @@ internal import Catalog
 ///     texts, each with its length in bytes: UInt32: attributes, unit, amount, drained amount, barcode, address of the picture
 ///
 /// A value that the flags exclude is missing.
-struct ProductDetails {
+package struct ProductDetails {
     private struct Flags: OptionSet {
         let rawValue: UInt8
 
@@ -18,41 +18,76 @@ struct ProductDetails {
         static let image = Flags(rawValue: 32)
     }
 
-    static func bytes(of product: Product) -> [UInt8] {
+    /// The values as the database has them. Texts are in memory that the caller owns.
+    package struct Source {
+        package var regularPriceMinor: Int64?
+        /// The amount and the unit of the size, and the number of packs; all nil without a size.
+        package var amount: UnsafeRawBufferPointer?
+        package var unit: UnsafeRawBufferPointer?
+        package var packs: Int32?
+        package var drained: UnsafeRawBufferPointer?
+        package var isApproximate: Bool
+        package var barcode: UnsafeRawBufferPointer?
+        package var imageURL: UnsafeRawBufferPointer?
+        package var attributes: UnsafeRawBufferPointer
+
+        package init(
+            regularPriceMinor: Int64?,
+            amount: UnsafeRawBufferPointer?,
+            unit: UnsafeRawBufferPointer?,
+            packs: Int32?,
+            drained: UnsafeRawBufferPointer?,
+            isApproximate: Bool,
+            barcode: UnsafeRawBufferPointer?,
+            imageURL: UnsafeRawBufferPointer?,
+            attributes: UnsafeRawBufferPointer
+        ) {
+            self.regularPriceMinor = regularPriceMinor
+            self.amount = amount
+            self.unit = unit
+            self.packs = packs
+            self.drained = drained
+            self.isApproximate = isApproximate
+            self.barcode = barcode
+            self.imageURL = imageURL
+            self.attributes = attributes
+        }
+    }
+
+    /// Replaces bytes by those of a product's values.
+    static func write(_ source: Source, to bytes: inout [UInt8]) {
         var flags: Flags = []
-        var bytes: [UInt8] = [0]
-        func append<Value: BitwiseCopyable>(_ value: Value) {
-            withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+        bytes.removeAll(keepingCapacity: true)
+        bytes.append(0)
+        func append<Value: BitwiseCopyable>(_ value: Value) { withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) } }
+        func append(_ text: UnsafeRawBufferPointer) {
+            append(UInt32(text.count))
+            bytes.append(contentsOf: text)
         }
-        func append(_ text: String) {
-            append(UInt32(text.utf8.count))
-            bytes.append(contentsOf: text.utf8)
-        }
-        func append(_ text: String?, _ flag: Flags) {
+        func append(_ text: UnsafeRawBufferPointer?, _ flag: Flags) {
             guard let text else { return }
             flags.insert(flag)
             append(text)
         }
-        if let size = product.size { append(UInt32(size.packs)) }
-        if let price = product.regularPriceMinor {
+        if let packs = source.packs { append(UInt32(packs)) }
+        if let price = source.regularPriceMinor {
             flags.insert(.regularPrice)
             append(price)
         }
-        append(product.attributes)
-        if let size = product.size {
+        append(source.attributes)
+        if source.packs != nil, let unit = source.unit, let amount = source.amount {
             flags.insert(.size)
-            if size.isApproximate { flags.insert(.isApproximate) }
-            append(size.unit.rawValue)
-            append(size.amount.description)
-            append(size.drained?.description, .drained)
+            if source.isApproximate { flags.insert(.isApproximate) }
+            append(unit)
+            append(amount)
+            append(source.drained, .drained)
         }
-        append(product.barcode, .barcode)
-        append(product.imageURL, .image)
+        append(source.barcode, .barcode)
+        append(source.imageURL, .image)
         bytes[0] = flags.rawValue
-        return bytes
     }
 
-    /// Sets the values of a product; false if the bytes are none of `bytes(of:)`.
+    /// Sets the values of a product; false if the bytes are damaged.
     static func read(_ bytes: UnsafeRawBufferPointer, into product: inout Product) -> Bool {
         var reader = MemoryReader(bytes)
         func text() -> String? {

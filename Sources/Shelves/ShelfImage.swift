@@ -14,22 +14,15 @@ package struct ShelfImage: Sendable {
     package let table: ShelfTable
     private let details: TextColumn
 
-    /// Creates an image from two reads of a shelf.
-    ///
-    /// - Returns: nil if the products are not those of the table.
+    /// - Parameter details: those of each row.
     /// - Precondition: the table is that of a shelf, not of a union.
-    package init?(_ table: ShelfTable, _ products: [SKU: Product]) {
-        precondition(table.positions.count == table.count)
-        var details = TextColumn()
-        for row in 0..<table.count {
-            guard let product = products[table.sku(row)], product.modifiedAt == table.modifiedAt(row) else {
-                return nil
-            }
-            details.append(ProductDetails.bytes(of: product))
-        }
-        guard products.count == table.count else { return nil }
+    init(_ table: ShelfTable, _ details: TextColumn) {
+        precondition(table.positions.count == table.count && details.count == table.count)
         (self.table, self.details) = (table, details)
     }
+
+    /// The approximate size of what the image has beyond its table, in bytes.
+    package var detailSize: Int { details.size }
 
     /// Returns the product of a row; nil if the image is damaged.
     package func product(_ row: Int) -> Product? {
@@ -119,10 +112,6 @@ package struct ShelfImage: Sendable {
     package init?(_ bytes: UnsafeRawBufferPointer) {
         guard let image = Self.read(bytes) else { return nil }
         self = image
-    }
-
-    private init(_ table: ShelfTable, _ details: TextColumn) {
-        (self.table, self.details) = (table, details)
     }
 
     private static func read(_ bytes: UnsafeRawBufferPointer) -> ShelfImage? {

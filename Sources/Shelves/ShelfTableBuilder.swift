@@ -25,6 +25,8 @@ package final class ShelfTableBuilder {
         /// Microseconds since 1970.
         package var modifiedAt: Int64
         package var position: UnsafeRawBufferPointer
+        /// What pages show beyond this; nil for a table without it.
+        package var details: ProductDetails.Source?
 
         package init(
             sku: UnsafeRawBufferPointer,
@@ -40,7 +42,8 @@ package final class ShelfTableBuilder {
             inStock: Bool,
             createdAt: Int64,
             modifiedAt: Int64,
-            position: UnsafeRawBufferPointer
+            position: UnsafeRawBufferPointer,
+            details: ProductDetails.Source? = nil
         ) {
             self.sku = sku
             self.name = name
@@ -56,11 +59,14 @@ package final class ShelfTableBuilder {
             self.createdAt = createdAt
             self.modifiedAt = modifiedAt
             self.position = position
+            self.details = details
         }
     }
 
     /// The rows in the order in which they came. Their brands and sizes are numbers in the lists below.
     private var unsorted = ShelfTable()
+    private var details = TextColumn()
+    private var detailBytes: [UInt8] = []
     private var brands: [CollatedText] = []
     private var sizes: [BaseQuantity] = []
     private var tagSets: [[CollatedText]] = []
@@ -115,10 +121,14 @@ package final class ShelfTableBuilder {
         unsorted.inStock.append(row.inStock)
         unsorted.created.append(row.createdAt)
         unsorted.modified.append(row.modifiedAt)
+        if let source = row.details {
+            ProductDetails.write(source, to: &detailBytes)
+            details.append(detailBytes)
+        }
     }
 
     /// Appends a product.
-    func append(_ row: TableRow) {
+    func append(_ row: TableRow, details: ProductDetails.Source? = nil) {
         // The bytes of all texts and keys, one after another.
         var bytes: [UInt8] = []
         func added(_ other: some Sequence<UInt8>) -> Range<Int> {
@@ -155,7 +165,8 @@ package final class ShelfTableBuilder {
                     inStock: row.inStock,
                     createdAt: row.createdAt.microseconds,
                     modifiedAt: row.modifiedAt.microseconds,
-                    position: part(position)
+                    position: part(position),
+                    details: details
                 ),
                 tags: { row.tags },
                 size: { row.size! }
@@ -179,8 +190,18 @@ package final class ShelfTableBuilder {
     ///
     /// - Precondition: each sku occurs once.
     /// - Complexity: O(*n*), and O(*k* log *k*) for *k* names with equal beginnings.
-    package func table() -> ShelfTable {
+    package func table() -> ShelfTable { table(order()) }
+
+    /// Returns the table with what pages show.
+    ///
+    /// - Precondition: as `table`; each row has details.
+    /// - Complexity: as `table`.
+    package func image() -> ShelfImage {
         let order = order()
+        return ShelfImage(table(order), details.gathered(order))
+    }
+
+    private func table(_ order: [UInt32]) -> ShelfTable {
         var sorted = ShelfTable()
         sorted.skus = unsorted.skus.gathered(order)
         sorted.names = unsorted.names.gathered(order)

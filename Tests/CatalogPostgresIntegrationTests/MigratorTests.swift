@@ -279,10 +279,10 @@ import TestSupport
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let bad = try await Doctor(pool).examine().filter { !$0.isOK }
-        try await pool.perform { try $0.run(script: "DROP INDEX placement_by_brand") }
+        try await pool.perform { try $0.run(script: "DROP INDEX placement_by_shelf") }
         let worse = try await Doctor(pool).examine().filter { !$0.isOK }
         #expect(worse.count == bad.count + 1)
-        #expect(worse.contains { $0.text.contains("placement_by_brand") && $0.remedy != nil })
+        #expect(worse.contains { $0.text.contains("placement_by_shelf") && $0.remedy != nil })
         pool.shutDown()
         try await database.drop()
     }

@@ -41,7 +41,10 @@ import Testing
         UPDATE placement SET popularity_log2 = popularity_log2 + 1 WHERE shelf_id IN (SELECT shelf_id FROM shelf WHERE key IN ('shelf-1', 'shelf-250'));
         DELETE FROM placement WHERE (shelf_id, sku) = (SELECT shelf_id, min(sku) FROM placement
             WHERE shelf_id = (SELECT min(shelf_id) FROM shelf) GROUP BY shelf_id);
-        INSERT INTO placement SELECT store_id, (SELECT max(shelf_id) FROM shelf), sku, availability, name, brand, price_minor,
+        INSERT INTO placement (store_id, shelf_id, sku, availability, name, brand, price_minor, regular_price_minor, size_amount,
+            size_unit, size_packs, size_drained, size_approximate, size_dimension, base_quantity, barcode, image_url, attributes, in_stock,
+            tags, popularity_log2, created_at, modified_at)
+        SELECT store_id, (SELECT max(shelf_id) FROM shelf), sku, availability, name, brand, price_minor,
             regular_price_minor, size_amount, size_unit, size_packs, size_drained, size_approximate, size_dimension, base_quantity,
             barcode, image_url, attributes, in_stock, tags, popularity_log2, created_at, modified_at
         FROM placement WHERE (shelf_id, sku) = (SELECT shelf_id, max(sku) FROM placement

@@ -36,10 +36,11 @@ import Testing
                     $0.map { $0.version == whole.version && rows($0) == rows(whole) } ?? true
                 })
             else { return false }
-            guard let shown = image?.shown else { return true }
-            let places = shown.places(of: products.map(\.sku))
-            return products.allSatisfy {
-                shown.changed.contains($0.sku) || places[$0.sku].flatMap(shown.image.product) == $0
+            return [whole.shown, image?.shown].compactMap { $0 }.allSatisfy { shown in
+                let places = shown.places(of: products.map(\.sku))
+                return products.allSatisfy {
+                    shown.changed.contains($0.sku) || places[$0.sku].flatMap(shown.image.product) == $0
+                }
             }
         }
 
@@ -63,11 +64,18 @@ import Testing
                 whole: try reader.readWhole(shelf, of: 1, connection)!,
                 followed: followed,
                 image: try connection.query(query.statement, query.parameters) { try reader.image($0) },
-                products: try connection.query(ShelfReadStatements.allProducts, [.int4(1), .int4(shelf)]) {
-                    try $0.map { try ProductRow.read($0) }
-                }
+                products: try Self.products(shelf, connection)
             )
         }
+    }
+
+    /// Reads the products of a shelf by their keys, as pages do.
+    private static func products(_ shelf: Int32, _ connection: isolated PostgresConnection) throws -> [Product] {
+        let skus = try connection.query("SELECT sku FROM placement WHERE shelf_id = $1", [.int4(shelf)]) {
+            try $0.map { try $0.text(0) }
+        }
+        let query: [PostgresValue] = [.int4(1), .int4(shelf), .textArray(skus)]
+        return try connection.query(ShelfReadStatements.products, query) { try $0.map { try ProductRow.read($0) } }
     }
 
     private static func shelves(_ catalog: PostgresCatalog) async throws -> [Int32] {
@@ -93,7 +101,8 @@ import Testing
                         let location = ShelfLocation(storeID: 1, shelfID: shelf)
                         let wasCurrent = try await Self.read(shelf, following: nil, catalog).image?.shown?.changed
                             .isEmpty
-                        let written = try await ShelfImages(catalog).write(location, at: .now())
+                        let entry = ImageQueue.Entry(location: location)
+                        let written = try await ShelfImages(catalog).write(entry, at: .now())
                         #expect(written != nil || wasCurrent == true)
                     }
                 }

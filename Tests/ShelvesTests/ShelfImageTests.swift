@@ -5,9 +5,17 @@ import Testing
 @testable import Shelves
 
 @Suite struct ShelfImageTests {
-    /// Returns what is read of an image that is written.
-    private static func written(_ table: ShelfTable, _ products: [SKU: Product]) -> ShelfImage? {
-        ShelfImage(table, products)?.bytes.withUnsafeBytes { ShelfImage($0) }
+    private static func read(_ bytes: [UInt8]) -> ShelfImage? { bytes.withUnsafeBytes { ShelfImage($0) } }
+
+    /// Returns the image of a table that a test has changed, and of its products.
+    private static func image(_ table: ShelfTable, _ products: [SKU: Product]) -> ShelfImage {
+        var details = TextColumn()
+        var bytes: [UInt8] = []
+        for row in 0..<table.count {
+            RandomShelf.withDetails(of: products[table.sku(row)]!) { ProductDetails.write($0, to: &bytes) }
+            details.append(bytes)
+        }
+        return ShelfImage(table, details)
     }
 
     @Test("An image is read as it was written, with all values, orders and products", arguments: [0, 1, 90])
@@ -15,7 +23,7 @@ import Testing
         var generator = SeededGenerator(seed: UInt64(count))
         let shelf = RandomShelf(count, using: &generator)
         let table = shelf.table
-        let image = try #require(Self.written(table, shelf.products))
+        let image = try #require(Self.read(RandomShelf.image(shelf.listings).bytes))
         #expect(image.table.firstDifference(from: table) == nil)
         for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)) == table.view(shelf.request(sort))) }
         #expect(
@@ -55,38 +63,21 @@ import Testing
                 }
             }
         }
-        let table = ShelfTable(products.map { TableRow($0, position: [1]) { Array($0.utf8) } })
-        let image = try #require(Self.written(table, Dictionary(uniqueKeysWithValues: products.map { ($0.sku, $0) })))
-        for product in products { #expect(image.product(try #require(table.row(of: product.sku))) == product) }
-    }
-
-    @Test("Products that are not those of the table make no image")
-    func otherProducts() throws {
-        var generator = SeededGenerator(seed: 8)
-        let shelf = RandomShelf(5, using: &generator)
-        let sku = shelf.table.sku(2)
-        var missing = shelf.products
-        missing[sku] = nil
-        #expect(ShelfImage(shelf.table, missing) == nil)
-        var changed = shelf.products
-        changed[sku]?.modifiedAt = Timestamp(microseconds: 77)
-        #expect(ShelfImage(shelf.table, changed) == nil)
-        var more = shelf.products
-        more[SKU("another")!] = Product(sku: SKU("another")!, name: "A")
-        #expect(ShelfImage(shelf.table, more) == nil)
+        let listings = products.map { Listing(product: $0, position: [1], isSoldOut: false) }
+        let image = try #require(Self.read(RandomShelf.image(listings).bytes))
+        for product in products { #expect(image.product(try #require(image.table.row(of: product.sku))) == product) }
     }
 
     @Test("An image of a part, or with a changed bit, is not read")
-    func damage() throws {
+    func damage() {
         var generator = SeededGenerator(seed: 4)
         let shelf = RandomShelf(12, using: &generator)
-        let bytes = try #require(ShelfImage(shelf.table, shelf.products)).bytes
-        func read(_ bytes: [UInt8]) -> ShelfImage? { bytes.withUnsafeBytes { ShelfImage($0) } }
-        for length in 0..<bytes.count { #expect(read(Array(bytes[..<length])) == nil) }
+        let bytes = RandomShelf.image(shelf.listings).bytes
+        for length in 0..<bytes.count { #expect(Self.read(Array(bytes[..<length])) == nil) }
         for index in bytes.indices {
             var damaged = bytes
             damaged[index] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
-            #expect(read(damaged) == nil)
+            #expect(Self.read(damaged) == nil)
         }
     }
 
@@ -97,7 +88,7 @@ import Testing
         func image(_ change: (inout ShelfTable) -> Void) -> ShelfImage? {
             var table = shelf.table
             change(&table)
-            return Self.written(table, shelf.products)
+            return Self.read(Self.image(table, shelf.products).bytes)
         }
         #expect(image { _ in } != nil)
         #expect(image { $0.unitPrices[3] = .max } == nil)
@@ -124,10 +115,10 @@ import Testing
     }
 
     @Test("Damage with a right checksum never produces an image with numbers out of range")
-    func hostile() throws {
+    func hostile() {
         var generator = SeededGenerator(seed: 5)
         let shelf = RandomShelf(12, using: &generator)
-        let bytes = try #require(ShelfImage(shelf.table, shelf.products)).bytes.dropLast(8)
+        let bytes = RandomShelf.image(shelf.listings).bytes.dropLast(8)
         var read = 0
         for _ in 0..<3000 {
             var damaged = Array(bytes)
@@ -136,7 +127,7 @@ import Testing
                 damaged[index] = UInt8.random(in: 0...255, using: &generator)
             }
             withUnsafeBytes(of: ShelfImage.checksum(damaged)) { damaged.append(contentsOf: $0) }
-            guard let image = damaged.withUnsafeBytes({ ShelfImage($0) }) else { continue }
+            guard let image = Self.read(damaged) else { continue }
             read += 1
             // Reading every value would trap if a number were out of range.
             #expect(image.table.rows.count == 12)

@@ -69,7 +69,6 @@ enum StatementRegistry {
         ("ShelfReadStatements.position", [ShelfReadStatements.position]),
         ("ShelfReadStatements.changes", [ShelfReadStatements.changes]),
         ("ShelfReadStatements.image", [ShelfReadStatements.image]),
-        ("ShelfReadStatements.allProducts", [ShelfReadStatements.allProducts]),
         ("ShelfImageStatements.isCurrent", [ShelfImageStatements.isCurrent]),
         ("ShelfImageStatements.write", [ShelfImageStatements.write]),
         ("ShelfImageStatements.use", [ShelfImageStatements.use]),

@@ -365,7 +365,7 @@ enum ImportStatements {
     /// `$1` store, `$2` shelves and `$3` skus, in pairs.
     static let removePlacements: PostgresStatement = """
         DELETE FROM placement p USING unnest($2, $3) AS gone (shelf_id, sku)
-        WHERE \(PlacementStatements.key("p", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku"))
+        WHERE \(PlacementStatements.key("p", store: "$1", shelf: "gone.shelf_id", sku: "gone.sku")) RETURNING p.shelf_id
         """
     static let removePositions: PostgresStatement = """
         UPDATE placement_position o SET removed_at = now() FROM unnest($2, $3) AS gone (shelf_id, sku)

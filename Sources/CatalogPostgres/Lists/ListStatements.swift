@@ -52,10 +52,12 @@ enum ListStatements {
     /// The place of products, `$2`, of the store `$1`, in the walking order of its shelves.
     static let aisles: PostgresStatement = """
         SELECT f.sku, row_number() OVER (ORDER BY f.position, f.key) FROM (
-            SELECT DISTINCT ON (p.sku) p.sku, h.position, o.key FROM placement p
-            JOIN shelf h ON h.store_id = p.store_id AND h.shelf_id = p.shelf_id AND h.deleted_at IS NULL
-            JOIN placement_position o ON o.store_id = p.store_id AND o.shelf_id = p.shelf_id AND o.sku = p.sku
-            WHERE p.store_id = $1 AND p.sku = ANY ($2) ORDER BY p.sku, h.position, o.key) AS f
+            SELECT DISTINCT ON (s.sku) s.sku, h.position, o.key
+            FROM \(PlacementStatements.rows("placement", "shelf_id", store: "$1", skus: "$2"))
+            JOIN shelf h ON h.store_id = $1 AND h.shelf_id = p.shelf_id AND h.deleted_at IS NULL
+            CROSS JOIN LATERAL (SELECT q.key FROM placement_position q
+                WHERE \(PlacementStatements.key("q", store: "$1", shelf: "p.shelf_id", sku: "s.sku")) OFFSET 0) o
+            ORDER BY s.sku, h.position, o.key) AS f
         """
     /// The ranks of texts, `$1`, in the catalog's collation.
     static let ranks: PostgresStatement = """

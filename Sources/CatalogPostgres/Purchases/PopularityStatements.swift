@@ -116,16 +116,16 @@ enum PopularityStatements {
     // MARK: - Copying scores
 
     /// Copies products' scores to the placements of some shelves, `$2`. Returns the number of changed ones of each shelf.
-    static let copyScoresToShelves = countingByShelf(copyScores(" AND p.shelf_id = ANY ($2)"))
+    static let copyScoresToShelves: PostgresStatement = countingByShelf(copyScores(" AND p.shelf_id = ANY ($2)"))
     /// The same for products, `$3`, on shelves, `$2`, which are as many.
-    static let copyScoresOfProducts = countingByShelf(
+    static let copyScoresOfProducts: PostgresStatement = countingByShelf(
         copyScores(
             " AND p.shelf_id + 0 = n.shelf_id AND p.sku = n.sku",
             from: "unnest($2::bigint[], $3::text[]) AS n (shelf_id, sku) CROSS JOIN "
         )
     )
     /// Copies products' scores to all placements of a store.
-    static let copyScoresToStore = PostgresStatement(copyScores(""))
+    static let copyScoresToStore: PostgresStatement = .init(copyScores(""))
 
     private static func countingByShelf(_ update: SQL) -> PostgresStatement {
         "WITH updated AS (\(update) RETURNING p.shelf_id) SELECT shelf_id, count(*) FROM updated GROUP BY shelf_id"

@@ -29,26 +29,34 @@ package struct ShelfImages: Sendable {
     /// - Returns: their number; 0 if there are no more.
     package func write(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
         var (images, products) = (0, 0)
-        while products < Self.productsAtOnce, let location = memory.nextImage() {
-            guard let count = try await write(location, at: now) else { continue }
+        while products < Self.productsAtOnce, let entry = memory.nextImage() {
+            guard let count = try await write(entry, at: now) else { continue }
             images += 1
             products += count
         }
         return images
     }
 
-    /// Writes the image of a shelf.
+    /// Stores the image of a shelf.
     ///
-    /// - Returns: the number of its products; nil if it is not written.
-    func write(_ location: ShelfLocation, at now: Timestamp) async throws(CatalogError) -> Int? {
+    /// - Returns: the number of its products; nil if it is not stored.
+    func write(_ entry: ImageQueue.Entry, at now: Timestamp) async throws(CatalogError) -> Int? {
         try await database.mappingErrors {
             let reader = ShelfReader(collator: try await database.collator())
+            let location = entry.location
             let query = reader.imageQuery(location)
-            let made = try await database.longReads.snapshot(within: .shelf) { connection in
-                let isCurrent = try connection.query(ShelfImageStatements.isCurrent, query.parameters) {
+            let isCurrent = try await database.batch.perform(within: .lookup) { connection in
+                try connection.query(ShelfImageStatements.isCurrent, query.parameters) {
                     try $0.first { try $0.bool(0) }
                 }
-                return isCurrent == false ? try reader.makeImage(location, connection) : nil
+            }
+            guard isCurrent == false else { return nil }
+            var made = entry.image
+            if made == nil {
+                made = try await database.longReads.snapshot(within: .shelf) {
+                    let found = try reader.readWhole(location.shelfID, of: location.storeID, $0)
+                    return found.flatMap { found in found.shown.map { (found.version, $0.image) } }
+                }
             }
             guard let made else { return nil }
             let bytes = made.image.bytes

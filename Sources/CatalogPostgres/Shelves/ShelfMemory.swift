@@ -163,7 +163,7 @@ final class ShelfMemory: Sendable {
     var locations: [ShelfLocation] { shelves.keys + (large.withLock { $0.map { [$0.location] } } ?? []) }
 
     /// Removes and returns the next shelf whose image this server should write; nil if there is none.
-    func nextImage() -> ShelfLocation? { images.withLock { $0.next(at: .now) } }
+    func nextImage() -> ImageQueue.Entry? { images.withLock { $0.next(at: .now) } }
 
     /// Reads a shelf from its image into memory, if it has a usable one.
     ///
@@ -178,12 +178,19 @@ final class ShelfMemory: Sendable {
         return shelves.use.size < largest
     }
 
-    /// Enters a shelf in the queue for images, if it has none or many changes since.
+    /// Enters a shelf in the queue for images, unless it was read from one with few changes since.
     ///
-    /// - Parameter read: what its image says; nil without one.
+    /// - Parameter read: the shelf; nil if it was not read.
     private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation) {
-        if let read, let shown = read.shown, shown.changed.count <= max(4, read.table.count / 32) { return }
-        images.withLock { $0.insert(location, at: .now) }
+        var entry = ImageQueue.Entry(location: location)
+        if let read, let shown = read.shown {
+            if shown.isWhole {
+                entry.image = (read.version, shown.image)
+            } else if shown.changed.count <= max(4, read.table.count / 32) {
+                return
+            }
+        }
+        images.withLock { $0.insert(entry, at: .now) }
     }
 
     // MARK: - Reads in transactions
@@ -260,8 +267,8 @@ final class ShelfMemory: Sendable {
 
     /// Keeps a shelf that was read from its image or as a whole.
     private func keep(_ shelf: ShelfSnapshot, _ location: ShelfLocation, _ load: Load) {
-        noteImage(shelf.shown == nil ? nil : shelf, of: location)
-        keep(shelf, location, load, shelf.shown == nil ? .whole : .image)
+        noteImage(shelf, of: location)
+        keep(shelf, location, load, shelf.shown?.isWhole == false ? .image : .whole)
     }
 
     /// Keeps a shelf, unless a later version is kept.

@@ -8,15 +8,22 @@ enum ShelfReadStatements {
         r.in_stock, r.created_at, r.modified_at, o.key
         """
 
+    /// What pages show beyond that, in the order in which `ShelfReader` reads it.
+    private static let details: SQL = """
+        r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, r.size_drained::text, r.size_approximate, r.barcode, \
+        r.image_url, r.attributes::text
+        """
+
     /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
     /// rows in a store, and would read all of them.
     ///
     /// - Parameters:
     ///   - first: a column before the others.
+    ///   - last: columns after the others.
     ///   - condition: determines the placements. OFFSET 0 keeps them from being joined otherwise.
-    private static func placements(_ first: SQL = "", where condition: SQL) -> SQL {
+    private static func placements(_ first: SQL = "", _ last: SQL = "", where condition: SQL) -> SQL {
         """
-        SELECT \(first)\(columns) FROM placement p CROSS JOIN LATERAL (\(product)) r
+        SELECT \(first)\(columns)\(last) FROM placement p CROSS JOIN LATERAL (\(product)) r
         CROSS JOIN LATERAL (
             SELECT q.key FROM placement_position q
             WHERE \(PlacementStatements.key("q", store: "$1", shelf: "$2", sku: "p.sku")) OFFSET 0) o
@@ -30,17 +37,11 @@ enum ShelfReadStatements {
     /// A condition for the placement of a product `n`.
     private static let ofProduct = PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")
 
-    /// The version of a shelf and all its products: one row without a product if there are none.
+    /// The version of a shelf and all its products, with what pages show: one row without a product if there are none.
     static let whole: PostgresStatement = """
         SELECT h.version, x.* FROM shelf h
-        LEFT JOIN LATERAL (\(placements("p.sku, ", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
+        LEFT JOIN LATERAL (\(placements("p.sku, ", ", \(details)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
-        """
-
-    /// All products of a shelf, in the columns of `ProductRow`.
-    static let allProducts: PostgresStatement = """
-        SELECT \(ProductRow.columns("r", on: "p")) FROM placement p CROSS JOIN LATERAL (\(product)) r
-        WHERE p.store_id = $1 AND p.shelf_id = $2
         """
 
     /// The products `$3`, with nulls for those that are not on the shelf.

@@ -50,7 +50,7 @@ struct ShelfReader: Sendable {
         PostgresQuery(ShelfReadStatements.whole, [.int4(location.storeID), .int4(location.shelfID)])
     }
 
-    /// Returns the shelf of the rows of `wholeQuery`.
+    /// Returns the shelf of the rows of `wholeQuery`, with what pages show of its products.
     func whole(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
         var keys = TextKeys(collator)
         var version: Int64?
@@ -59,7 +59,7 @@ struct ShelfReader: Sendable {
             version = try row.int8(0)
             if !row.isNull(1) { try Self.append(row, to: builder, &keys) }
         }
-        return version.map { ShelfSnapshot(version: $0, table: builder.table()) }
+        return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0, products: [:]), isWhole: true) }
     }
 
     func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
@@ -80,26 +80,7 @@ struct ShelfReader: Sendable {
                 image = ShelfImage(try row.presentBytes(15))
             }
         }
-        return image.map { ShelfSnapshot($0, with: changes) }
-    }
-
-    /// Reads a shelf as an image, in a transaction whose statements all read the same state.
-    ///
-    /// - Returns: nil if the shelf does not exist, or if the statements do not read the same state, as on Citus.
-    func makeImage(
-        _ location: ShelfLocation,
-        _ connection: isolated PostgresConnection
-    ) throws -> (version: Int64, image: ShelfImage)? {
-        guard let found = try readWhole(location.shelfID, of: location.storeID, connection) else { return nil }
-        let ids: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID)]
-        let products = try connection.query(ShelfReadStatements.allProducts, ids) {
-            try $0.map { row in
-                let product = try ProductRow.read(row)
-                return (product.sku, product)
-            }
-        }
-        let image = ShelfImage(found.table, Dictionary(products) { first, _ in first })
-        return image.map { (found.version, $0) }
+        return image.map { ShelfSnapshot($0, with: changes, isWhole: false) }
     }
 
     /// The products of a shelf that changed since a version.
@@ -190,7 +171,7 @@ struct ShelfReader: Sendable {
         )
     }
 
-    /// Appends the product of a row. The texts of a shelf are not made into strings.
+    /// Appends the product of a row of `wholeQuery`. The texts of a shelf are not made into strings.
     private static func append(
         _ row: borrowing PostgresRow,
         to builder: ShelfTableBuilder,
@@ -216,7 +197,18 @@ struct ShelfReader: Sendable {
                 inStock: try row.bool(11),
                 createdAt: try row.timestamptz(12),
                 modifiedAt: try row.timestamptz(13),
-                position: try row.presentBytes(14)
+                position: try row.presentBytes(14),
+                details: ProductDetails.Source(
+                    regularPriceMinor: try row.int8OrNil(15),
+                    amount: row.bytes(16),
+                    unit: row.bytes(17),
+                    packs: try row.int4OrNil(18),
+                    drained: row.bytes(19),
+                    isApproximate: try row.isNull(20) ? false : row.bool(20),
+                    barcode: row.bytes(21),
+                    imageURL: row.bytes(22),
+                    attributes: try row.presentBytes(23)
+                )
             ),
             tags: tags,
             size: size

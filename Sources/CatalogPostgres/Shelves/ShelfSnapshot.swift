@@ -7,7 +7,7 @@ struct ShelfSnapshot: Sendable {
     let table: ShelfTable
     /// The size in memory, in bytes, without `shown`.
     let size: Int
-    /// What pages show of the products, if the shelf was just read from its image. It is not kept.
+    /// What pages show of the products, if the shelf was just read as a whole or from its image. It is not kept.
     var shown: ShownProducts?
 
     init(version: Int64, table: ShelfTable) {
@@ -16,10 +16,12 @@ struct ShelfSnapshot: Sendable {
     }
 
     /// Creates the shelf of an image and of the changes since then.
-    init(_ image: ShelfImage, with changes: ShelfReader.Changes) {
+    ///
+    /// - Parameter isWhole: whether the image was made of rows.
+    init(_ image: ShelfImage, with changes: ShelfReader.Changes, isWhole: Bool) {
         let table = changes.products.isEmpty ? image.table : image.table.applying(changes.products)
         self.init(version: changes.version, table: table)
-        shown = ShownProducts(image: image, changed: Set(changes.products.keys))
+        shown = ShownProducts(image: image, changed: Set(changes.products.keys), isWhole: isWhole)
     }
 
     /// Returns the shelf after changes.
@@ -39,6 +41,8 @@ struct ShelfSnapshot: Sendable {
 struct ShownProducts: Sendable {
     let image: ShelfImage
     let changed: Set<SKU>
+    /// Whether the image was made of rows, and may not be stored yet.
+    let isWhole: Bool
 
     /// Returns the rows of products in the image.
     ///
