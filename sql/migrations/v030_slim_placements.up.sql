@@ -7,6 +7,14 @@
 CREATE INDEX CONCURRENTLY IF NOT EXISTS placement_by_shelf ON placement (store_id, shelf_id);
 
 -- Step: columns of products
+DROP INDEX IF EXISTS placement_by_price;
+DROP INDEX IF EXISTS placement_by_unit_price;
+DROP INDEX IF EXISTS placement_by_brand;
+DROP INDEX IF EXISTS placement_by_name;
+DROP INDEX IF EXISTS placement_by_created;
+DROP INDEX IF EXISTS placement_by_modified;
+DROP INDEX IF EXISTS placement_by_tags;
+DROP INDEX IF EXISTS placement_popularity_order;
 ALTER TABLE placement DROP COLUMN IF EXISTS unit_dimension;
 ALTER TABLE placement DROP COLUMN IF EXISTS unit_price;
 ALTER TABLE placement DROP COLUMN IF EXISTS tag_count;
