@@ -59,7 +59,9 @@ package struct ProductDetails {
         var flags: Flags = []
         bytes.removeAll(keepingCapacity: true)
         bytes.append(0)
-        func append<Value: BitwiseCopyable>(_ value: Value) { withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) } }
+        func append<Value: BitwiseCopyable>(_ value: Value) {
+            withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+        }
         func append(_ text: UnsafeRawBufferPointer) {
             append(UInt32(text.count))
             bytes.append(contentsOf: text)

@@ -12,7 +12,17 @@ extension ShelfTable {
     /// - Parameter changes: the values of each changed product; nil for a product that is no longer on the shelf.
     /// - Precondition: the table is that of a shelf, not of a union.
     /// - Complexity: O(*n* + *m* log *m*) for *n* rows and *m* changes. Columns without a change are shared.
-    package func applying(_ changes: [SKU: TableRow?]) -> ShelfTable {
+    package func applying(_ changes: [SKU: TableRow?]) -> ShelfTable { changed(by: changes).table }
+
+    /// A table after some products changed.
+    package struct Changed: Sendable {
+        package let table: ShelfTable
+        /// The rows with other values, if all products kept their rows; otherwise nil.
+        package let rows: [UInt32]?
+    }
+
+    /// The same, and which rows have other values.
+    package func changed(by changes: [SKU: TableRow?]) -> Changed {
         precondition(positions.count == count, "a union of shelves is merged again")
         var isChanged = [Bool](repeating: false, count: count)
         var old: [SKU: Int] = [:]
@@ -20,7 +30,10 @@ extension ShelfTable {
             old[SKU(stored: text)] = row
             isChanged[row] = true
         }
-        return replacingValues(changes, old) ?? merging(isChanged, ShelfTable(changes.values.compactMap { $0 }))
+        if let table = replacingValues(changes, old) {
+            return Changed(table: table, rows: old.values.map { UInt32($0) })
+        }
+        return Changed(table: merging(isChanged, ShelfTable(changes.values.compactMap { $0 })), rows: nil)
     }
 
     /// Replaces numbers in place; nil if a row comes, goes or moves, or has a text or a size that no row had.

@@ -18,6 +18,22 @@ package struct ViewPlace: Sendable {
         name = CollatedText(cursor.name, key: key(cursor.name))
         sku = SKU(stored: cursor.id)
     }
+
+    /// The place of a row.
+    fileprivate init(_ table: ShelfTable, _ row: Int, _ sort: Sort) {
+        let product = table.values(row)
+        isSoldOut = !product.inStock
+        values = sort.terms.map { term in
+            let text: CollatedText? =
+                switch term.key {
+                case .brand: product.brand
+                case .name: product.name
+                default: nil
+                }
+            return (table.value(of: term.key, row), text)
+        }
+        (name, sku) = (product.name, product.sku)
+    }
 }
 
 extension ShelfTable {
@@ -41,12 +57,33 @@ extension ShelfTable {
     /// - Precondition: the place has a value for each key of the view's sort.
     /// - Complexity: O(log *n*).
     package func index(after place: ViewPlace, in view: TableView) -> Int {
-        var (low, high) = (0, view.rows.count)
+        index(after: place, in: view.rows, view.request)
+    }
+
+    private func index(after place: ViewPlace, in rows: [UInt32], _ request: ViewRequest) -> Int {
+        var (low, high) = (0, rows.count)
         while low < high {
             let middle = (low + high) / 2
-            if compare(Int(view.rows[middle]), place, view.request) <= 0 { low = middle + 1 } else { high = middle }
+            if compare(Int(rows[middle]), place, request) <= 0 { low = middle + 1 } else { high = middle }
         }
         return low
+    }
+
+    /// Returns a view from that of an earlier table, which has the same products in the same rows, and other values in some.
+    ///
+    /// - Parameter changed: the rows with other values, each once.
+    /// - Complexity: O(*n* + *m* log *n* + *m* *n*/1000) for *n* rows and *m* changed ones, and O(*n*) for each key of the filter.
+    package func view(_ earlier: TableView, changed: [UInt32]) -> TableView {
+        let request = earlier.request
+        var isChanged = [Bool](repeating: false, count: count)
+        for row in changed { isChanged[Int(row)] = true }
+        var rows = earlier.rows.filter { !isChanged[Int($0)] }
+        let matches = request.filter.isEmpty ? nil : self.rows(matching: request.filter, in: request.currency)
+        for row in changed where matches?[Int(row)] ?? true {
+            let place = ViewPlace(self, Int(row), request.sort)
+            rows.insert(row, at: index(after: place, in: rows, request))
+        }
+        return TableView(request: request, rows: rows)
     }
 
     /// Compares a row with a place in the order of a view: negative if the row comes first.

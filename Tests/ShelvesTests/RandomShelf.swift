@@ -33,7 +33,8 @@ struct RandomShelf {
     static func withDetails<Result>(of product: Product, _ body: (ProductDetails.Source) -> Result) -> Result {
         let size = product.size
         let texts = [
-            product.attributes, size?.amount.description, size?.unit.rawValue, size?.drained?.description, product.barcode,
+            product.attributes, size?.amount.description, size?.unit.rawValue, size?.drained?.description,
+            product.barcode,
             product.imageURL,
         ]
         let bytes = texts.map { $0.map { Array($0.utf8) } }

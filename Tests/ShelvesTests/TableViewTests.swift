@@ -94,4 +94,56 @@ import Testing
             id: listing.product.sku.text
         )
     }
+
+    @Test("A view that follows changed values equals one that is sorted", arguments: 0..<40)
+    func followsChanges(seed: Int) {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let shelf = RandomShelf(Int.random(in: 30...60, using: &generator), using: &generator)
+        var table = shelf.table
+        for _ in 0..<20 {
+            let sort = Sort.random(using: &generator)
+            let filter = shelf.filter(Int.random(in: 0...2, using: &generator), using: &generator) ?? .none
+            let request = shelf.request(sort, filter)
+            let view = table.view(request)
+            var changes: [SKU: TableRow?] = [:]
+            for _ in 0...Int.random(in: 0..<4, using: &generator) {
+                // Other values of the products that are there, in the rows where they are.
+                let row = Int.random(in: 0..<table.count, using: &generator)
+                let other = table.values(Int.random(in: 0..<table.count, using: &generator))
+                var changed = table.values(row)
+                (changed.brand, changed.tags, changed.size, changed.inStock) = (
+                    other.brand, other.tags, other.size, other.inStock
+                )
+                changed.priceMinor =
+                    Bool.random(using: &generator) ? other.priceMinor : Int64.random(in: 0..<300, using: &generator)
+                (changed.popularity, changed.modifiedAt) = (other.popularity, other.modifiedAt)
+                changes[changed.sku] = changed
+            }
+            let next = table.changed(by: changes)
+            guard let rows = next.rows else {
+                Issue.record("the products keep their rows")
+                return
+            }
+            #expect(Set(rows.map { next.table.sku(Int($0)) }) == Set(changes.keys))
+            #expect(next.table.view(view, changed: rows) == next.table.view(request), "\(sort) \(filter.query)")
+            table = next.table
+        }
+    }
+
+    @Test("Products that come, go or get another name change the rows of others")
+    func rowsOfOthers() {
+        var generator = SeededGenerator(seed: 1)
+        let shelf = RandomShelf(10, using: &generator)
+        let table = shelf.table
+        var renamed = table.values(3)
+        renamed.name = CollatedText("zzzz", key: RandomShelf.key("zzzz"))
+        var moved = table.values(3)
+        moved.position += [1]
+        var added = table.values(3)
+        added.sku = SKU("another")!
+        let changes: [[SKU: TableRow?]] = [
+            [renamed.sku: renamed], [moved.sku: moved], [added.sku: added], [moved.sku: TableRow?.none],
+        ]
+        for change in changes { #expect(table.changed(by: change).rows == nil) }
+    }
 }

@@ -306,9 +306,23 @@ final class ShelfMemory: Sendable {
     func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) -> TableView {
         let key = ResultKey(location: location, version: shelf.version, request: ViewRequest(plan))
         if let known = views[key] { return known }
-        let view = shelf.table.view(key.request)
+        let view = earlierView(key, of: shelf) ?? shelf.table.view(key.request)
         views[key] = view
         return view
+    }
+
+    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed since.
+    private func earlierView(_ key: ResultKey<ViewRequest>, of shelf: ShelfSnapshot) -> TableView? {
+        var changed: Set<UInt32> = []
+        for step in shelf.steps {
+            changed.formUnion(step.rows)
+            guard changed.count <= max(1, shelf.table.count / 100) else { return nil }
+            let earlier = ResultKey(location: key.location, version: step.version, request: key.request)
+            guard let view = views[earlier] else { continue }
+            views[earlier] = nil
+            return shelf.table.view(view, changed: Array(changed))
+        }
+        return nil
     }
 
     /// Returns the facets of a page.

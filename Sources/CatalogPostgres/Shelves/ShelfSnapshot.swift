@@ -24,9 +24,27 @@ struct ShelfSnapshot: Sendable {
         shown = ShownProducts(image: image, changed: Set(changes.products.keys), isWhole: isWhole)
     }
 
+    /// An earlier version of the shelf, whose products were in the same rows.
+    struct Step: Sendable {
+        let version: Int64
+        /// The rows that had other values than in the next version.
+        let rows: [UInt32]
+    }
+
+    /// The number of steps that are kept.
+    private static let stepLimit = 64
+
+    /// Earlier versions, the last one first, from whose views those of this version follow.
+    private(set) var steps: [Step] = []
+
     /// Returns the shelf after changes.
     func applying(_ changes: ShelfReader.Changes) -> ShelfSnapshot {
-        ShelfSnapshot(version: changes.version, table: table.applying(changes.products))
+        let changed = table.changed(by: changes.products)
+        var next = ShelfSnapshot(version: changes.version, table: changed.table)
+        if let rows = changed.rows {
+            next.steps = [Step(version: version, rows: rows)] + steps.prefix(Self.stepLimit - 1)
+        }
+        return next
     }
 
     /// The shelf as it is kept.
