@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 
 /// The values of a product that pages show, but no order, filter or facet compares, as bytes in an image.
 ///
@@ -87,6 +87,13 @@ package struct ProductDetails {
         append(source.barcode, .barcode)
         append(source.imageURL, .image)
         bytes[0] = flags.rawValue
+    }
+
+    /// Sets the values of a product; false if they are none.
+    package static func set(_ source: Source, in product: inout Product) -> Bool {
+        var bytes: [UInt8] = []
+        write(source, to: &bytes)
+        return bytes.withUnsafeBytes { read($0, into: &product) }
     }
 
     /// Sets the values of a product; false if the bytes are damaged.

@@ -64,6 +64,23 @@ extension TableRow {
     var approximateUnitPrice: UInt64 { ShelfTable.approximateUnitPrice(priceMinor, size) }
 }
 
+extension Product {
+    /// Creates a product without what only pages show: its size, among others.
+    package init(_ row: TableRow) {
+        self.init(
+            sku: row.sku,
+            name: row.name.text,
+            brand: row.brand?.text,
+            priceMinor: row.priceMinor,
+            popularity: row.popularity,
+            inStock: row.inStock,
+            tags: row.tags.map(\.text),
+            createdAt: row.createdAt,
+            modifiedAt: row.modifiedAt
+        )
+    }
+}
+
 extension ShelfTable {
     /// Creates a table from its rows, in any order.
     ///

@@ -55,7 +55,7 @@ package struct ShelfImages: Sendable {
             if made == nil {
                 made = try await database.longReads.snapshot(within: .shelf) {
                     let found = try reader.readWhole(location.shelfID, of: location.storeID, $0)
-                    return found.flatMap { found in found.shown.map { (found.version, $0.image) } }
+                    return found.flatMap { found in found.shown?.image.map { (found.version, $0) } }
                 }
             }
             guard let made else { return nil }

@@ -152,6 +152,40 @@ final class ShelfMemory: Sendable {
             changes = try load.reader.changes(rows)
         }
         guard let changes else { return nil }
+        return await apply(changes, to: known, location, load)
+    }
+
+    /// The query for what changed since the version of a shelf in memory.
+    struct Following: Sendable {
+        let shelf: ShelfSnapshot
+        let location: ShelfLocation
+        let query: PostgresQuery
+        fileprivate let load: Load
+
+        /// Reads the rows of the query; nil if the shelf must be read as a whole.
+        func changes(_ rows: borrowing PostgresRows) throws -> ShelfReader.Changes? { try load.reader.changes(rows) }
+    }
+
+    /// Returns the query for what changed since the version in memory, to send it with others; nil without such a version.
+    func following(_ location: ShelfLocation, _ source: ReadSource) async throws -> Following? {
+        guard let known = kept(location)?.shelf else { return nil }
+        let load = try await beginLoad(source)
+        let query = load.reader.changesQuery(since: known, location)
+        return Following(shelf: known, location: location, query: query, load: load)
+    }
+
+    /// Keeps the shelf after changes that were read, and returns it.
+    func apply(_ changes: ShelfReader.Changes, _ following: Following) async -> ShelfSnapshot {
+        if changes.version == following.shelf.version { return following.shelf }
+        return await apply(changes, to: following.shelf, following.location, following.load)
+    }
+
+    private func apply(
+        _ changes: ShelfReader.Changes,
+        to known: ShelfSnapshot,
+        _ location: ShelfLocation,
+        _ load: Load
+    ) async -> ShelfSnapshot {
         let found = await Self.compute(known) { known.applying(changes) }
         keep(found, location, load, .changes)
         return found
@@ -183,10 +217,10 @@ final class ShelfMemory: Sendable {
     /// - Parameter read: the shelf; nil if it was not read.
     private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation) {
         var entry = ImageQueue.Entry(location: location)
-        if let read, let shown = read.shown {
+        if let read, let shown = read.shown, let image = shown.image {
             if shown.isWhole {
-                entry.image = (read.version, shown.image)
-            } else if shown.changed.count <= max(4, read.table.count / 32) {
+                entry.image = (read.version, image)
+            } else if shown.changes.rows.count <= max(4, read.table.count / 32) {
                 return
             }
         }

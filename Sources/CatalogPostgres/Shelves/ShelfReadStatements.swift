@@ -19,11 +19,10 @@ enum ShelfReadStatements {
     ///
     /// - Parameters:
     ///   - first: a column before the others.
-    ///   - last: columns after the others.
     ///   - condition: determines the placements. OFFSET 0 keeps them from being joined otherwise.
-    private static func placements(_ first: SQL = "", _ last: SQL = "", where condition: SQL) -> SQL {
+    private static func placements(_ first: SQL = "", where condition: SQL) -> SQL {
         """
-        SELECT \(first)\(columns)\(last) FROM placement p CROSS JOIN LATERAL (\(product)) r
+        SELECT \(first)\(columns), \(details) FROM placement p CROSS JOIN LATERAL (\(product)) r
         CROSS JOIN LATERAL (
             SELECT q.key FROM placement_position q
             WHERE \(PlacementStatements.key("q", store: "$1", shelf: "$2", sku: "p.sku")) OFFSET 0) o
@@ -40,7 +39,7 @@ enum ShelfReadStatements {
     /// The version of a shelf and all its products, with what pages show: one row without a product if there are none.
     static let whole: PostgresStatement = """
         SELECT h.version, x.* FROM shelf h
-        LEFT JOIN LATERAL (\(placements("p.sku, ", ", \(details)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
+        LEFT JOIN LATERAL (\(placements("p.sku, ", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 
@@ -83,7 +82,7 @@ enum ShelfReadStatements {
         """
     }
 
-    /// The version of a shelf and the products that changed since version `$3`, with nulls for those that are no longer on it: one row
+    /// The version of a shelf and the products that changed since version `$3`, with what pages show, and nulls for those that are no longer on it: one row
     /// without a sku if none changed. No row if changes are missing, or too many.
     static let changes: PostgresStatement = """
         SELECT h.version, n.sku, x.* FROM shelf h

@@ -59,7 +59,7 @@ struct ShelfReader: Sendable {
             version = try row.int8(0)
             if !row.isNull(1) { try Self.append(row, to: builder, &keys) }
         }
-        return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0, products: [:]), isWhole: true) }
+        return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0), isWhole: true) }
     }
 
     func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
@@ -71,13 +71,13 @@ struct ShelfReader: Sendable {
     func image(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
         var keys = TextKeys(collator)
         var image: ShelfImage?
-        var changes = Changes(version: 0, products: [:])
+        var changes = Changes(version: 0)
         try rows.forEach { row in
             changes.version = try row.int8(0)
             if let sku = try row.textOrNil(1) {
-                changes.products[SKU(stored: sku)] = .some(try Self.product(row, &keys))
+                try changes.add(SKU(stored: sku), row, &keys)
             } else {
-                image = ShelfImage(try row.presentBytes(15))
+                image = ShelfImage(try row.presentBytes(24))
             }
         }
         return image.map { ShelfSnapshot($0, with: changes, isWhole: false) }
@@ -87,7 +87,17 @@ struct ShelfReader: Sendable {
     struct Changes: Sendable {
         var version: Int64
         /// nil for a product that is no longer on the shelf.
-        var products: [SKU: TableRow?]
+        private(set) var rows: [SKU: TableRow?] = [:]
+        /// The products that are on the shelf, as pages show them.
+        private(set) var products: [SKU: Product] = [:]
+
+        init(version: Int64) { self.version = version }
+
+        fileprivate mutating func add(_ sku: SKU, _ row: borrowing PostgresRow, _ keys: inout TextKeys) throws {
+            let found = try ShelfReader.product(row, &keys)
+            rows[sku] = .some(found)
+            if let found { products[sku] = try ShelfReader.shown(found, row) }
+        }
     }
 
     /// Reads the changes of a shelf, and applies them.
@@ -114,13 +124,13 @@ struct ShelfReader: Sendable {
     /// Returns the changes of the rows of `changesQuery`; nil if the shelf must be read as a whole, or does not exist.
     func changes(_ rows: borrowing PostgresRows) throws -> Changes? {
         var keys = TextKeys(collator)
-        var version: Int64?
-        var products: [SKU: TableRow?] = [:]
+        var changes: Changes?
         try rows.forEach { row in
-            version = try row.int8(0)
-            if let sku = try row.textOrNil(1) { products[SKU(stored: sku)] = .some(try Self.product(row, &keys)) }
+            let version = try row.int8(0)
+            if changes == nil { changes = Changes(version: version) }
+            if let sku = try row.textOrNil(1) { try changes?.add(SKU(stored: sku), row, &keys) }
         }
-        return version.map { Changes(version: $0, products: products) }
+        return changes
     }
 
     /// Reads products of a shelf; nil for those that are not on it.
@@ -139,7 +149,7 @@ struct ShelfReader: Sendable {
     }
 
     /// The sort keys of texts that many products have.
-    private struct TextKeys {
+    fileprivate struct TextKeys {
         private let collator: LanguageCollator
         private var known: [String: [UInt8]] = [:]
 
@@ -198,21 +208,35 @@ struct ShelfReader: Sendable {
                 createdAt: try row.timestamptz(12),
                 modifiedAt: try row.timestamptz(13),
                 position: try row.presentBytes(14),
-                details: ProductDetails.Source(
-                    regularPriceMinor: try row.int8OrNil(15),
-                    amount: row.bytes(16),
-                    unit: row.bytes(17),
-                    packs: try row.int4OrNil(18),
-                    drained: row.bytes(19),
-                    isApproximate: try row.isNull(20) ? false : row.bool(20),
-                    barcode: row.bytes(21),
-                    imageURL: row.bytes(22),
-                    attributes: try row.presentBytes(23)
-                )
+                details: try details(row)
             ),
             tags: tags,
             size: size
         )
+    }
+
+    /// Reads what pages show beyond the other columns.
+    private static func details(_ row: borrowing PostgresRow) throws -> ProductDetails.Source {
+        ProductDetails.Source(
+            regularPriceMinor: try row.int8OrNil(15),
+            amount: row.bytes(16),
+            unit: row.bytes(17),
+            packs: try row.int4OrNil(18),
+            drained: row.bytes(19),
+            isApproximate: try row.isNull(20) ? false : row.bool(20),
+            barcode: row.bytes(21),
+            imageURL: row.bytes(22),
+            attributes: try row.presentBytes(23)
+        )
+    }
+
+    /// Returns the product of a row as pages show it.
+    private static func shown(_ values: TableRow, _ row: borrowing PostgresRow) throws -> Product {
+        var product = Product(values)
+        guard ProductDetails.set(try details(row), in: &product) else {
+            throw PostgresError(.decoding, "invalid stored values of product \(values.sku)")
+        }
+        return product
     }
 
     private static func size(_ row: borrowing PostgresRow) throws -> BaseQuantity? {

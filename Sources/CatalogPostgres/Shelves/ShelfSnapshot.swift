@@ -7,7 +7,7 @@ struct ShelfSnapshot: Sendable {
     let table: ShelfTable
     /// The size in memory, in bytes, without `shown`.
     let size: Int
-    /// What pages show of the products, if the shelf was just read as a whole or from its image. It is not kept.
+    /// What pages show of the products, if the shelf was just read: of all, or of those that changed. It is not kept.
     var shown: ShownProducts?
 
     init(version: Int64, table: ShelfTable) {
@@ -19,9 +19,9 @@ struct ShelfSnapshot: Sendable {
     ///
     /// - Parameter isWhole: whether the image was made of rows.
     init(_ image: ShelfImage, with changes: ShelfReader.Changes, isWhole: Bool) {
-        let table = changes.products.isEmpty ? image.table : image.table.applying(changes.products)
+        let table = changes.rows.isEmpty ? image.table : image.table.applying(changes.rows)
         self.init(version: changes.version, table: table)
-        shown = ShownProducts(image: image, changed: Set(changes.products.keys), isWhole: isWhole)
+        shown = ShownProducts(image: image, changes: changes, isWhole: isWhole)
     }
 
     /// An earlier version of the shelf, whose products were in the same rows.
@@ -39,7 +39,7 @@ struct ShelfSnapshot: Sendable {
 
     /// Returns the shelf after changes.
     func applying(_ changes: ShelfReader.Changes) -> ShelfSnapshot {
-        let changed = table.changed(by: changes.products)
+        let changed = table.changed(by: changes.rows)
         var next = ShelfSnapshot(version: changes.version, table: changed.table)
         if let rows = changed.rows {
             next.steps = [Step(version: version, rows: rows)] + steps.prefix(Self.stepLimit - 1)
@@ -55,15 +55,20 @@ struct ShelfSnapshot: Sendable {
     }
 }
 
-/// The products of an image that have not changed since.
+/// Products as pages show them, which were read with their shelf.
 struct ShownProducts: Sendable {
-    let image: ShelfImage
-    let changed: Set<SKU>
+    /// nil if only changes were read.
+    let image: ShelfImage?
+    /// The changes since the image, or since the version in memory.
+    let changes: ShelfReader.Changes
     /// Whether the image was made of rows, and may not be stored yet.
     let isWhole: Bool
 
-    /// Returns the rows of products in the image.
+    /// Returns a lookup of some of the products.
     ///
     /// - Complexity: O(*n*) for *n* products of the shelf.
-    func places(of skus: [SKU]) -> [SKU: Int] { image.table.rows(of: skus.filter { !changed.contains($0) }) }
+    func lookup(_ skus: [SKU]) -> (SKU) -> Product? {
+        let rows = image?.table.rows(of: skus.filter { changes.rows[$0] == nil }) ?? [:]
+        return { sku in changes.products[sku] ?? rows[sku].flatMap { image?.product($0) } }
+    }
 }

@@ -27,14 +27,13 @@ extension PostgresPageStore {
 
         /// Adds the products that the reader has, or that are shown, to those that a page has already, until one is missing.
         func add(to page: inout PageRead<some PageItems>, _ shown: ShownProducts?) {
-            var places: [SKU: Int]?
+            var lookup: ((SKU) -> Product?)?
             for row in rows.dropFirst(page.count).lazy.map(Int.init) {
                 let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
                 if !page.items.addKnown(sku, modifiedAt: time, popularity: popularity) {
                     guard let shown else { return }
-                    let found = places ?? shown.places(of: skus)
-                    places = found
-                    guard let product = found[sku].flatMap(shown.image.product) else { return }
+                    if lookup == nil { lookup = shown.lookup(skus) }
+                    guard let product = lookup?(sku) else { return }
                     page.items.add(product)
                 }
                 page.count += 1
@@ -56,17 +55,26 @@ extension PostgresPageStore {
 
     /// Reads a page: its order comes from memory, and the products that its reader does not have from the database.
     ///
-    /// - Parameter isGuess: whether the basis was not read yet.
+    /// - Parameters:
+    ///   - known: the shelf, if it was read with the basis.
+    ///   - isGuess: whether the basis was not read yet.
     /// - Returns: nil if the shelf changed meanwhile.
     func read<Items: PageItems>(
         _ request: PageRequest,
         _ planned: PlannedPage,
+        _ known: ShelfSnapshot?,
         isGuess: Bool,
         _ items: @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items>? {
         let (plan, head) = (planned.plan, planned.basis.head)
-        guard let shelf = try await shelves.shelf(head, isGuess: isGuess, source) else { return nil }
+        let current: ShelfSnapshot? =
+            if let known, known.version == head.state.version {
+                known
+            } else {
+                try await shelves.shelf(head, isGuess: isGuess, source)
+            }
+        guard let shelf = current else { return nil }
         let view = await shelves.view(plan, of: shelf, at: head.location)
         var cursor = plan.after
         if let query = Self.placeQuery(plan, head.location) {
@@ -79,13 +87,14 @@ extension PostgresPageStore {
         var page = PageRead(items: items(planned))
         selection.add(to: &page, shelf.shown)
         // An image costs less than more than half of a page by keys.
-        if shelf.shown == nil, 2 * page.count < selection.rows.count,
+        if shelf.shown?.image == nil, 2 * page.count < selection.rows.count,
             let shown = try await shelves.shown(head, source)
         {
             selection.add(to: &page, shown)
         }
         if page.count == selection.rows.count {
-            guard try await versions(request, head.location, source).confirm(planned.basis) else { return nil }
+            // Otherwise the basis was read by this request, and the shelf has its version.
+            if isGuess, try await !versions(request, head.location, source).confirm(planned.basis) { return nil }
         } else {
             let missing = selection.skus.dropFirst(page.count).map(\.text)
             let query = Self.productsQuery(missing, head.location)

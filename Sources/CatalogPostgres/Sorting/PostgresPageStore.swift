@@ -41,7 +41,7 @@ struct PostgresPageStore: PageStore {
                 if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
                     return likely
                 }
-                return try await readBasis(request, source)
+                return try await readBasis(request, source).basis
             }
         }
     }
@@ -64,47 +64,74 @@ struct PostgresPageStore: PageStore {
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items> {
-        var planned = if let likely { likely } else { try PlannedPage(request, try await readBasis(request, source)) }
+        var planned: PlannedPage
+        var shelf: ShelfSnapshot?
+        if let likely {
+            planned = likely
+        } else {
+            planned = try PlannedPage(request, try await readBasis(request, source).basis)
+        }
         for attempt in 0..<4 {
             let isGuess = attempt == 0 && likely != nil
-            if var page = try await read(request, planned, isGuess: isGuess, items, source) {
+            if var page = try await read(request, planned, shelf, isGuess: isGuess, items, source) {
                 if planned.plan.facets.isEmpty { return page }
                 page.facets = try await facets(planned, isGuess: isGuess, source)
                 if page.facets != nil { return page }
             }
-            planned = try PlannedPage(request, try await readBasis(request, source))
+            let found = try await readBasis(request, following: planned.basis.head.location, source)
+            (planned, shelf) = (try PlannedPage(request, found.basis), found.shelf)
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.
         return try await readInTransaction(request, items, source)
     }
 
+    /// Reads the basis of a page, and what changed on its shelf.
+    ///
+    /// - Parameter location: the shelf that the page was on last time; nil if it is not known.
+    /// - Returns: the basis, and the shelf in memory after its changes, at the version of a state that this request has read.
     /// - Throws: `notFound`.
-    private func readBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
+    private func readBasis(
+        _ request: PageRequest,
+        following location: ShelfLocation? = nil,
+        _ source: ReadSource
+    ) async throws -> (basis: PageBasis, shelf: ShelfSnapshot?) {
+        struct Found: Sendable {
+            var head: ShelfHead?
+            var views = RememberedViews.none
+            var changes: ShelfReader.Changes?
+        }
         let lookup = ShelfLookup(database: database)
         let user = Self.rememberingUser(request)
         let isDistributed = try await database.isDistributed()
         // The revision is read before the views, so that views that change in between are read again next time.
         let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
-        let basis = try await lookup.reading(request.store, source) { id -> PageBasis? in
-            let initial: (head: ShelfHead?, views: RememberedViews) = (nil, .none)
+        var following: ShelfMemory.Following?
+        if let location { following = try await shelves.following(location, source) }
+        let (views, shelf) = (Self.viewsQuery(request), following)
+        let found = try await lookup.reading(request.store, source) {
+            id -> (basis: PageBasis, changes: ShelfReader.Changes?)? in
             let (revision, found) = try await source.read(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
-                then: [ShelfLookup.headQuery(id, request.store, request.shelf)] + Self.viewsQuery(request),
-                into: initial
+                then: [ShelfLookup.headQuery(id, request.store, request.shelf)] + views
+                    + (shelf.map { [$0.query] } ?? []),
+                into: Found()
             ) { found, index, rows in
                 if index == 0 {
                     found.head = try rows.first { try ShelfRow.head($0) }
-                } else {
+                } else if index <= views.count {
                     found.views = try PostgresSettingsStore.views(rows)
+                } else {
+                    found.changes = try shelf?.changes(rows)
                 }
             }
-            return found.head.map { PageBasis(head: $0, views: found.views, revision: revision) }
+            return found.head.map { (PageBasis(head: $0, views: found.views, revision: revision), found.changes) }
         }
-        if let basis {
+        if let (basis, changes) = found {
             memory.insert(basis, of: request)
-            return basis
+            guard let following, let changes, basis.head.location == following.location else { return (basis, nil) }
+            return (basis, await shelves.apply(changes, following))
         }
         _ = try await lookup.readStore(request.store, source)
         throw CatalogError.notFound("shelf “\(request.shelf)”")
