@@ -108,6 +108,7 @@ let package = Package(
             dependencies: [
                 "Catalog", "CatalogJSON", "Collation", "LibPQ", "Ordering", "Platform", "Schema", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: strict
         ),

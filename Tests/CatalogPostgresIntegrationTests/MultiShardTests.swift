@@ -36,6 +36,11 @@ import Testing
         "PurchaseStatements.anonymizeStrays": "anonymization in all stores",
         "PurchaseStatements.endErasures": "anonymization in all stores",
         "OrderStatements.shelvesWithLongKeys": "compaction of all stores",
+        // When a server starts.
+        "ShelfImageStatements.lastUsed": "one query for the shelves of all stores that were used last",
+        // Every ten minutes.
+        "ShelfChangeStatements.trim": "sweep",
+        "ShelfImageStatements.deleteUnused": "sweep",
         // Sweeps, once a minute.
         "IdempotencyRecords.sweep": "sweep",
         "PostgresUserStore.usersWithOldTombstones": "sweep",

@@ -23,8 +23,30 @@ import Testing
         try await database.drop()
     }
 
-    /// Checks that the values which both tables have are the same.
+    /// Checks that placements have the columns of their products, and the other table those of placements.
     private static func checkCopies(_ pool: PostgresPool) async throws {
+        let columns = try await pool.perform {
+            try $0.query(
+                """
+                SELECT a.column_name::text FROM information_schema.columns a JOIN information_schema.columns b
+                    ON b.table_name = 'product' AND b.column_name = a.column_name
+                WHERE a.table_name = 'placement' AND a.column_name NOT IN ('store_id', 'sku', 'popularity_log2')
+                """
+            ) { try $0.map { try $0.text(0) } }
+        }
+        #expect(columns.count == 18)
+        func list(_ table: String) -> String { columns.map { "\(table).\($0)" }.joined(separator: ", ") }
+        let wrong = SQL(
+            unchecked: """
+                SELECT count(*) FROM placement p JOIN product r USING (store_id, sku) JOIN shelf h USING (store_id, shelf_id)
+                JOIN store s USING (store_id) WHERE (\(list("p"))) IS DISTINCT FROM (\(list("r")))
+                    OR p.availability <> CASE WHEN NOT r.in_stock AND coalesce(h.sold_out, s.sold_out) = 'last' THEN 1 ELSE 0 END
+                """
+        )
+        let differingCopies = try await pool.perform {
+            try $0.query(PostgresStatement(wrong)) { try $0.first { try $0.int(0) } }
+        }
+        #expect(differingCopies == 0)
         let differing = try await pool.perform {
             try $0.query(
                 """

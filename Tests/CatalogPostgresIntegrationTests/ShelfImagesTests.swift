@@ -90,14 +90,26 @@ import Testing
                 let server = Self.newServer(catalog)
                 #expect(try await server.page(Self.request).products.map(\.sku) == page.map(\.sku))
                 #expect(try await Self.fromRows(server) == 30, "\(change)")
-                // A damaged image of the current version is not noticed by those who only look for one.
-                try await catalog.database.writes.perform { try $0.execute("UPDATE shelf_image SET format = 0") }
                 #expect(try await ShelfImages(server).write() == 1, "\(change)")
                 #expect(try await ShelfImages(server).write() == 0)
                 try await catalog.database.writes.perform { try $0.execute("UPDATE product SET barcode = NULL") }
                 #expect(try await Self.fromRows(Self.newServer(catalog)) == 30, "\(change)")
                 try await Self.mark(catalog)
             }
+        }
+    }
+
+    @Test("An image that waits while its shelf changes is read again")
+    func outdatedInQueue() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog)
+            let first = try await catalog.page(Self.request).products[0]
+            try await catalog.setPrices([PriceChange(sku: first.sku, priceMinor: 77)], in: Self.store)
+            #expect(try await ShelfImages(catalog).write() == 1)
+            try await Self.mark(catalog)
+            let page = try await Self.newServer(catalog).page(Self.request).products
+            #expect(page[0].priceMinor == 77)
+            #expect(page.allSatisfy { $0.barcode != "rows" })
         }
     }
 
@@ -138,8 +150,13 @@ import Testing
             func after(_ time: Int64) -> Timestamp { Timestamp(microseconds: Timestamp.now().microseconds + time) }
             try await images.markUsed(at: after(5 * day))
             #expect(try await images.deleteUnused(at: after(34 * day)) == 0)
-            // A server without the shelf marks nothing.
+            // Neither a server without the shelf, nor one that has read it only at the start, marks it.
             try await ShelfImages(Self.newServer(catalog)).markUsed(at: after(20 * day))
+            let server = Self.newServer(catalog)
+            #expect(try await ShelfImages(server).readLastUsed(within: .seconds(60)) == 1)
+            try await ShelfImages(server).markUsed(at: after(20 * day))
+            // It was used, but not since the last mark.
+            try await images.markUsed(at: after(20 * day))
             #expect(try await images.deleteUnused(at: after(36 * day)) == 1)
         }
     }
@@ -160,6 +177,21 @@ import Testing
         #expect(queue.next(at: start) == nil)
         queue.insert(Self.entry(1), at: start + ImageQueue.interval)
         #expect(queue.next(at: start)?.location.shelfID == 1)
+    }
+
+    @Test("A shelf that changes in memory waits once, for the delay, and accepts the image of another server")
+    func changes() {
+        var queue = ImageQueue()
+        let start = ContinuousClock.now
+        let location = Self.entry(7).location
+        queue.noteChange(of: location, at: start)
+        queue.noteChange(of: location, at: start + .seconds(9))
+        #expect(queue.next(at: start + ImageQueue.delay - .nanoseconds(1)) == nil)
+        #expect(queue.next(at: start + ImageQueue.delay)?.tolerance == 900_000_000)
+        #expect(queue.next(at: start + ImageQueue.delay + .seconds(9)) == nil)
+        // The next change counts again.
+        queue.noteChange(of: location, at: start + ImageQueue.delay)
+        #expect(queue.next(at: start + ImageQueue.delay * 2)?.location == location)
     }
 
     @Test("The number of waiting shelves is limited")

@@ -1,5 +1,6 @@
 import Catalog
 import LibPQ
+import Ordering
 import Shelves
 import Synchronization
 import TestSupport
@@ -63,7 +64,7 @@ import Testing
             return Reading(
                 whole: try reader.readWhole(shelf, of: 1, connection)!,
                 followed: followed,
-                image: try connection.query(query.statement, query.parameters) { try reader.image($0) },
+                image: try connection.query(query.statement, query.parameters) { try reader.image($0).shelf },
                 products: try Self.products(shelf, connection)
             )
         }
@@ -99,8 +100,8 @@ import Testing
                 if round % 3 == 0 {
                     for shelf in shelves {
                         let location = ShelfLocation(storeID: 1, shelfID: shelf)
-                        let wasCurrent = try await Self.read(shelf, following: nil, catalog).image?.shown?.changed
-                            .isEmpty
+                        let wasCurrent = try await Self.read(shelf, following: nil, catalog).image?.shown?.changes
+                            .rows.isEmpty
                         let entry = ImageQueue.Entry(location: location)
                         let written = try await ShelfImages(catalog).write(entry, at: .now())
                         #expect(written != nil || wasCurrent == true)
@@ -184,11 +185,37 @@ import Testing
         func increment() { count.withLock { $0 += 1 } }
     }
 
+    /// Compares a page with the rows of its version, in the order of SQL; false if the shelf has changed since.
+    private static func isPageOfRows(
+        _ catalog: PostgresCatalog,
+        _ random: inout SeededGenerator
+    ) async throws -> Bool {
+        let sort = Sort.allSingle.randomElement(using: &random)!
+        let shelf = ShelfWrites.shelves.randomElement(using: &random)!
+        let page = try await catalog.page(PageRequest(store: ShelfWrites.store, shelf: shelf, sort: sort, limit: 20))
+        let head = page.head
+        return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
+            let ids: [PostgresValue] = [.int4(head.location.storeID), .int4(head.location.shelfID)]
+            let version = try connection.query(
+                "SELECT version FROM shelf WHERE store_id = $1 AND shelf_id = $2",
+                ids
+            ) { try $0.first { try $0.int8(0) } }
+            guard version == head.state.version else { return false }
+            let skus = try SQLOrder.ids(head, sort, connection).prefix(20)
+            let products = try connection.query(ShelfReadStatements.products, ids + [.textArray(Array(skus))]) {
+                try $0.map { try ProductRow.read($0) }
+            }
+            #expect(page.products == products, "\(shelf) by \(sort)")
+            return true
+        }
+    }
+
     @Test("Readers that follow concurrent writers agree with what they read as a whole")
     func concurrency() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await ShelfWrites(catalog, seed: 0).prepare()
             let (shelves, followed) = (try await Self.shelves(catalog), Counter())
+            let (fromImages, pages) = (Counter(), Counter())
             let deadline = ContinuousClock.now + .seconds(600)
             // A change of the whole store blocks the others for too long, and so does recollation.
             let kinds = ShelfWrites.Kind.allCases.filter { ![.boost, .recollation].contains($0) }
@@ -211,11 +238,25 @@ import Testing
                             try #require(ContinuousClock.now < deadline)
                             let reading = try await Self.read(shelf, following: snapshot, catalog)
                             #expect(reading.agrees)
+                            if reading.image != nil { fromImages.increment() }
                             if let old = snapshot, let new = reading.followed, old.version != new.version {
                                 followed.increment()
                             }
                             snapshot = reading.followed ?? reading.whole
                         }
+                    }
+                }
+                // Another server, whose pages are those of the rows at their version, and which stores images.
+                let server = PostgresCatalog(catalog.database)
+                group.addTask {
+                    var writes = ShelfWrites(server, seed: 9)
+                    while followed.value < 60 || pages.value < 30 || fromImages.value < 10 {
+                        try #require(ContinuousClock.now < deadline)
+                        for shelf in shelves {
+                            let entry = ImageQueue.Entry(location: ShelfLocation(storeID: 1, shelfID: shelf))
+                            _ = try await ShelfImages(server).write(entry, at: .now())
+                        }
+                        if try await Self.isPageOfRows(server, &writes.random) { pages.increment() }
                     }
                 }
                 try await group.waitForAll()

@@ -159,7 +159,7 @@ import Testing
 /// A node of a plan that EXPLAIN returns as JSON.
 private struct PlanNode {
     private static let products: Set<String> = [
-        "placement", "placement_position", "product", "import_row",
+        "placement", "placement_position", "product", "import_row", "shelf_change",
     ]
 
     private let fields: [String: Any]

@@ -68,6 +68,26 @@ import Testing
         for product in products { #expect(image.product(try #require(image.table.row(of: product.sku))) == product) }
     }
 
+    @Test("A layout has one number: images of another one are not read")
+    func format() throws {
+        let size = try Size(amount: ExactDecimal(15, scale: 1), unit: .kg, packs: 2, drained: ExactDecimal(1))
+        var product = Product(
+            sku: SKU("s")!,
+            name: "Milk",
+            brand: "Arla",
+            priceMinor: 129,
+            size: size,
+            tags: ["a", "b"]
+        )
+        (product.barcode, product.imageURL, product.regularPriceMinor) = ("4000000000001", "/a.png", 199)
+        product.attributes = #"{"a": 1}"#
+        let image = RandomShelf.image([Listing(product: product, position: [1], isSoldOut: false)])
+        // After a change of the layout, both numbers are others.
+        #expect(ShelfImage.format == 0x4153_0001)
+        #expect(ShelfImage.checksum(image.bytes) == 3_898_970_911_832_955_483)
+        #expect(Self.read(image.bytes)?.product(0) == product)
+    }
+
     @Test("An image of a part, or with a changed bit, is not read")
     func damage() {
         var generator = SeededGenerator(seed: 4)

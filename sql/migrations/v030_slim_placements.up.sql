@@ -1,7 +1,8 @@
+-- Takes about: 1 s, 20 MB per million rows of placement
 -- Servers compute orders in memory, so a placement needs neither the columns of its product nor an index for each sort. It keeps the score of
 -- its product, because a re-sort changes the scores of one shelf after another: each version of a shelf has one state. Servers of earlier
--- schemas read the columns, so they must stop. This takes a moment, apart from the index. The space of dropped tables and indexes is free at once, that of the columns as
--- rows are written again, or after VACUUM FULL.
+-- schemas read the columns, so they must stop. Apart from the index, this takes a moment. The space
+-- of dropped tables and indexes is free at once, that of the columns as rows are written again, or after VACUUM FULL.
 
 -- Step: index of shelves
 CREATE INDEX CONCURRENTLY IF NOT EXISTS placement_by_shelf ON placement (store_id, shelf_id);

@@ -15,12 +15,6 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Whether a product may have no value; such products come last in both directions.
-    package var canBeMissing: Bool { [.price, .unitPrice, .brand].contains(self) }
-
-    /// Whether values are grouped by dimension; the order of groups is never reversed.
-    package var isGroupedByDimension: Bool { self == .unitPrice }
-
     /// Whether the key may be reversed.
     package var isReversible: Bool { self != .position }
 

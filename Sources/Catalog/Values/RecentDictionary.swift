@@ -32,8 +32,8 @@ public struct RecentDictionary<Key: Hashable, Value> {
     /// The number of entries.
     @inlinable public var count: Int { newer.count + older.count }
 
-    /// The keys of all entries, in no order.
-    @inlinable public var keys: [Key] { Array(newer.keys) + Array(older.keys) }
+    /// All entries, in no order. Reading them does not count as use.
+    @inlinable public var entries: [(key: Key, value: Value)] { newer.map { ($0, $1) } + older.map { ($0, $1) } }
 
     /// The value of a key; reading it counts as use.
     @inlinable

@@ -56,8 +56,10 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
-    /// The keys of all entries, in no order.
-    public var keys: [Key] { parts.flatMap { $0.entries.withLock { $0.keys.map(\.key) } } }
+    /// All entries, in no order. Reading them does not count as use.
+    public var entries: [(key: Key, value: Value)] {
+        parts.flatMap { part in part.entries.withLock { $0.entries.map { ($0.key.key, $0.value) } } }
+    }
 
     public var use: CacheUse {
         parts.reduce(into: CacheUse()) { use, part in

@@ -73,6 +73,11 @@ package struct RenderedProducts: PageItems {
         return true
     }
 
+    package func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool {
+        let store = presentation.store
+        return fragments[.init(store: store.key, sku: sku)]?.isOf(modifiedAt, store) ?? false
+    }
+
     package mutating func add(_ product: Product) {
         let fragment = presentation.fragment(product)
         fragments[.init(store: presentation.store.key, sku: product.sku)] = fragment

@@ -26,8 +26,8 @@ package final class Database: Sendable {
     let storeIDs = StoreIDs()
     /// Whether tables are distributed; nil before it is known.
     private let distribution = Mutex<Bool?>(nil)
-    /// The collator of sort keys; nil before it is known.
-    private let knownCollator = Mutex<LanguageCollator?>(nil)
+    /// The reader of shelves, with the collator of sort keys; nil before it is known.
+    private let knownReader = Mutex<ShelfReader?>(nil)
 
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
@@ -196,11 +196,16 @@ package final class Database: Sendable {
     }
 
     /// Returns the collator of the deployment, by which writers compute sort keys.
-    func collator() async throws(CatalogError) -> LanguageCollator {
-        if let known = knownCollator.withLock({ $0 }) { return known }
+    func collator() async throws(CatalogError) -> LanguageCollator { try await shelfReader().collator }
+
+    /// Returns the reader of shelves.
+    func shelfReader() async throws(CatalogError) -> ShelfReader {
+        if let known = knownReader.withLock({ $0 }) { return known }
         return try await mappingErrors {
-            let found = try await writes.perform(within: .lookup) { try Recollation.collator($0) }
-            knownCollator.withLock { $0 = found }
+            let found = ShelfReader(
+                collator: try await writes.perform(within: .lookup) { try Recollation.collator($0) }
+            )
+            knownReader.withLock { $0 = found }
             return found
         }
     }

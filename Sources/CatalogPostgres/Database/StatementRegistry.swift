@@ -69,7 +69,7 @@ enum StatementRegistry {
         ("ShelfReadStatements.position", [ShelfReadStatements.position]),
         ("ShelfReadStatements.changes", [ShelfReadStatements.changes]),
         ("ShelfReadStatements.image", [ShelfReadStatements.image]),
-        ("ShelfImageStatements.isCurrent", [ShelfImageStatements.isCurrent]),
+        ("ShelfImageStatements.state", [ShelfImageStatements.state]),
         ("ShelfImageStatements.write", [ShelfImageStatements.write]),
         ("ShelfImageStatements.use", [ShelfImageStatements.use]),
         ("ShelfImageStatements.lastUsed", [ShelfImageStatements.lastUsed]),

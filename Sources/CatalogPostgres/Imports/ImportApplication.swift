@@ -19,8 +19,6 @@ struct ImportApplication: Sendable {
     let keepsAttributes: Bool
     let hasRepeats: Bool
     let changed: Int
-    /// Whether each store is on one shard of several servers.
-    let isDistributed: Bool
 
     /// The result of one store's transaction.
     struct Outcome: Sendable {

@@ -49,8 +49,7 @@ extension ImportSession {
                 keepsStock: summary.stockKept > 0,
                 keepsAttributes: keepsAttributes,
                 hasRepeats: hasRepeats,
-                changed: changedRows,
-                isDistributed: isDistributed
+                changed: changedRows
             )
         }
         let isParallel = applications.count > 1 && changedRows >= Self.parallelRows

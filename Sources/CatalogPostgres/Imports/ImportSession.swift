@@ -15,8 +15,6 @@ final class ImportSession {
     let lookup: ShelfLookup
     /// The collator of sort keys.
     private let collator: LanguageCollator
-    /// Whether each store is on one shard of several servers.
-    let isDistributed: Bool
     var columns = ImportColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
@@ -61,12 +59,10 @@ final class ImportSession {
         _ id: ImportID,
         _ options: ImportOptions,
         _ database: Database,
-        _ collator: LanguageCollator,
-        isDistributed: Bool
+        _ collator: LanguageCollator
     ) {
         lookup = ShelfLookup(database: database)
         self.collator = collator
-        self.isDistributed = isDistributed
         self.connection = connection
         self.configuration = configuration
         self.id = id

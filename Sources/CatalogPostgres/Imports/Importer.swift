@@ -64,7 +64,6 @@ package struct Importer: Sendable {
         _ onPrune: ([ShelfRemoval]) throws -> Bool
     ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
         let start = ContinuousClock.now
-        let isDistributed = try await database.isDistributed()
         var options = options
         if let timeZone = options.profile.timeZone {
             options.localNow = try await profiles.checkedLocalTime(in: timeZone)
@@ -75,8 +74,7 @@ package struct Importer: Sendable {
             id,
             options,
             database,
-            try await database.collator(),
-            isDistributed: isDistributed
+            try await database.collator()
         )
         do {
             try await session.begin()

@@ -14,7 +14,7 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
-            let reader = ShelfReader(collator: try await database.collator())
+            let reader = try await database.shelfReader()
             let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
                 connection in
                 let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)

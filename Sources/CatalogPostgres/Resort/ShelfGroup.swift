@@ -26,7 +26,7 @@ struct ShelfGroup: Sendable {
     /// - Returns: a report of each changed shelf.
     func update() async throws -> [ShelfResort] {
         let isDistributed = try await pages.database.isDistributed()
-        let reader = ShelfReader(collator: try await pages.database.collator())
+        let reader = try await pages.database.shelfReader()
         return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
             // Imports lock shelves for a long time; wait for them.
@@ -139,7 +139,7 @@ struct ShelfGroup: Sendable {
         for (shelf, table) in tables where rescored[shelf, default: 0] > 0 {
             if let products = due.products?[shelf] {
                 tables[shelf] = table.applying(try reader.products(products, shelf, of: storeID, connection))
-            } else if let found = try reader.read(shelf, of: storeID, connection) {
+            } else if let found = try reader.readWhole(shelf, of: storeID, connection) {
                 tables[shelf] = found.table
             }
         }

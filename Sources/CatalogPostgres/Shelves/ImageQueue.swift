@@ -1,23 +1,35 @@
 internal import Catalog
+internal import DequeModule
 internal import Shelves
 
-/// The shelves whose images this server should store, because it read them without an image, or with many changes since then.
+/// The shelves whose images this server should store, because it read them without an image or with many changes since then, or because they
+/// change while they are in memory.
 struct ImageQueue {
     /// A shelf that waits.
     struct Entry {
         let location: ShelfLocation
         /// The image and its version; nil if the shelf must be read again.
         var image: (version: Int64, image: ShelfImage)?
+        /// Whether the stored image cannot be read, although its version and its format are right.
+        var isDamaged = false
+        /// How much earlier than the shelf's version the stored image may be, in microseconds.
+        var tolerance: Int64 = 0
     }
 
     /// The least time between two images of a shelf by one server.
     static let interval: Duration = .seconds(600)
+    /// How long after a change a shelf in memory is entered. Changes are kept for twice as long, so the image before is of use until then.
+    static let delay: Duration = .seconds(1800)
     /// The number of shelves that can wait. Others are entered when they are read again.
     static let limit = 10_000
+
     private let sizeLimit: Int
-    private var waiting: [Entry] = []
+    private var waiting: Deque<Entry> = []
     private var members: Set<ShelfLocation> = []
     private var size = 0
+    /// The shelves that change while they are in memory, and when they are entered.
+    private var changing: Deque<(location: ShelfLocation, due: ContinuousClock.Instant)> = []
+    private var changingMembers: Set<ShelfLocation> = []
     /// When the last images were taken from the queue.
     private var taken = RecentDictionary<ShelfLocation, ContinuousClock.Instant>(limit: 20 * limit) { _, _ in 1 }
 
@@ -35,13 +47,28 @@ struct ImageQueue {
         waiting.append(entry)
     }
 
+    /// Notes that a shelf in memory has changed: it is entered later, once for all changes until then.
+    mutating func noteChange(of location: ShelfLocation, at now: ContinuousClock.Instant) {
+        guard changingMembers.count < Self.limit, changingMembers.insert(location).inserted else { return }
+        changing.append((location, now + Self.delay))
+    }
+
     /// Removes and returns the shelf that has waited longest; nil if there is none.
     mutating func next(at now: ContinuousClock.Instant) -> Entry? {
-        guard let first = waiting.first else { return nil }
-        waiting.removeFirst()
+        while let first = changing.first, first.due <= now {
+            changing.removeFirst()
+            changingMembers.remove(first.location)
+            // Another server that has the shelf in memory may store its image at the same time.
+            insert(Entry(location: first.location, tolerance: Self.delay.microseconds / 2), at: now)
+        }
+        guard let first = waiting.popFirst() else { return nil }
         members.remove(first.location)
         size -= first.image?.image.detailSize ?? 0
         taken[first.location] = now
         return first
     }
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }

@@ -2,10 +2,11 @@ internal import LibPQ
 
 /// The statements that keep images of shelves, from which servers read them.
 enum ShelfImageStatements {
-    /// Whether a shelf has an image of its current version and format, `$3`; null if the shelf does not exist. `$1` is the store id, `$2` the
-    /// shelf id.
-    static let isCurrent: PostgresStatement = """
-        SELECT EXISTS (SELECT FROM shelf_image i WHERE i.store_id = $1 AND i.shelf_id = $2 AND i.version = h.version AND i.format = $3)
+    /// The version of a shelf, `$2`, the number of its products, and whether it has an image of format `$3` that is at most `$4` microseconds
+    /// older; no row if it does not exist. `$1` is the store id.
+    static let state: PostgresStatement = """
+        SELECT h.version, h.product_count, EXISTS (SELECT FROM shelf_image i
+            WHERE i.store_id = $1 AND i.shelf_id = $2 AND i.format = $3 AND i.version BETWEEN h.version - $4::bigint AND h.version)
         FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
     /// Stores the image, `$6`, of a version, `$3`, and format, `$4`, of a shelf, `$2`, that was used at `$5`, in place of an earlier one.

@@ -4,19 +4,21 @@ internal import Shelves
 
 /// The stored images of shelves, from which servers read the shelves that they do not have in memory.
 ///
-/// No writer of products maintains them: a server that missed an image writes it later.
+/// No writer of products maintains them: a server that missed an image stores it later.
 package struct ShelfImages: Sendable {
     /// The number of products after which `write` stops, so that images take a small part of the database's time.
     private static let productsAtOnce = 10_000
-    /// The size of the largest image, in bytes. Larger shelves are read as a whole.
-    private static let largest = 64 << 20
+    /// The number of products of the largest shelf that has an image. Larger ones are read as a whole.
+    private static let largestShelf = 200_000
+    /// The size of the largest image, in bytes.
+    private static let largest = 128 << 20
     /// The number of shelves that a starting server reads at most.
     private static let shelvesAtStart: Int64 = 20_000
     /// The number of shelves that a starting server reads at once.
     private static let readsAtOnce = 2
-    /// The precision of the time at which an image was used.
+    /// The precision of the time at which an image was used, in microseconds.
     private static let usePrecision: Int64 = 3_600_000_000
-    /// How long images are kept that nobody uses.
+    /// How long images are kept that nobody uses, in microseconds.
     private static let lifetime: Int64 = 30 * 86_400_000_000
 
     private let database: Database
@@ -24,7 +26,7 @@ package struct ShelfImages: Sendable {
 
     package init(_ catalog: PostgresCatalog) { (database, memory) = (catalog.database, catalog.pages.shelves) }
 
-    /// Writes images that this server missed, if other servers have not.
+    /// Stores images that this server missed, if other servers have not.
     ///
     /// - Returns: their number; 0 if there are no more.
     package func write(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
@@ -42,16 +44,18 @@ package struct ShelfImages: Sendable {
     /// - Returns: the number of its products; nil if it is not stored.
     func write(_ entry: ImageQueue.Entry, at now: Timestamp) async throws(CatalogError) -> Int? {
         try await database.mappingErrors {
-            let reader = ShelfReader(collator: try await database.collator())
-            let location = entry.location
-            let query = reader.imageQuery(location)
-            let isCurrent = try await database.batch.perform(within: .lookup) { connection in
-                try connection.query(ShelfImageStatements.isCurrent, query.parameters) {
-                    try $0.first { try $0.bool(0) }
+            let (reader, location) = (try await database.shelfReader(), entry.location)
+            let values: [PostgresValue] = [
+                .int4(location.storeID), .int4(location.shelfID), .int8(reader.imageFormat), .int8(entry.tolerance),
+            ]
+            let state = try await database.batch.perform(within: .lookup) { connection in
+                try connection.query(ShelfImageStatements.state, values) {
+                    try $0.first { (version: try $0.int8(0), count: Int(try $0.int4(1)), hasImage: try $0.bool(2)) }
                 }
             }
-            guard isCurrent == false else { return nil }
-            var made = entry.image
+            guard let state, entry.isDamaged || !state.hasImage, state.count <= Self.largestShelf else { return nil }
+            // An earlier image may be of no use.
+            var made = entry.image.flatMap { $0.version == state.version ? $0 : nil }
             if made == nil {
                 made = try await database.longReads.snapshot(within: .shelf) {
                     let found = try reader.readWhole(location.shelfID, of: location.storeID, $0)
@@ -61,19 +65,19 @@ package struct ShelfImages: Sendable {
             guard let made else { return nil }
             let bytes = made.image.bytes
             guard bytes.count <= Self.largest else { return nil }
-            let values: [PostgresValue] = [
+            let image: [PostgresValue] = [
                 .int4(location.storeID), .int4(location.shelfID), .int8(made.version), .int8(reader.imageFormat),
                 .timestamptz(now.microseconds), .bytea(bytes),
             ]
-            try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, values) }
+            try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, image) }
             database.observer.observe(.shelfImageWritten)
             return made.image.table.count
         }
     }
 
-    /// Records which shelves this server has in memory, so that servers read these when they start.
+    /// Records which shelves this server has used since the last call, so that servers read these when they start.
     package func markUsed(at now: Timestamp = .now()) async throws(CatalogError) {
-        for (store, locations) in Dictionary(grouping: memory.locations, by: \.storeID).sorted(by: { $0.key < $1.key })
+        for (store, locations) in Dictionary(grouping: memory.takeUsed(), by: \.storeID).sorted(by: { $0.key < $1.key })
         {
             let values: [PostgresValue] = [
                 .int4(store), .int8Array(locations.map { Int64($0.shelfID) }), .timestamptz(now.microseconds),
@@ -100,29 +104,41 @@ package struct ShelfImages: Sendable {
     /// - Parameter limit: the time after which it stops.
     /// - Returns: the number of shelves.
     package func readLastUsed(within limit: Duration) async throws(CatalogError) -> Int {
-        let deadline = ContinuousClock.now + limit
-        return try await database.mappingErrors {
-            let reader = ShelfReader(collator: try await database.collator())
-            let locations = try await database.longReads.perform(within: .shelf) { connection in
-                let parameters: [PostgresValue] = [.int8(reader.imageFormat), .int8(Self.shelvesAtStart)]
-                return try connection.query(ShelfImageStatements.lastUsed, parameters) {
-                    try $0.map { ShelfLocation(storeID: try $0.int4(0), shelfID: try $0.int4(1)) }
+        try await database.mappingErrors {
+            try await withThrowingTaskGroup(of: Int?.self) { group in
+                group.addTask { try await readLastUsed(until: .now + limit) }
+                group.addTask {
+                    try await Task.sleep(for: limit)
+                    return nil
                 }
+                defer { group.cancelAll() }
+                // At the limit, reads in progress are cancelled.
+                return try await group.next().flatMap { $0 } ?? memory.use.shelves.count
             }
-            return try await withThrowingTaskGroup(of: Bool.self) { group in
-                var rest = locations[...]
-                func readNext() {
-                    guard ContinuousClock.now < deadline, let location = rest.popFirst() else { return }
-                    group.addTask { try await memory.readImage(location) }
-                }
-                for _ in 0..<Self.readsAtOnce { readNext() }
-                var count = 0
-                for try await hasRoom in group {
-                    count += 1
-                    if hasRoom { readNext() }
-                }
-                return count
+        }
+    }
+
+    private func readLastUsed(until deadline: ContinuousClock.Instant) async throws -> Int {
+        let reader = try await database.shelfReader()
+        let locations = try await database.longReads.perform(within: .shelf) { connection in
+            let parameters: [PostgresValue] = [.int8(reader.imageFormat), .int8(Self.shelvesAtStart)]
+            return try connection.query(ShelfImageStatements.lastUsed, parameters) {
+                try $0.map { ShelfLocation(storeID: try $0.int4(0), shelfID: try $0.int4(1)) }
             }
+        }
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            var rest = locations[...]
+            func readNext() {
+                guard ContinuousClock.now < deadline, memory.isHalfEmpty, let location = rest.popFirst() else { return }
+                group.addTask { try await memory.readImage(location) }
+            }
+            for _ in 0..<Self.readsAtOnce { readNext() }
+            var count = 0
+            for try await isRead in group {
+                if isRead { count += 1 }
+                readNext()
+            }
+            return count
         }
     }
 }

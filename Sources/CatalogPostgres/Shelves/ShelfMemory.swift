@@ -33,9 +33,16 @@ final class ShelfMemory: Sendable {
     }
 
     /// A shelf that is kept.
-    private struct Kept: Sendable {
+    private final class Kept: Sendable {
         let shelf: ShelfSnapshot
         let readAt: ContinuousClock.Instant
+        /// Whether a request has used the shelf since this was last asked.
+        let isUsed: Atomic<Bool>
+
+        init(_ shelf: ShelfSnapshot, isUsed: Bool) {
+            (self.shelf, readAt) = (shelf, .now)
+            self.isUsed = Atomic(isUsed)
+        }
     }
 
     private let database: Database
@@ -49,6 +56,7 @@ final class ShelfMemory: Sendable {
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
     private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
+    private let shownLoads = SharedWork<LoadKey, ShelfReader.ImageRead>()
     private let images = Mutex(ImageQueue())
 
     /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: three quarters for shelves, a fifth for views,
@@ -91,7 +99,7 @@ final class ShelfMemory: Sendable {
 
     /// Begins to read shelves in a transaction.
     func beginLoad(_ source: ReadSource) async throws -> Load {
-        let reader = ShelfReader(collator: try await database.collator())
+        let reader = try await database.shelfReader()
         return Load(reader: reader, start: .now, isOfReplica: source.replica != nil)
     }
 
@@ -102,29 +110,30 @@ final class ShelfMemory: Sendable {
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     func shelf(_ head: ShelfHead, isGuess: Bool, _ source: ReadSource) async throws -> ShelfSnapshot? {
         let (location, version) = (head.location, head.state.version)
-        if let known = kept(location)?.shelf {
-            if known.version == version { return hit(known) }
-            if known.version > version, isGuess { return nil }
-            if known.version > version, source.replica != nil { throw ReplicaProblem.lagging }
+        if let known = kept(location) {
+            if known.shelf.version == version { return hit(known) }
+            if known.shelf.version > version, isGuess { return nil }
+            if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
         }
         let load = try await beginLoad(source)
         let isSmall = head.state.productCount <= Self.smallShelf
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
             if let found = try await self.follow(location, load, source) { return found }
             guard isSmall else {
-                return try await source.snapshot(within: .shelf) { try self.readAnew(location, load, $0) }
+                return try await source.snapshot(within: .shelf) { try self.readAll(location, load, $0) }
             }
             let image = load.reader.imageQuery(location)
-            var found = try await source.read([image], into: nil as ShelfSnapshot?) { found, _, rows in
+            let read = try await source.read([image], into: ShelfReader.ImageRead()) { found, _, rows in
                 found = try load.reader.image(rows)
             }
+            var found = read.shelf
             if found == nil {
                 let whole = load.reader.wholeQuery(location)
                 found = try await source.read([whole], into: nil) { found, _, rows in
                     found = try load.reader.whole(rows)
                 }
             }
-            if let found { self.keep(found, location, load) }
+            if let found { self.keep(found, location, load, isDamaged: read.isDamaged) }
             return found
         }
         return found?.version == version ? found : nil
@@ -135,11 +144,14 @@ final class ShelfMemory: Sendable {
         guard head.state.productCount <= Self.smallShelf else { return nil }
         let load = try await beginLoad(source)
         let query = load.reader.imageQuery(head.location)
-        let found = try await source.read([query], into: nil as ShelfSnapshot?) { found, _, rows in
-            found = try load.reader.image(rows)
+        let found = try await shownLoads.value(LoadKey(location: head.location, replica: source.replica)) {
+            let found = try await source.read([query], into: ShelfReader.ImageRead()) { found, _, rows in
+                found = try load.reader.image(rows)
+            }
+            self.noteImage(found.shelf, of: head.location, isDamaged: found.isDamaged)
+            return found
         }
-        noteImage(found, of: head.location)
-        return found?.version == head.state.version ? found?.shown : nil
+        return found.shelf?.version == head.state.version ? found.shelf?.shown : nil
     }
 
     /// Reads what changed since the version in memory, and keeps the current one.
@@ -187,36 +199,48 @@ final class ShelfMemory: Sendable {
         _ load: Load
     ) async -> ShelfSnapshot {
         let found = await Self.compute(known) { known.applying(changes) }
-        keep(found, location, load, .changes)
+        keepFollowed(found, location, load)
         return found
     }
 
     // MARK: - Images
 
-    /// The shelves in memory.
-    var locations: [ShelfLocation] { shelves.keys + (large.withLock { $0.map { [$0.location] } } ?? []) }
+    /// Returns the shelves in memory that requests have used since the last call.
+    func takeUsed() -> [ShelfLocation] {
+        var entries = shelves.entries
+        if let large = large.withLock({ $0 }) { entries.append((large.location, large.kept)) }
+        return entries.filter { $0.value.isUsed.exchange(false, ordering: .relaxed) }.map(\.key)
+    }
+
+    /// Whether less than half of the memory for shelves is used.
+    var isHalfEmpty: Bool { shelves.use.size < largest }
 
     /// Removes and returns the next shelf whose image this server should write; nil if there is none.
     func nextImage() -> ImageQueue.Entry? { images.withLock { $0.next(at: .now) } }
 
-    /// Reads a shelf from its image into memory, if it has a usable one.
+    /// Reads a shelf from its image into memory.
     ///
-    /// - Returns: whether less than half of the memory for shelves is used.
+    /// - Returns: false without a usable image.
     func readImage(_ location: ShelfLocation) async throws -> Bool {
         let load = try await beginLoad(ReadSource(database))
         let query = load.reader.imageQuery(location)
         let found = try await database.longReads.perform(within: .shelf) { connection in
             try connection.query(query.statement, query.parameters) { try load.reader.image($0) }
         }
-        if let found { keep(found, location, load) }
-        return shelves.use.size < largest
+        guard let shelf = found.shelf else {
+            noteImage(nil, of: location, isDamaged: found.isDamaged)
+            return false
+        }
+        keep(shelf, location, load, isUsed: false)
+        return true
     }
 
     /// Enters a shelf in the queue for images, unless it was read from one with few changes since.
     ///
     /// - Parameter read: the shelf; nil if it was not read.
-    private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation) {
+    private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation, isDamaged: Bool) {
         var entry = ImageQueue.Entry(location: location)
+        entry.isDamaged = isDamaged
         if let read, let shown = read.shown, let image = shown.image {
             if shown.isWhole {
                 entry.image = (read.version, image)
@@ -238,9 +262,9 @@ final class ShelfMemory: Sendable {
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        if let known = kept(head.location)?.shelf {
-            if known.version == head.state.version { return hit(known) }
-            if known.version > head.state.version, load.isOfReplica { throw ReplicaProblem.lagging }
+        if let known = kept(head.location) {
+            if known.shelf.version == head.state.version { return hit(known) }
+            if known.shelf.version > head.state.version, load.isOfReplica { throw ReplicaProblem.lagging }
         }
         let found = try read(head.location, load, connection)
         return found?.version == head.state.version ? found : nil
@@ -273,14 +297,14 @@ final class ShelfMemory: Sendable {
         if let known = kept(location)?.shelf,
             let found = try load.reader.follow(known, shelf, of: store, connection)
         {
-            keep(found, location, load, .changes)
+            keepFollowed(found, location, load)
             return found
         }
-        return try readAnew(location, load, connection)
+        return try readAll(location, load, connection)
     }
 
     /// Reads a shelf from its image or as a whole, and keeps it.
-    private func readAnew(
+    private func readAll(
         _ location: ShelfLocation,
         _ load: Load,
         _ connection: isolated PostgresConnection
@@ -290,9 +314,10 @@ final class ShelfMemory: Sendable {
         return found
     }
 
-    private func hit(_ shelf: ShelfSnapshot) -> ShelfSnapshot {
+    private func hit(_ known: Kept) -> ShelfSnapshot {
         hits.add(1, ordering: .relaxed)
-        return shelf
+        if !known.isUsed.load(ordering: .relaxed) { known.isUsed.store(true, ordering: .relaxed) }
+        return known.shelf
     }
 
     private func kept(_ location: ShelfLocation) -> Kept? {
@@ -300,9 +325,25 @@ final class ShelfMemory: Sendable {
     }
 
     /// Keeps a shelf that was read from its image or as a whole.
-    private func keep(_ shelf: ShelfSnapshot, _ location: ShelfLocation, _ load: Load) {
-        noteImage(shelf, of: location)
-        keep(shelf, location, load, shelf.shown?.isWhole == false ? .image : .whole)
+    ///
+    /// - Parameters:
+    ///   - isDamaged: whether its stored image cannot be read.
+    ///   - isUsed: whether a request needs it.
+    private func keep(
+        _ shelf: ShelfSnapshot,
+        _ location: ShelfLocation,
+        _ load: Load,
+        isDamaged: Bool = false,
+        isUsed: Bool = true
+    ) {
+        noteImage(shelf, of: location, isDamaged: isDamaged)
+        keep(shelf, location, load, shelf.shown?.isWhole == false ? .image : .whole, isUsed: isUsed)
+    }
+
+    /// Keeps a shelf after its changes.
+    private func keepFollowed(_ shelf: ShelfSnapshot, _ location: ShelfLocation, _ load: Load) {
+        images.withLock { $0.noteChange(of: location, at: .now) }
+        keep(shelf, location, load, .changes, isUsed: true)
     }
 
     /// Keeps a shelf, unless a later version is kept.
@@ -310,7 +351,8 @@ final class ShelfMemory: Sendable {
         _ shelf: ShelfSnapshot,
         _ location: ShelfLocation,
         _ load: Load,
-        _ kind: Observation.ShelfReadKind
+        _ kind: Observation.ShelfReadKind,
+        isUsed: Bool
     ) {
         database.observer.observe(.shelfRead(kind, .now - load.start))
         if let latest = kept(location), latest.shelf.version >= shelf.version {
@@ -318,7 +360,7 @@ final class ShelfMemory: Sendable {
             let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
             guard isLost else { return }
         }
-        let kept = Kept(shelf: shelf.kept, readAt: .now)
+        let kept = Kept(shelf.kept, isUsed: isUsed)
         if shelf.size <= largest {
             shelves[location] = kept
         } else {

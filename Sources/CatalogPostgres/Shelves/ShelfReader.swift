@@ -8,19 +8,20 @@ internal import Shelves
 /// Each read is one statement, so that versions and products are from one snapshot.
 struct ShelfReader: Sendable {
     let collator: LanguageCollator
-    /// The number of the format of the images that this program reads and writes: of their layout and of the keys in them.
+    /// The number of the format of the images that this program reads and writes: of their layout, their numbers and the keys in them.
     let imageFormat: Int64
 
     init(collator: LanguageCollator) {
         self.collator = collator
         var hash = FNV64()
-        hash.combine("\(ShelfImage.format)")
+        hash.combine("\(ShelfImage.format) \(1.bigEndian == 1 ? "big" : "little")-endian")
         hash.combine(collator.version)
         imageFormat = Int64(bitPattern: hash.value)
     }
 
     /// Reads a shelf from its image if it has one, or otherwise as a whole.
     ///
+    /// - Precondition: the transaction has not changed the shelf: the image is of the version before.
     /// - Returns: nil if the shelf does not exist.
     /// - Complexity: as `readWhole`.
     func read(
@@ -29,7 +30,7 @@ struct ShelfReader: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
         let query = imageQuery(ShelfLocation(storeID: storeID, shelfID: shelfID))
-        if let found = try connection.query(query.statement, query.parameters, { try image($0) }) { return found }
+        if let found = try connection.query(query.statement, query.parameters, { try image($0).shelf }) { return found }
         return try readWhole(shelfID, of: storeID, connection)
     }
 
@@ -67,8 +68,16 @@ struct ShelfReader: Sendable {
         return PostgresQuery(ShelfReadStatements.image, parameters)
     }
 
-    /// Returns the shelf of the rows of `imageQuery`, with what pages show of its products; nil if it has no image that can be read.
-    func image(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
+    /// What an image says.
+    struct ImageRead: Sendable {
+        /// The shelf, with what pages show of its products; nil without an image that can be read.
+        var shelf: ShelfSnapshot?
+        /// Whether there is an image that should be one of this program's, but cannot be read.
+        var isDamaged = false
+    }
+
+    /// Returns the shelf of the rows of `imageQuery`.
+    func image(_ rows: borrowing PostgresRows) throws -> ImageRead {
         var keys = TextKeys(collator)
         var image: ShelfImage?
         var changes = Changes(version: 0)
@@ -80,7 +89,8 @@ struct ShelfReader: Sendable {
                 image = ShelfImage(try row.presentBytes(24))
             }
         }
-        return image.map { ShelfSnapshot($0, with: changes, isWhole: false) }
+        guard let image else { return ImageRead(isDamaged: rows.count > 0) }
+        return ImageRead(shelf: ShelfSnapshot(image, with: changes, isWhole: false))
     }
 
     /// The products of a shelf that changed since a version.

@@ -40,6 +40,13 @@ extension PostgresPageStore {
             }
         }
 
+        /// Returns the number of products that a page does not have yet, and its reader neither.
+        func unknownCount(_ page: PageRead<some PageItems>) -> Int {
+            rows.dropFirst(page.count).lazy.map(Int.init).count { row in
+                !page.items.knows(table.sku(row), modifiedAt: table.modifiedAt(row))
+            }
+        }
+
         /// Returns the cursor of the next page; nil on the last one.
         func next(_ plan: PagePlan, scope: String) -> Cursor? {
             guard hasNext, let last = rows.last.map(Int.init) else { return nil }
@@ -87,7 +94,7 @@ extension PostgresPageStore {
         var page = PageRead(items: items(planned))
         selection.add(to: &page, shelf.shown)
         // An image costs less than more than half of a page by keys.
-        if shelf.shown?.image == nil, 2 * page.count < selection.rows.count,
+        if shelf.shown?.image == nil, selection.unknownCount(page) > selection.rows.count / 2,
             let shown = try await shelves.shown(head, source)
         {
             selection.add(to: &page, shown)

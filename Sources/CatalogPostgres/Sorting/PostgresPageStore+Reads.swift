@@ -108,6 +108,6 @@ extension PostgresPageStore {
 }
 
 extension PagePlan {
-    /// Whether rows include the key of the manual order.
+    /// Whether the sort has the manual order.
     var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
 }

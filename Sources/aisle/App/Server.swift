@@ -172,7 +172,7 @@ struct Server {
         }
     }
 
-    /// How long a starting server reads shelves before it answers requests.
+    /// How long a starting server reads shelves, at most, before it answers requests.
     private static let readingLimit: Duration = .seconds(10)
 
     /// Reads the shelves that servers used last, so that their first pages cost no more than others. Without them, the server works, too.
