@@ -25,7 +25,7 @@ package final class ShelfTableBuilder {
         /// Microseconds since 1970.
         package var modifiedAt: Int64
         package var position: UnsafeRawBufferPointer
-        /// What pages show beyond this; nil for a table without it.
+        /// The values that pages show beyond these; nil for a table without them.
         package var details: ProductDetails.Source?
 
         package init(

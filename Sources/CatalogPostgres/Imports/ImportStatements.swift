@@ -130,7 +130,7 @@ enum ImportStatements {
             """
         let shelves: SQL = store.map { "h.store_id = \($0)" } ?? "h.store_id = i.store_id"
         let ofStore: SQL = store.map { " AND p.store_id = \($0)" } ?? ""
-        // The shelf is no table of the join: without statistics, the planner would read all products of the shelf's store for each row.
+        // The join has no table of shelves: without statistics, the planner would read all products of the shelf's store for each row.
         let shelf: SQL =
             "(SELECT h.shelf_id FROM shelf h WHERE \(shelves) AND h.key = i.shelf_key AND h.deleted_at IS NULL)"
         return [

@@ -8,7 +8,7 @@ enum ShelfReadStatements {
         r.in_stock, r.created_at, r.modified_at, o.key
         """
 
-    /// What pages show beyond that, in the order in which `ShelfReader` reads it.
+    /// The columns that pages show beyond these, in the order in which `ShelfReader` reads them.
     private static let details: SQL = """
         r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, r.size_drained::text, r.size_approximate, r.barcode, \
         r.image_url, r.attributes::text

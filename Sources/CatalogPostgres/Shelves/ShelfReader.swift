@@ -68,7 +68,7 @@ struct ShelfReader: Sendable {
         return PostgresQuery(ShelfReadStatements.image, parameters)
     }
 
-    /// What an image says.
+    /// The shelf of an image.
     struct ImageRead: Sendable {
         /// The shelf, with what pages show of its products; nil without an image that can be read.
         var shelf: ShelfSnapshot?

@@ -7,7 +7,7 @@ struct ShelfSnapshot: Sendable {
     let table: ShelfTable
     /// The size in memory, in bytes, without `shown`.
     let size: Int
-    /// What pages show of the products, if the shelf was just read: of all, or of those that changed. It is not kept.
+    /// The products as pages show them, if the shelf was just read: all of them, or those that changed. They are not kept.
     var shown: ShownProducts?
 
     init(version: Int64, table: ShelfTable) {
