@@ -72,7 +72,7 @@ import Testing
 
     /// Reads the products of a shelf by their keys, as pages do.
     private static func products(_ shelf: Int32, _ connection: isolated PostgresConnection) throws -> [Product] {
-        let skus = try connection.query("SELECT sku FROM placement WHERE shelf_id = $1", [.int4(shelf)]) {
+        let skus = try connection.query("SELECT sku FROM placement WHERE store_id = 1 AND shelf_id = $1", [.int4(shelf)]) {
             try $0.map { try $0.text(0) }
         }
         let query: [PostgresValue] = [.int4(1), .int4(shelf), .textArray(skus)]
@@ -149,8 +149,9 @@ import Testing
             let third = try await Self.read(shelf, following: nil, catalog).whole
             for _ in 0..<5 { try await writes.run(.prices) }
             let trimming: PostgresStatement = """
-                DELETE FROM shelf_change WHERE (shelf_id, version) = (
-                    SELECT shelf_id, version FROM shelf_change WHERE shelf_id = $1 AND version > $2 ORDER BY version LIMIT 1)
+                DELETE FROM shelf_change WHERE store_id = 1 AND (shelf_id, version) = (
+                    SELECT shelf_id, version FROM shelf_change WHERE store_id = 1 AND shelf_id = $1 AND version > $2
+                    ORDER BY version LIMIT 1)
                 """
             let trimmed = try await catalog.database.writes.perform {
                 try $0.execute(trimming, [.int4(shelf), .int8(third.version)])

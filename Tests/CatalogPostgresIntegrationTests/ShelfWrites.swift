@@ -122,7 +122,7 @@ struct ShelfWrites {
             defer { owner.shutDown() }
             let sku = sku()
             try await owner.perform {
-                try $0.execute("UPDATE product SET name_key = '\\x01' WHERE sku = $1", [.text(sku)])
+                try $0.execute("UPDATE product SET name_key = '\\x01' WHERE store_id = 1 AND sku = $1", [.text(sku)])
             }
             _ = try await Recollation(owner).run()
         }

@@ -183,7 +183,7 @@ import Testing
 
     /// Fixed statements for tables that are not distributed. With Citus, others take their place.
     private static let notForCitus: Set<String> = [
-        "SettingsCombiner.setMany", "ImportStatements.insertPlacements", "ListStatements.sweepShares",
+        "SettingsCombiner.setMany", "ListStatements.sweepShares",
         "PurchaseStatements.fold", "PurchaseStatements.foldShelves",
     ]
 
