@@ -228,7 +228,7 @@ def storm(rounds, servers=4, pages_per_second=100, changes_per_second=100):
                     stack.enter_context(served(base, program=program, port=PORT + number))
 
                 def loaded(port):
-                    return pages.load(seconds=2 * SECONDS_EACH, clients=8, rate=pages_per_second, port=port, paths="storm")
+                    return pages.load(seconds=2 * SECONDS_EACH, clients=8, rate=pages_per_second, port=port, paths="storm", warm_up=4)
 
                 for when in list(runs[name])[::-1 if turn % 2 else 1]:
                     with price_changes(base, shelf, changes_per_second) if when == "changing" else contextlib.nullcontext([0]) as done:
