@@ -35,6 +35,7 @@ CREATE TABLE placement_popularity (
     CONSTRAINT placement_popularity_pkey PRIMARY KEY (store_id, sku, shelf_id)
 ) WITH (fillfactor = 90, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_insert_scale_factor = 0.02,
     autovacuum_analyze_scale_factor = 0.02);
+ALTER TABLE placement_popularity ALTER COLUMN shelf_id SET (n_distinct = 1);
 INSERT INTO placement_popularity (store_id, shelf_id, popularity_log2, availability, sku, name)
 SELECT store_id, shelf_id, popularity_log2, availability, sku, name FROM placement;
 CREATE INDEX placement_popularity_order ON placement_popularity (store_id, shelf_id, availability, popularity_log2 DESC, name, sku);
