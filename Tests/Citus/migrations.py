@@ -236,6 +236,8 @@ def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
         INSERT INTO user_ticket SELECT 'user-' || n, sha256(convert_to(n::text, 'UTF8')), now(), now() FROM generate_series(1, 20) AS n;
         INSERT INTO purchase_erasure SELECT sha256(convert_to(n::text, 'UTF8')), n FROM generate_series(1, 10) AS n;
         INSERT INTO import_profile SELECT 'profile-' || n, '{}', now() FROM generate_series(1, 3) AS n;
+        -- Images that no program reads.
+        INSERT INTO shelf_image SELECT store_id, shelf_id, version, 1, now(), '\\x01' FROM shelf LIMIT 5;
         -- An entry of a month without a partition.
         INSERT INTO store_audit (store_id, at, audit_id, action, source, actor, detail)
         SELECT store_id, timestamptz '2020-01-01', gen_random_uuid(), 'test', 'cli', 'ann', '{}' FROM store;""")
