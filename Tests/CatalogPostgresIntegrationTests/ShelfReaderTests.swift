@@ -72,7 +72,10 @@ import Testing
 
     /// Reads the products of a shelf by their keys, as pages do.
     private static func products(_ shelf: Int32, _ connection: isolated PostgresConnection) throws -> [Product] {
-        let skus = try connection.query("SELECT sku FROM placement WHERE store_id = 1 AND shelf_id = $1", [.int4(shelf)]) {
+        let skus = try connection.query(
+            "SELECT sku FROM placement WHERE store_id = 1 AND shelf_id = $1",
+            [.int4(shelf)]
+        ) {
             try $0.map { try $0.text(0) }
         }
         let query: [PostgresValue] = [.int4(1), .int4(shelf), .textArray(skus)]
