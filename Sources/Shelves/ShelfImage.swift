@@ -26,17 +26,7 @@ package struct ShelfImage: Sendable {
 
     /// Returns the product of a row; nil if the image is damaged.
     package func product(_ row: Int) -> Product? {
-        var product = Product(
-            sku: table.sku(row),
-            name: table.name(row),
-            brand: table.brand(row),
-            priceMinor: table.price(row),
-            popularity: table.popularity(row),
-            inStock: table.isInStock(row),
-            tags: table.tags(row),
-            createdAt: table.createdAt(row),
-            modifiedAt: table.modifiedAt(row)
-        )
+        var product = Product(table.values(row))
         return details.withBytes(row) { ProductDetails.read($0, into: &product) } ? product : nil
     }
 

@@ -68,7 +68,6 @@ package struct ShelfTable: Sendable {
     package func sku(_ row: Int) -> SKU { SKU(stored: skus.text(row)) }
     package func name(_ row: Int) -> String { names.text(row) }
     package func popularity(_ row: Int) -> Popularity { Popularity(log2: popularities[row]) }
-    package func createdAt(_ row: Int) -> Timestamp { Timestamp(microseconds: created[row]) }
     package func modifiedAt(_ row: Int) -> Timestamp { Timestamp(microseconds: modified[row]) }
     package func isInStock(_ row: Int) -> Bool { inStock[row] }
 
@@ -85,9 +84,6 @@ package struct ShelfTable: Sendable {
     package func rows(of skus: some Sequence<SKU>) -> [SKU: Int] {
         Dictionary(uniqueKeysWithValues: self.skus.rows(of: skus.map(\.text)).map { (SKU(stored: $0), $1) })
     }
-
-    func brand(_ row: Int) -> String? { brands[row] == Self.none ? nil : brandTexts.texts.text(Int(brands[row])) }
-    func tags(_ row: Int) -> [String] { tagSetValues[Int(tagSets[row])].map { tagTexts.texts.text(Int($0)) } }
 
     /// Returns the values of a row.
     package func values(_ row: Int) -> TableRow {

@@ -240,7 +240,7 @@ import Testing
                     details: details
                 ),
                 tags: { [] },
-                size: { throw PostgresError(.decoding, "there is no size") }
+                size: { throw PostgresError(.decoding, "a size was read") }
             )
             return builder.image()
         }

@@ -51,17 +51,7 @@ package final class PagePlan: Sendable, Hashable {
 
 extension PagePlan {
     /// Returns the cursor for the page after a product.
-    package func cursor(at listing: Listing, scope: String) -> Cursor {
-        let values = sort.terms.map { $0.key.value(of: listing) }
-        return cursor(
-            at: listing.product.sku,
-            listing.product.name,
-            values,
-            isSoldOut: listing.isSoldOut,
-            scope: scope
-        )
-    }
-
+    ///
     /// - Parameter values: the value of each sort key.
     package func cursor(
         at sku: SKU,

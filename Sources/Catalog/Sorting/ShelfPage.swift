@@ -22,24 +22,6 @@ package struct PageOf<Items: PageItems>: Sendable {
         self.next = next
         total = planned.plan.wantsTotal ? matches : nil
     }
-
-    /// Creates a page from up to `limit + 1` listings; the extra one shows that there is a next page.
-    ///
-    /// - Parameter matches: as the other initializer's.
-    package init(
-        _ planned: PlannedPage,
-        scope: String,
-        listings: [Listing],
-        into items: Items,
-        matches: Int
-    ) {
-        let plan = planned.plan
-        let shown = listings.prefix(plan.limit)
-        var items = items
-        for listing in shown { items.add(listing.product) }
-        let last = listings.count > plan.limit ? shown.last : nil
-        self.init(planned, items, next: last.map { plan.cursor(at: $0, scope: scope) }, matches: matches)
-    }
 }
 
 extension ShelfPage {

@@ -65,17 +65,20 @@ package struct RenderedProducts: PageItems {
     package var day: Int { presentation.day }
 
     package mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool {
-        let store = presentation.store
-        guard let fragment = fragments[.init(store: store.key, sku: sku)], fragment.isOf(modifiedAt, store) else {
-            return false
-        }
+        guard let fragment = fragment(sku, modifiedAt) else { return false }
         append(fragment, popularity)
         return true
     }
 
-    package func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool {
+    package func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool { fragment(sku, modifiedAt) != nil }
+
+    /// Returns the fragment of a product's state.
+    private func fragment(_ sku: SKU, _ modifiedAt: Timestamp) -> ProductFragments.Fragment? {
         let store = presentation.store
-        return fragments[.init(store: store.key, sku: sku)]?.isOf(modifiedAt, store) ?? false
+        guard let fragment = fragments[.init(store: store.key, sku: sku)], fragment.isOf(modifiedAt, store) else {
+            return nil
+        }
+        return fragment
     }
 
     package mutating func add(_ product: Product) {

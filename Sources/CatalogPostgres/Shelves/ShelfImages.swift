@@ -28,7 +28,7 @@ package struct ShelfImages: Sendable {
 
     /// Stores images that this server missed, if other servers have not.
     ///
-    /// - Returns: their number; 0 if there are no more.
+    /// - Returns: their number; 0 if none waits.
     package func write(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
         var (images, products) = (0, 0)
         while products < Self.productsAtOnce, let entry = memory.nextImage() {

@@ -122,10 +122,7 @@ final class ShelfMemory: Sendable {
             guard isSmall else {
                 return try await source.snapshot(within: .shelf) { try self.readAll(location, load, $0) }
             }
-            let image = load.reader.imageQuery(location)
-            let read = try await source.read([image], into: ShelfReader.ImageRead()) { found, _, rows in
-                found = try load.reader.image(rows)
-            }
+            let read = try await self.readImage(location, load, source)
             var found = read.shelf
             if found == nil {
                 let whole = load.reader.wholeQuery(location)
@@ -143,28 +140,35 @@ final class ShelfMemory: Sendable {
     func shown(_ head: ShelfHead, _ source: ReadSource) async throws -> ShownProducts? {
         guard head.state.productCount <= Self.smallShelf else { return nil }
         let load = try await beginLoad(source)
-        let query = load.reader.imageQuery(head.location)
         let found = try await shownLoads.value(LoadKey(location: head.location, replica: source.replica)) {
-            let found = try await source.read([query], into: ShelfReader.ImageRead()) { found, _, rows in
-                found = try load.reader.image(rows)
-            }
+            let found = try await self.readImage(head.location, load, source)
             self.noteImage(found.shelf, of: head.location, isDamaged: found.isDamaged)
             return found
         }
         return found.shelf?.version == head.state.version ? found.shelf?.shown : nil
     }
 
+    /// Reads the image of a shelf in one round trip.
+    private func readImage(
+        _ location: ShelfLocation,
+        _ load: Load,
+        _ source: ReadSource
+    ) async throws -> ShelfReader.ImageRead {
+        try await source.read([load.reader.imageQuery(location)], into: ShelfReader.ImageRead()) { found, _, rows in
+            found = try load.reader.image(rows)
+        }
+    }
+
     /// Reads what changed since the version in memory, and keeps the current one.
     ///
     /// - Returns: nil if the shelf must be read as a whole.
     private func follow(_ location: ShelfLocation, _ load: Load, _ source: ReadSource) async throws -> ShelfSnapshot? {
-        guard let known = kept(location)?.shelf else { return nil }
-        let query = load.reader.changesQuery(since: known, location)
-        let changes = try await source.read([query], into: nil as ShelfReader.Changes?) { changes, _, rows in
-            changes = try load.reader.changes(rows)
+        guard let following = following(location, load) else { return nil }
+        let changes = try await source.read([following.query], into: nil as ShelfReader.Changes?) { changes, _, rows in
+            changes = try following.changes(rows)
         }
         guard let changes else { return nil }
-        return await apply(changes, to: known, location, load)
+        return await apply(changes, following)
     }
 
     /// The query for what changed since the version of a shelf in memory.
@@ -180,26 +184,21 @@ final class ShelfMemory: Sendable {
 
     /// Returns the query for what changed since the version in memory, to send it with others; nil without such a version.
     func following(_ location: ShelfLocation, _ source: ReadSource) async throws -> Following? {
+        following(location, try await beginLoad(source))
+    }
+
+    private func following(_ location: ShelfLocation, _ load: Load) -> Following? {
         guard let known = kept(location)?.shelf else { return nil }
-        let load = try await beginLoad(source)
         let query = load.reader.changesQuery(since: known, location)
         return Following(shelf: known, location: location, query: query, load: load)
     }
 
     /// Keeps the shelf after changes that were read, and returns it.
     func apply(_ changes: ShelfReader.Changes, _ following: Following) async -> ShelfSnapshot {
-        if changes.version == following.shelf.version { return following.shelf }
-        return await apply(changes, to: following.shelf, following.location, following.load)
-    }
-
-    private func apply(
-        _ changes: ShelfReader.Changes,
-        to known: ShelfSnapshot,
-        _ location: ShelfLocation,
-        _ load: Load
-    ) async -> ShelfSnapshot {
+        let known = following.shelf
+        if changes.version == known.version { return known }
         let found = await Self.compute(known) { known.applying(changes) }
-        keepFollowed(found, location, load)
+        keepFollowed(found, following.location, following.load)
         return found
     }
 

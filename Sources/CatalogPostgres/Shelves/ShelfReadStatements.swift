@@ -8,9 +8,9 @@ enum ShelfReadStatements {
         r.in_stock, r.created_at, r.modified_at, o.key
         """
 
-    /// The columns that pages show beyond these, in the order in which `ShelfReader` reads them.
-    private static let details: SQL = """
-        r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, r.size_drained::text, r.size_approximate, r.barcode, \
+    /// These columns, and those that pages show beyond them, in the order in which `ShelfReader` reads them.
+    private static let shown: SQL = """
+        \(columns), r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, r.size_drained::text, r.size_approximate, r.barcode, \
         r.image_url, r.attributes::text
         """
 
@@ -18,11 +18,11 @@ enum ShelfReadStatements {
     /// rows in a store, and would read all of them.
     ///
     /// - Parameters:
-    ///   - first: a column before the others.
+    ///   - selection: the columns to read.
     ///   - condition: determines the placements. OFFSET 0 keeps them from being joined otherwise.
-    private static func placements(_ first: SQL = "", where condition: SQL) -> SQL {
+    private static func placements(_ selection: SQL, where condition: SQL) -> SQL {
         """
-        SELECT \(first)\(columns), \(details) FROM placement p CROSS JOIN LATERAL (\(product)) r
+        SELECT \(selection) FROM placement p CROSS JOIN LATERAL (\(product)) r
         CROSS JOIN LATERAL (
             SELECT q.key FROM placement_position q
             WHERE \(PlacementStatements.key("q", store: "$1", shelf: "$2", sku: "p.sku")) OFFSET 0) o
@@ -39,14 +39,14 @@ enum ShelfReadStatements {
     /// The version of a shelf and all its products, with what pages show: one row without a product if there are none.
     static let whole: PostgresStatement = """
         SELECT h.version, x.* FROM shelf h
-        LEFT JOIN LATERAL (\(placements("p.sku, ", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
+        LEFT JOIN LATERAL (\(placements("p.sku, \(shown)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 
     /// The products `$3`, with nulls for those that are not on the shelf.
     static let some: PostgresStatement = """
         SELECT 0::bigint, n.sku, x.* FROM unnest($3::text[]) AS n (sku)
-        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        LEFT JOIN LATERAL (\(placements(columns, where: ofProduct))) x ON true
         """
 
     /// The products `$3` of a shelf, in this order, in the columns of `ProductRow`.
@@ -87,7 +87,7 @@ enum ShelfReadStatements {
     static let changes: PostgresStatement = """
         SELECT h.version, n.sku, x.* FROM shelf h
         LEFT JOIN (\(changed(since: "$3"))) n ON true
-        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND \(isRecorded(since: "$3::bigint"))
         """
 
@@ -97,7 +97,7 @@ enum ShelfReadStatements {
         SELECT h.version, n.sku, x.*, CASE WHEN n.sku IS NULL THEN i.image END
         FROM shelf h JOIN shelf_image i ON i.store_id = h.store_id AND i.shelf_id = h.shelf_id
         CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "i.version")))) n
-        LEFT JOIN LATERAL (\(placements(where: ofProduct))) x ON true
+        LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND i.format = $3
             AND \(isRecorded(since: "i.version"))
         """
