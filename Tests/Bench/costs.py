@@ -54,10 +54,10 @@ def remembered_sorts(client, count):
         client.send("PUT", f"/v1/me/stores/generated/shelves/shelf-{1 + number % 90}/sort", {"sort": random.choice(SORTS)})
 
 
-# Each operation with the size of the page cache in MB.
+# Each operation with the size of the page cache in MB, and the number of shelves that it reads and leaves as they are.
 OPERATIONS = {
-    "a page, rendered": (pages, "0"), "a page from the cache": (pages, "32"), "a price change": (price_changes, "32"),
-    "a price among 100": (bulk_prices, "32"), "a move": (moves, "32"), "a remembered sort": (remembered_sorts, "32"),
+    "a page, rendered": (pages, "0", 90), "a page from the cache": (pages, "32", 90), "a price change": (price_changes, "32", 0),
+    "a price among 100": (bulk_prices, "32", 0), "a move": (moves, "32", 0), "a remembered sort": (remembered_sorts, "32", 0),
 }
 COUNT = 500
 RUNS = itertools.count()
@@ -68,26 +68,37 @@ def counters():
     return int(buffers), int(sql("costs", "SELECT pg_current_wal_insert_lsn() - '0/0'::pg_lsn"))
 
 
-def used(operation, cache, count):
+def wait(query, wanted, seconds):
+    """Waits until a query returns a text."""
+    deadline = time.monotonic() + seconds
+    while (found := sql("costs", query)) != wanted:
+        assert time.monotonic() < deadline, f"{query} returns {found} instead of {wanted}"
+        time.sleep(0.05)
+
+
+def used(operation, cache, shelves, count):
     """Returns buffers and bytes for some operations, including those of starting a server."""
     # Other values each time: a write that changes nothing costs little.
     random.seed(next(RUNS))
+    # A server that starts reads the images of shelves with all changes since then, whose number would differ from run to run.
+    if shelves == 0:
+        sql("costs", "DELETE FROM shelf_image")
     before = counters()
     # Processes report their counts when they end.
     with served("costs", AISLE_PAGE_CACHE_MB=cache):
         operation(Client("costs"), count)
-    deadline = time.monotonic() + 10
-    while (others := sql("costs", "SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = 'costs' AND backend_type = 'client backend'")) != "0":
-        assert time.monotonic() < deadline, f"{others} connections of a server that has ended are still open"
-        time.sleep(0.05)
+        if shelves > 0:
+            # In the first run. Later ones only read the images.
+            wait("SELECT count(*) FROM shelf_image", str(shelves), 60)
+    wait("SELECT count(*) - 1 FROM pg_stat_activity WHERE datname = 'costs' AND backend_type = 'client backend'", "0", 10)
     after = counters()
     return [late - early for early, late in zip(before, after)]
 
 
-def measured(operation, cache):
+def measured(operation, cache, shelves):
     """Returns buffers and bytes per operation: the difference of two runs, so that the start of a server does not count."""
-    used(operation, cache, COUNT)
-    few, many = used(operation, cache, COUNT), used(operation, cache, 3 * COUNT)
+    used(operation, cache, shelves, COUNT)
+    few, many = used(operation, cache, shelves, COUNT), used(operation, cache, shelves, 3 * COUNT)
     return {name: round((late - early) / (2 * COUNT), 1) for name, early, late in zip(("buffers", "wal"), few, many)}
 
 
