@@ -1,30 +1,52 @@
 internal import CICU
+internal import Synchronization
 
 /// The order of texts in a language, as sort keys: bytes that compare like the texts.
 ///
-/// ICU computes the keys. Numbers compare by value, so that "2 dl" comes before "10 dl". On request, decimals with up to six digits do, too, so
-/// that "0.33 l" comes before "0.5 l". All keys of one store have one language and one version.
+/// ICU computes the keys. Numbers compare by value, also decimals with up to six digits, so that "2 dl" comes before "10 dl", and "0.33 l"
+/// before "0.5 l". All keys of one store have one language and one version.
 ///
 /// Several threads may use a collator: ICU only reads it.
 package final class LanguageCollator: @unchecked Sendable {
-    private let comparesDecimals: Bool
     private let collator: OpaquePointer
 
-    /// - Parameters:
-    ///   - language: a BCP 47 tag, also with extensions, such as `de-u-co-phonebk`; `root` for no language. A language without rules of
-    ///     its own has those of the root.
-    ///   - comparesDecimals: whether decimals compare by value.
+    /// - Parameter language: a BCP 47 tag, also with extensions, such as `de-u-co-phonebk`; `root` for no language. A language without rules
+    ///   of its own has those of the root.
     /// - Returns: nil if the tag does not have the form of one: parts of 1 to 8 letters or digits.
-    package init?(_ language: String, comparesDecimals: Bool) {
+    package init?(_ language: String) {
         guard Self.isTag(language) else { return nil }
-        guard let collator = aisle_collator_open(language == "root" ? "und" : language) else { return nil }
-        self.comparesDecimals = comparesDecimals
+        guard let collator = aisle_collator_open(language == Self.root ? "und" : language) else { return nil }
         self.collator = collator
     }
 
     deinit { aisle_collator_close(collator) }
 
-    private static func isTag(_ text: String) -> Bool {
+    /// The language of texts that are in none, or in several.
+    package static let root = "root"
+
+    /// The collators in use, by language.
+    private static let known = Mutex<[String: LanguageCollator]>([:])
+    /// The number of collators that are kept.
+    private static let knownLimit = 256
+
+    /// Returns the collator of a language, which many callers share; that of the root if the language is not a BCP 47 tag.
+    ///
+    /// - Precondition: ICU has the root's rules, which are a part of the program.
+    package static func of(_ language: String) -> LanguageCollator {
+        if let found = known.withLock({ $0[language] }) { return found }
+        guard let made = LanguageCollator(language) ?? LanguageCollator(root) else {
+            preconditionFailure("ICU has no rules")
+        }
+        return known.withLock { known in
+            if let found = known[language] { return found }
+            if known.count >= knownLimit { known.removeAll() }
+            known[language] = made
+            return made
+        }
+    }
+
+    /// Whether a text has the form of a BCP 47 tag: parts of 1 to 8 letters or digits.
+    package static func isTag(_ text: String) -> Bool {
         (2...64).contains(text.utf8.count)
             && text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { part in
                 (1...8).contains(part.count)
@@ -36,7 +58,7 @@ package final class LanguageCollator: @unchecked Sendable {
     ///
     /// - Complexity: O(*n*) for *n* bytes; a name takes some microseconds.
     package func key(_ text: String) -> [UInt8] {
-        var text = comparesDecimals ? DecimalText.prepared(text) : text
+        var text = DecimalText.prepared(text)
         return text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { bytes in
                 var capacity = 4 * bytes.count + 32
@@ -64,7 +86,7 @@ package final class LanguageCollator: @unchecked Sendable {
 
     /// Compares two texts: negative, zero or positive, like their keys.
     package func compare(_ a: String, _ b: String) -> Int {
-        var (a, b) = comparesDecimals ? (DecimalText.prepared(a), DecimalText.prepared(b)) : (a, b)
+        var (a, b) = (DecimalText.prepared(a), DecimalText.prepared(b))
         return a.withUTF8 { a in
             b.withUTF8 { b in
                 a.withMemoryRebound(to: CChar.self) { a in
@@ -84,15 +106,15 @@ package final class LanguageCollator: @unchecked Sendable {
         }
     }
 
-    /// The versions of ICU, of the language's rules and of the preparation of decimals, such as `72.1.0.0 153.120.42.0 1`.
+    /// The versions of ICU, of its root's rules and of the preparation of decimals, such as `72.1.0.0 153.120.0.0 1`.
     ///
-    /// Keys of one language are comparable if their versions are equal.
-    package var version: String {
+    /// A release of ICU has one version of the rules of each language, so keys of one language are comparable if the versions are equal.
+    package static let version: String = {
         var version = [UInt8](repeating: 0, count: 8)
-        aisle_collator_version(collator, &version)
+        aisle_collator_version(of(root).collator, &version)
         let icu = [version[..<4], version[4...]].map { $0.map(String.init).joined(separator: ".") }.joined(
             separator: " "
         )
-        return "\(icu) \(comparesDecimals ? DecimalText.version : 0)"
-    }
+        return "\(icu) \(DecimalText.version)"
+    }()
 }

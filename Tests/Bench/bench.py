@@ -158,7 +158,7 @@ def million():
     """Counts the buffers of a page of ids in the middle of a manual order of a million."""
     store = sql("big", "SELECT store_id FROM store")
     if sql("big", "SELECT 1 FROM shelf WHERE key = 'million'") != "1":
-        sql("big", f"INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at) SELECT {store}, max(shelf_id) + 1, 'million', 'Million', '\\xefffffff', now() FROM shelf WHERE store_id = {store}")
+        sql("big", f"INSERT INTO shelf (store_id, shelf_id, key, title, title_key, position, modified_at) SELECT {store}, max(shelf_id) + 1, 'million', 'Million', '', '\\xefffffff', now() FROM shelf WHERE store_id = {store}")
         shelf = sql("big", "SELECT shelf_id FROM shelf WHERE key = 'million'")
         rows = "".join(f"{store}\t{shelf}\tm{n}\t\\\\x{key(n * 16)}\n" for n in range(1_000_000))
         subprocess.run(["psql", f"{DSN} dbname=big", "-qc", "COPY placement_position (store_id, shelf_id, sku, key) FROM STDIN"], input=rows, text=True, check=True)

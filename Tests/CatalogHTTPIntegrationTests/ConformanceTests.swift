@@ -81,7 +81,7 @@ import TestSupport
         importer: any CatalogImporting = CountingImporter(),
         _ body: @escaping @Sendable (PlainClient, LiveHub) async throws -> Void
     ) async throws {
-        let catalog = InMemoryCatalog(collate: collator())
+        let catalog = InMemoryCatalog(collate: collator)
         let (store, shelf, sku) = (CatalogKey("s")!, CatalogKey("x")!, SKU("a")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)

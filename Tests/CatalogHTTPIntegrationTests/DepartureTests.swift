@@ -22,7 +22,7 @@ import TestSupport
         options.rateLimit = .standard
         options.streamsPerClientLimit = 1
         options.departures = departures
-        let catalog = InMemoryCatalog(collate: collator())
+        let catalog = InMemoryCatalog(collate: collator)
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)

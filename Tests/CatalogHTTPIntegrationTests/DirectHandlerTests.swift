@@ -21,7 +21,7 @@ import TestSupport
         receiveBuffer: Int32? = nil,
         _ body: @escaping @Sendable (RawClient) async throws -> Void
     ) async throws {
-        let catalog = InMemoryCatalog(collate: collator())
+        let catalog = InMemoryCatalog(collate: collator)
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)

@@ -47,7 +47,7 @@ struct MemoryAPI {
     }
 
     init(_ change: (inout CatalogAPI.Options) -> Void = { _ in }) async {
-        catalog = InMemoryCatalog(collate: collator())
+        catalog = InMemoryCatalog(collate: collator)
         var options = CatalogAPI.Options()
         options.rejectionDelay = .zero
         change(&options)

@@ -16,7 +16,7 @@ import TestSupport
         _ change: (inout LiveHub.Options) -> Void = { _ in },
         _ body: (InMemoryCatalog, LiveHub) async throws -> Void
     ) async throws {
-        let catalog = InMemoryCatalog(collate: collator())
+        let catalog = InMemoryCatalog(collate: collator)
         _ = try await catalog.put(Store(key: Self.address.store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
         for number in 0..<20 {

@@ -10,7 +10,7 @@ import TestSupport
     private static let products = (0..<4).map { Product(sku: SKU("p\($0)")!, name: "P\($0)", priceMinor: Int64($0)) }
 
     private func fill() async throws -> InMemoryCatalog {
-        let catalog = InMemoryCatalog(collate: collator())
+        let catalog = InMemoryCatalog(collate: collator)
         _ = try await catalog.put(Store(key: Self.address.store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
         for product in Self.products {

@@ -139,7 +139,7 @@ import Testing
             token: "t",
             requestID: "r\u{7}"
         )
-        let memory = InMemoryCatalog(collate: collator())
+        let memory = InMemoryCatalog(collate: collator)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await ChangeOrigin.$current.withValue(origin) {
                 try await Self.changeEverything(memory)
@@ -197,7 +197,7 @@ import Testing
 
     @Test("Both implementations record the same changes of users' data, without values of settings or texts of lists")
     func usersAgree() async throws {
-        let memory = InMemoryCatalog(collate: collator())
+        let memory = InMemoryCatalog(collate: collator)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.changeOwnData(memory)
             try await Self.changeOwnData(catalog)

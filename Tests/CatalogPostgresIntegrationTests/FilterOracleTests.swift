@@ -115,7 +115,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
             let products = (0..<60).map { Product.random($0, using: &generator) }
-            let memory = InMemoryCatalog(collate: collator())
+            let memory = InMemoryCatalog(collate: collator)
             let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
             let shelf = Shelf(key: Self.shelf, title: "Dairy", dimension: .mass)
             _ = try await memory.put(store)

@@ -15,7 +15,7 @@ import TestSupport
     /// A catalog and the list versions announced by it.
     func withBoth(_ body: (InMemoryCatalog, PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let memory = InMemoryCatalog(collate: collator())
+            let memory = InMemoryCatalog(collate: collator)
             var generator = SeededGenerator(seed: 11)
             let products = (0..<30).map { Product.random($0, using: &generator) }
             let shelves = ["a", "b"].map { CatalogKey($0)! }

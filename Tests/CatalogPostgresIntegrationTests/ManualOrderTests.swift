@@ -123,7 +123,7 @@ import TestSupport
 
     private func compare(_ catalog: PostgresCatalog, _ ids: [String], seed: Int, rounds: Int) async throws {
         do {
-            let meant = InMemoryCatalog(collate: collator())
+            let meant = InMemoryCatalog(collate: collator)
             try await fill(meant, ids)
             var random = SeededGenerator(seed: UInt64(seed))
             for round in 0..<rounds {
@@ -208,7 +208,7 @@ import TestSupport
     func undoesFiftyChanges()
         async throws
     {
-        let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator()))
+        let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator))
         let real = PostgresCatalog(try Database(database.configuration))
         for catalog in [real, memory] as [any CatalogStore] {
             try await fill(catalog, ["a", "b", "c", "d"])
@@ -464,7 +464,7 @@ import TestSupport
 
     @Test("Shelves are moved within their store")
     func movesShelvesOfStore() async throws {
-        for catalog in [InMemoryCatalog(collate: collator())] as [any CatalogStore] { try await checkShelves(catalog) }
+        for catalog in [InMemoryCatalog(collate: collator)] as [any CatalogStore] { try await checkShelves(catalog) }
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await checkShelves(catalog) }
     }
 

@@ -17,7 +17,7 @@ import TestSupport
 
     /// Runs a check on both stores.
     private func onBoth(_ check: (any CatalogStore) async throws -> Void) async throws {
-        try await check(InMemoryCatalog(collate: collator()))
+        try await check(InMemoryCatalog(collate: collator))
         try await withCatalog { (catalog: PostgresCatalog) async throws in try await check(catalog) }
     }
 

@@ -81,7 +81,7 @@ import TestSupport
 
     @Test("Devices converge with the in-memory catalog")
     func devicesConvergeInMemory() async throws {
-        for seed in 0..<300 as Range<UInt64> { try await run(InMemoryCatalog(collate: collator()), seed: seed) }
+        for seed in 0..<300 as Range<UInt64> { try await run(InMemoryCatalog(collate: collator), seed: seed) }
     }
 
     @Test("Devices converge with PostgreSQL")

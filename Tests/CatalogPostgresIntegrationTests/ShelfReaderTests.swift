@@ -56,15 +56,14 @@ import Testing
         following snapshot: ShelfSnapshot?,
         _ catalog: PostgresCatalog
     ) async throws -> Reading {
-        let reader = ShelfReader(collator: try await catalog.database.collator())
         return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
-            let followed = try snapshot.flatMap { try reader.follow($0, shelf, of: 1, connection) }
+            let followed = try snapshot.flatMap { try ShelfReader.follow($0, shelf, of: 1, connection) }
             let location = ShelfLocation(storeID: 1, shelfID: shelf)
-            let query = reader.imageQuery(location)
+            let query = ShelfReader.imageQuery(location)
             return Reading(
-                whole: try reader.readWhole(shelf, of: 1, connection)!,
+                whole: try ShelfReader.readWhole(shelf, of: 1, connection)!,
                 followed: followed,
-                image: try connection.query(query.statement, query.parameters) { try reader.image($0).shelf },
+                image: try connection.query(query.statement, query.parameters) { try ShelfReader.image($0).shelf },
                 products: try Self.products(shelf, connection)
             )
         }

@@ -102,8 +102,8 @@ import Testing
                 SELECT n, 'store-' || n, 'Store', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0 FROM generate_series(1, 15) n;
                 INSERT INTO store_state (store_id, counted_metric, counted_half_life_days, counted_newcomer_boost)
                 SELECT store_id, 'decay', 14, 0 FROM store;
-                INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at)
-                SELECT s, h, 'shelf-' || h, 'Shelf', int4send(h), now()
+                INSERT INTO shelf (store_id, shelf_id, key, title, title_key, position, modified_at)
+                SELECT s, h, 'shelf-' || h, 'Shelf', '', int4send(h), now()
                 FROM generate_series(1, 15) s CROSS JOIN LATERAL generate_series(1, CASE s WHEN 1 THEN 1100 ELSE 5 END) h;
                 CREATE TEMPORARY TABLE layout AS
                 SELECT h.store_id, h.shelf_id, n, h.shelf_id || '-' || n AS sku FROM shelf h

@@ -10,8 +10,6 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct SortKeyTests {
     private static let store = CatalogKey("s")!
     private static let shelves = ["x", "y"].map { CatalogKey($0)! }
-    private static let collator = LanguageCollator("und-u-kn-true", comparesDecimals: false)!
-
     /// Names that a comparison of bytes would sort in another way.
     private static let names = [
         "Ärla", "Arla", "arla", "Zott", "žuti", "10 dl", "2 dl", "0.5 l", "0.33 l", "Éclair", "eclair", "e-clair",
@@ -49,8 +47,17 @@ import Testing
         )
     }
 
-    /// Checks that each product has the keys of its texts, and returns the number of products.
-    private func expectKeys(_ pool: PostgresPool, _ location: SourceLocation = #_sourceLocation) async throws -> Int {
+    /// Checks that each product and shelf has the keys of its texts, and returns the number of products.
+    private func expectKeys(
+        _ pool: PostgresPool,
+        in language: String = "en",
+        _ location: SourceLocation = #_sourceLocation
+    ) async throws -> Int {
+        let collator = LanguageCollator.of(language)
+        let titles = try await pool.perform {
+            try $0.query("SELECT title, title_key FROM shelf") { try $0.map { (try $0.text(0), try $0.byteaOrNil(1)) } }
+        }
+        for (title, key) in titles { #expect(key == collator.key(title), "\(title)", sourceLocation: location) }
         let statement: PostgresStatement = "SELECT sku, name, brand, name_key, brand_key FROM product ORDER BY sku"
         let rows = try await pool.perform {
             try $0.query(statement) {
@@ -63,8 +70,8 @@ import Testing
             }
         }
         for (sku, name, brand, nameKey, brandKey) in rows {
-            #expect(nameKey == Self.collator.key(name), "\(sku)", sourceLocation: location)
-            #expect(brandKey == brand.map(Self.collator.key), "\(sku)", sourceLocation: location)
+            #expect(nameKey == collator.key(name), "\(sku)", sourceLocation: location)
+            #expect(brandKey == brand.map(collator.key), "\(sku)", sourceLocation: location)
         }
         return rows.count
     }
@@ -102,17 +109,66 @@ import Testing
         try await database.drop()
     }
 
-    @Test("Keys order products as the database's collation does")
-    func order() async throws {
+    @Test("Another language computes all keys of a store, and its shelves are read again")
+    func anotherLanguage() async throws {
         try await withProducts { catalog in
-            let orders = try await catalog.database.writes.perform { connection in
-                let statements: [PostgresStatement] = [
-                    "SELECT sku FROM product ORDER BY name_key, convert_to(name, 'UTF8'), sku",
-                    "SELECT sku FROM product ORDER BY name COLLATE catalog, sku",
-                ]
-                return try statements.map { try connection.query($0) { try $0.map { try $0.text(0) } } }
+            let pool = catalog.database.writes.pool
+            func order() async throws -> [String] {
+                let sort = Sort(.name, .ascending)!
+                let request = PageRequest(store: Self.store, shelf: Self.shelves[0], sort: sort, limit: 100)
+                return try await catalog.page(request).products.map(\.name)
             }
-            #expect(orders[0] == orders[1])
+            _ = try await order()
+            let before = try await versions(catalog)
+            var store = try await catalog.store(Self.store)
+            for (locale, collation, language) in [("sv", nil, "sv"), ("sv", "hr", "hr"), ("de", "root", "root")] {
+                (store.locale, store.collation) = (locale, collation)
+                #expect(try await catalog.put(store) == false)
+                #expect(try await catalog.store(Self.store) == store)
+                #expect(try await expectKeys(pool, in: language) == 2 * Self.names.count)
+                let collate = collator(language)
+                #expect(try await order() == Self.names.sorted { collate($0, $1) < 0 }, "\(language)")
+            }
+            for (old, new) in zip(before, try await versions(catalog)) { #expect(old < new) }
+            let unchanged = try await versions(catalog)
+            store.locale = "fr"
+            _ = try await catalog.put(store)
+            #expect(try await versions(catalog) == unchanged)
+        }
+    }
+
+    @Test("Products, shelves and imports written while the language changes have keys of the last one")
+    func concurrentLanguages() async throws {
+        try await withProducts { catalog in
+            let languages = ["sv", "hr", "cs", "root"]
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for round in 0..<12 {
+                        var store = try await catalog.store(Self.store)
+                        store.collation = languages[round % 4]
+                        _ = try await catalog.put(store)
+                    }
+                }
+                group.addTask {
+                    for round in 0..<40 {
+                        _ = try await catalog.put(Self.product("c\(round)", "Ärla \(round)", "Éclair"), in: Self.store)
+                        let shelf = Shelf(key: CatalogKey("c\(round)")!, title: "Öl \(round)")
+                        _ = try await catalog.put(shelf, in: Self.store)
+                    }
+                }
+                group.addTask {
+                    for round in 0..<10 {
+                        do {
+                            try await importFile("store,shelf,sku,name\ns,y,n\(round),Ål \(round)\n", into: catalog)
+                        } catch let error as CatalogError {
+                            // The staged keys were in another language.
+                            #expect("\(error)".contains("language"), "\(error)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await expectKeys(catalog.database.writes.pool, in: "root")
         }
     }
 
@@ -171,10 +227,45 @@ import Testing
         try await pool.perform { try $0.run(script: insertion) }
         _ = try await Migrator(pool).migrate()
         #expect(try await expectKeys(pool) == 3000)
+        let collations: PostgresStatement = "SELECT count(*) FROM pg_collation WHERE collname = 'catalog'"
+        #expect(try await pool.perform { try $0.query(collations) { try $0.first { try $0.int(0) } } } == 0)
         for columns in ["name_key = NULL", "brand_key = NULL", "brand = 'B', brand_key = NULL"] {
             let update = "UPDATE product SET \(columns) WHERE sku = '2'"
             await #expect(throws: PostgresError.self) { try await pool.perform { try $0.run(script: update) } }
         }
+        pool.shutDown()
+        try await database.drop()
+    }
+
+    @Test("Stores of a database whose collation has a language keep it", arguments: [true, false])
+    func languageOfTheCollation(_ isBeforeKeys: Bool) async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        let last = Schema.migrations.count
+        _ = try await Migrator(pool).migrate(to: 0)
+        try await pool.perform {
+            try $0.run(
+                script:
+                    "DROP COLLATION catalog; CREATE COLLATION catalog (provider = icu, locale = 'sv-u-kn-true', deterministic = true)"
+            )
+        }
+        _ = try await Migrator(pool).migrate(to: isBeforeKeys ? 20 : 30)
+        let insertion = """
+            INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                popularity_half_life_days, newcomer_boost)
+            OVERRIDING SYSTEM VALUE VALUES (1, 's', 'S', 'SEK', 'en', 'eu', 'last', 'decay', 14, 0);
+            INSERT INTO store_state (store_id) VALUES (1);
+            INSERT INTO shelf (store_id, shelf_id, key, title, position, modified_at, deleted_at)
+            VALUES (1, 1, 'x', 'Ål', '\\x01', now(), NULL), (1, 2, 'y', 'Öl', '\\x02', now(), now());
+            INSERT INTO product (store_id, sku, name, created_at, modified_at\(isBeforeKeys ? "" : ", name_key"))
+            SELECT 1, n::text, 'Ä ' || n, now(), now()\(isBeforeKeys ? "" : ", '\\x01'") FROM generate_series(1, 50) n
+            """
+        try await pool.perform { try $0.run(script: insertion) }
+        _ = try await Migrator(pool).migrate()
+        #expect(try await expectKeys(pool, in: "sv") == 50)
+        #expect(try await Migrator(pool).migrate(to: 30).count == last - 30)
+        _ = try await Migrator(pool).migrate()
+        #expect(try await expectKeys(pool, in: "en") == 50)
         pool.shutDown()
         try await database.drop()
     }

@@ -24,7 +24,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
             let products = (0..<90).map { Product.random($0, using: &generator) }
-            let memory = InMemoryCatalog(collate: collator())
+            let memory = InMemoryCatalog(collate: collator)
             let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
             let shelf = Shelf(
                 key: Self.shelf,
@@ -49,9 +49,8 @@ import TestSupport
                 #expect(Set(expected).count == products.count)
                 #expect(try await catalog.order(Self.store, Self.shelf, sort).ids == expected, "\(sort.description)")
                 // Edits and re-sorts read whole orders in their own transactions.
-                let reader = ShelfReader(collator: try await catalog.database.collator())
                 let own = try await catalog.database.writes.transaction(within: .shelf) {
-                    try catalog.pages.ids(ShelfAddress(Self.store, Self.shelf), by: sort, reader, $0)
+                    try catalog.pages.ids(ShelfAddress(Self.store, Self.shelf), by: sort, $0)
                 }
                 #expect(own == expected, "\(sort.description)")
                 let head = try await catalog.shelf(Self.store, Self.shelf)

@@ -26,7 +26,7 @@ import TestSupport
         /// Runs a body on an empty catalog.
         func withCatalog(_ body: (any CatalogStore) async throws -> Void) async throws {
             switch self {
-            case .inMemory: try await body(InMemoryCatalog(collate: collator()))
+            case .inMemory: try await body(InMemoryCatalog(collate: collator))
             case .postgreSQL:
                 try await TestSupport.withCatalog { (catalog: PostgresCatalog) in try await body(catalog) }
             }
@@ -467,6 +467,70 @@ import TestSupport
                     }
                 }
                 try await group.waitForAll()
+            }
+        }
+    }
+
+    // MARK: - Languages
+
+    @Test(
+        "Names, brands, tags and titles are in the order of each store's language",
+        arguments: Implementation.allCases
+    )
+    func languages(_ implementation: Implementation) async throws {
+        let orders: [(store: Store, texts: [String])] = [
+            (
+                Store(key: CatalogKey("cs")!, title: "Praha", currency: Currency("CZK")!, locale: "cs-CZ"),
+                ["Cibule", "Čaj", "Hora", "Chata", "Inkoust"]
+            ),
+            (
+                Store(key: CatalogKey("hr")!, title: "Zagreb", currency: Currency("EUR")!, collation: "hr"),
+                ["Cvijet", "Čaj", "Ćevap", "Dud", "Džem", "Đumbir"]
+            ),
+            (
+                Store(key: CatalogKey("en")!, title: "Dublin", currency: Currency("EUR")!),
+                ["Cola 0.33 l", "Cola 0,5 l", "Cola 1.25 l", "Cola 1,5 l", "Cola 2 l", "Cola 10 l"]
+            ),
+        ]
+        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
+            for (store, texts) in orders {
+                _ = try await catalog.put(store)
+                _ = try await catalog.put(Shelf(key: Self.dairy, title: texts[0]), in: store.key)
+                for (number, text) in texts.enumerated().reversed() {
+                    var product = Product(sku: SKU("p\(number)")!, name: text, priceMinor: 100)
+                    (product.brand, product.tags) = (text, [text])
+                    _ = try await catalog.put(product, in: store.key)
+                    _ = try await catalog.place(product.sku, on: Self.dairy, in: store.key)
+                    if number > 0 {
+                        _ = try await catalog.put(Shelf(key: CatalogKey("s\(number)")!, title: text), in: store.key)
+                    }
+                }
+            }
+            for (store, texts) in orders {
+                var request = PageRequest(store: store.key, shelf: Self.dairy, limit: 2)
+                for key in [SortKey.name, .brand] {
+                    request.sort = Sort(key, .ascending)
+                    var names: [String] = []
+                    request.after = nil
+                    repeat {
+                        let page = try await catalog.page(request)
+                        names += page.products.map(\.name)
+                        request.after = page.next
+                    } while request.after != nil
+                    #expect(names == texts, "\(store.key) by \(key)")
+                }
+                var shelves = ShelvesRequest(store: store.key, sort: .name, limit: 2)
+                var titles: [String] = []
+                repeat {
+                    let page = try await catalog.shelves(shelves)
+                    titles += page.shelves.map(\.shelf.title)
+                    shelves.after = page.next
+                } while shelves.after != nil
+                #expect(titles == texts, "\(store.key)")
+                request.facets = [.brand, .tag]
+                let facets = try #require(try await catalog.page(request).facets)
+                #expect(facets.brands.map(\.value) == texts, "\(store.key)")
+                #expect(facets.tags.map(\.value) == texts, "\(store.key)")
             }
         }
     }

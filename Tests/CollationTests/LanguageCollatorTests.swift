@@ -4,8 +4,8 @@ import Testing
 @testable import Collation
 
 @Suite struct LanguageCollatorTests {
-    private static func sorted(_ texts: [String], _ language: String, comparesDecimals: Bool = true) -> [String] {
-        let collator = LanguageCollator(language, comparesDecimals: comparesDecimals)!
+    private static func sorted(_ texts: [String], _ language: String) -> [String] {
+        let collator = LanguageCollator(language)!
         return texts.sorted { collator.key($0).lexicographicallyPrecedes(collator.key($1)) }
     }
 
@@ -39,21 +39,15 @@ import Testing
             let texts = numbers.map { "Cola \($0)\(suffix)" }
             #expect(Self.sorted(texts.reversed(), "root") == texts)
         }
-        let collator = LanguageCollator("en", comparesDecimals: true)!
+        let collator = LanguageCollator("en")!
         #expect(collator.key("Milk 1,5 %") == collator.key("Milk 1.5 %"))
         #expect(collator.key("Milk 1.5 %") == collator.key("Milk 1.50 %"))
-    }
-
-    @Test("Without decimals, numbers compare as in a numeric ICU collation")
-    func integers() {
-        let texts = ["Cola 0.5", "Cola 0.33", "Cola 2", "Cola 10"]
-        #expect(Self.sorted(texts.reversed(), "root", comparesDecimals: false) == texts)
     }
 
     @Test("Random decimals between the same texts compare by value")
     func randomDecimals() {
         var generator = SeededGenerator(seed: 1)
-        let collator = LanguageCollator("root", comparesDecimals: true)!
+        let collator = LanguageCollator("root")!
         func number() -> (Int, String) {
             let (whole, decimals) = (
                 Int.random(in: 0..<300, using: &generator), Int.random(in: 0...4, using: &generator)
@@ -90,13 +84,10 @@ import Testing
         #expect(DecimalText.prepared(text) == expected)
     }
 
-    @Test(
-        "Keys compare like ICU compares the texts, for texts of any characters and lengths",
-        arguments: [true, false]
-    )
-    func keys(_ comparesDecimals: Bool) {
+    @Test("Keys compare like ICU compares the texts, for texts of any characters and lengths")
+    func keys() {
         var generator = SeededGenerator(seed: 2)
-        let collator = LanguageCollator("hr", comparesDecimals: comparesDecimals)!
+        let collator = LanguageCollator("hr")!
         let letters = Array("aAbBčćdžđ zZ ß é e\u{301} 0123456789.,-'’ 牛 🍎 ъё\u{0}\n\u{FFFD}")
         func text() -> String {
             let length =
@@ -116,7 +107,7 @@ import Testing
 
     @Test("A key has no final zero, and grows with its text")
     func length() {
-        let collator = LanguageCollator("root", comparesDecimals: false)!
+        let collator = LanguageCollator("root")!
         #expect(collator.key("").count < 4)
         #expect(collator.key("Milk").last != 0)
         #expect(collator.key(String(repeating: "ǻ", count: 5000)).count > 5000)
@@ -129,30 +120,36 @@ import Testing
         for tag in [
             "", "x", "de_AT", "de-", "-de", "de--AT", "'; DROP", "deutschland-at", String(repeating: "a-", count: 40),
         ] {
-            #expect(LanguageCollator(tag, comparesDecimals: true) == nil, "\(tag)")
+            #expect(LanguageCollator(tag) == nil, "\(tag)")
         }
         for tag in ["de-u-kn-false", "de-x-foo", "de-U-co-phonebk", "de-u-co-phonebk-x-a"] {
             #expect(Self.sorted(["10 g", "2 g"], tag) == ["2 g", "10 g"], "\(tag)")
         }
         let (unknown, root) = (
-            LanguageCollator("tlh", comparesDecimals: true)!, LanguageCollator("root", comparesDecimals: true)!
+            LanguageCollator("tlh")!, LanguageCollator("root")!
         )
         #expect(unknown.key("Ärla 2") == root.key("Ärla 2"))
     }
 
-    @Test("Collators of one language have one version, of ICU and of its rules")
+    @Test("Callers share the collator of a language; texts that are not tags have the root's")
+    func sharing() {
+        #expect(LanguageCollator.of("cs") === LanguageCollator.of("cs"))
+        #expect(LanguageCollator.of("hr").compare("ćevap", "čaj") > 0)
+        #expect(LanguageCollator.of("de_AT").key("Ärla") == LanguageCollator.of("root").key("Ärla"))
+        for number in 0..<1000 { _ = LanguageCollator.of("en-x-\(number)") }
+        #expect(LanguageCollator.of("cs").compare("hora", "chata") < 0)
+    }
+
+    @Test("The version names ICU, its rules and those of decimals")
     func version() {
-        let versions = Set((0..<3).map { _ in LanguageCollator("cs", comparesDecimals: true)!.version })
-        #expect(versions.count == 1)
-        #expect(!versions.contains(LanguageCollator("cs", comparesDecimals: false)!.version))
-        let parts = versions.first!.split(separator: " ")
+        let parts = LanguageCollator.version.split(separator: " ")
         #expect(parts.count == 3)
         #expect(Int(parts[0].prefix { $0 != "." })! >= 50)
     }
 
     @Test("Many threads may use one collator")
     func threads() async {
-        let collator = LanguageCollator("cs", comparesDecimals: true)!
+        let collator = LanguageCollator("cs")!
         let texts = (0..<200).map { "Chléb \($0),5 kg" }
         let expected = texts.map(collator.key)
         await withTaskGroup(of: Bool.self) { group in

@@ -50,7 +50,7 @@ extension InMemoryCatalog {
             }
             return page.sorted(
                 by: sort ?? ListSort(setting: content?.settings[.listsSort]?.value),
-                self.ranks(page.entries.map(\.membership.list.name))
+                self.ranks(page.entries.map(\.membership.list.name), in: Store.languageOfNoStore)
             )
         }
     }
@@ -313,11 +313,12 @@ extension InMemoryCatalog {
                 }
             }
         }
-        facts.ranks = ranks(items.flatMap { [facts.name(of: $0), $0.text] })
+        facts.ranks = ranks(items.flatMap { [facts.name(of: $0), $0.text] }, in: facts.language)
         return facts
     }
 
-    private func ranks(_ names: [String]) -> [String: Int] {
+    private func ranks(_ names: [String], in language: String) -> [String: Int] {
+        let collate = collate(language)
         // Ties of the collation are broken by bytes.
         let sorted = Set(names).sorted { a, b in
             let order = collate(a, b)

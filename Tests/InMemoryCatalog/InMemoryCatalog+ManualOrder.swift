@@ -14,7 +14,7 @@ extension InMemoryCatalog {
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let dimension = head.state.comparisonDimension
+        let (dimension, collate) = (head.state.comparisonDimension, collate(head.store.language))
         func sorted(_ sort: Sort) -> [String] {
             listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
         }

@@ -49,10 +49,14 @@ package final class InMemoryCatalog: CatalogStore {
     let users = Mutex<[UserID: UserContent]>([:])
     let userLogs = Mutex(UserLogs())
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
-    let collate: Collator
+    /// Returns the order of texts in a language.
+    let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
 
-    package init(collate: @escaping Collator, clock: @escaping @Sendable () -> Timestamp = Timestamp.now) {
+    package init(
+        collate: @escaping @Sendable (String) -> Collator,
+        clock: @escaping @Sendable () -> Timestamp = Timestamp.now
+    ) {
         self.collate = collate
         self.clock = clock
     }
@@ -77,16 +81,21 @@ package final class InMemoryCatalog: CatalogStore {
     package func store(_ key: CatalogKey) async throws(CatalogError) -> Store { try read(key) { $0.store } }
 
     package func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {
-        let states = try read(request.store) { store in
-            store.shelfOrder.compactMap { store.shelves[$0] }.filter { !$0.isRemoved }.map { self.state($0, store) }
+        let (states, language) = try read(request.store) { store in
+            let shelves = store.shelfOrder.compactMap { store.shelves[$0] }.filter { !$0.isRemoved }
+            return (shelves.map { self.state($0, store) }, store.store.language)
         }
+        let collate = collate(language)
         let sorted: [ShelfState] =
             switch request.sort {
             case .position: states
             case .name, .nameDescending:
                 states.sorted { a, b in
                     let order = collate(a.shelf.title, b.shelf.title)
-                    let isBefore = order == 0 ? a.shelf.key < b.shelf.key : order < 0
+                    let (x, y) = (a.shelf.title, b.shelf.title)
+                    let isBefore =
+                        order != 0
+                        ? order < 0 : x == y ? a.shelf.key < b.shelf.key : x.utf8.lexicographicallyPrecedes(y.utf8)
                     return isBefore == (request.sort == .name)
                 }
             case .modified, .modifiedDescending:
@@ -136,12 +145,13 @@ package final class InMemoryCatalog: CatalogStore {
         let planned = try PlannedPage(request, basis(head, request.user))
         let plan = planned.plan
         let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+        let collate = collate(head.store.language)
         let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
         var page = PageOf(planned, scope: request.scope, listings: listed, into: items(planned), matches: sorted.count)
-        if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product)) }
+        if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product), head.store.language) }
         return page
     }
 
@@ -172,7 +182,7 @@ package final class InMemoryCatalog: CatalogStore {
         let (head, listings) = try read(address.store, address.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(store, shelf))
         }
-        let basis = basis(head, user)
+        let (basis, collate) = (basis(head, user), collate(head.store.language))
         let orders = views.map { asked in
             let view = head.resolve(asked, remembering: basis.views)
             let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
@@ -228,14 +238,17 @@ package final class InMemoryCatalog: CatalogStore {
     // MARK: - Parts
 
     /// Counts each facet, ignoring the facet's own filter.
-    private func facets(_ plan: PagePlan, _ products: [Product]) -> Facets {
+    private func facets(_ plan: PagePlan, _ products: [Product], _ language: String) -> Facets {
+        let collate = collate(language)
         func left(without keys: Set<FilterKey>) -> [Product] {
             let filter = plan.view.filter.without(keys)
             return products.filter { filter.accepts($0, in: plan.currency) }
         }
         func counts(_ values: [String]) -> [Facets.Count] {
             Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
-                a.count == b.count ? collate(a.value, b.value) < 0 : a.count > b.count
+                if a.count != b.count { return a.count > b.count }
+                let order = collate(a.value, b.value)
+                return order == 0 ? a.value.utf8.lexicographicallyPrecedes(b.value.utf8) : order < 0
             }
         }
         var facets = Facets(counted: plan.facets)

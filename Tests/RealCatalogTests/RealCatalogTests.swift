@@ -268,7 +268,7 @@ import TestSupport
         #expect(listings.count == state.productCount)
         #expect(Set(listings.map(\.product.sku)).count == state.productCount)
         guard sort != .position else { return }
-        let collate = collator()
+        let collate = collator(try await catalog.store(store).language)
         let isInOrder = zip(listings, listings.dropFirst()).allSatisfy {
             sort.precedes($0, $1, dimension: state.comparisonDimension, collate: collate)
         }

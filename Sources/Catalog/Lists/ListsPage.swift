@@ -35,7 +35,7 @@ package struct ListsPage: Sendable, Hashable {
 
     /// Returns the page in the order of a sort; ties are broken by the user's order.
     ///
-    /// - Parameter ranks: the rank of each name in the catalog's collation.
+    /// - Parameter ranks: the rank of each name.
     package func sorted(by sort: ListSort, _ ranks: [String: Int]) -> ListsPage {
         var page = self
         page.sort = sort

@@ -15,7 +15,7 @@ package struct Facets: Sendable, Hashable {
     package var total = 0
     /// The facets that were counted.
     package let counted: Set<Facet>
-    /// The counts by descending count, then by value in the catalog's collation.
+    /// The counts by descending count, then by value in the language of the store.
     package var brands: [Count] = []
     package var tags: [Count] = []
     package var inStock = 0

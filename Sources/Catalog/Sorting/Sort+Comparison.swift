@@ -1,4 +1,4 @@
-/// Compares two texts in the catalog's collation: negative, zero or positive. It is passed in, because it must be the
+/// Compares two texts in the language of the store: negative, zero or positive. It is passed in, because it must be the
 /// database's own.
 package typealias Collator = @Sendable (String, String) -> Int
 
@@ -7,7 +7,7 @@ extension Sort {
     ///
     /// - Parameters:
     ///   - dimension: the shelf's comparison dimension.
-    ///   - collate: the catalog's collation; equal texts are then compared by bytes.
+    ///   - collate: the store's language; equal texts are then compared by bytes.
     package func precedes(_ a: Listing, _ b: Listing, dimension: Dimension, collate: Collator) -> Bool {
         if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
         for term in terms {

@@ -3,8 +3,10 @@ package struct Store: Hashable, Sendable {
     package var key: CatalogKey
     package var title: String
     package var currency: Currency
-    /// The language of its texts as a BCP 47 tag; it does not affect collation.
+    /// The language and region of its readers as a BCP 47 tag.
     package var locale: String
+    /// The language by whose rules names, brands and titles are ordered, as a BCP 47 tag or `root`; nil for that of the locale.
+    package var collation: String?
     package var unitPricing: UnitPricing
     package var soldOut: SoldOut
     package var defaultSort: Sort?
@@ -18,7 +20,8 @@ package struct Store: Hashable, Sendable {
         key: CatalogKey,
         title: String,
         currency: Currency,
-        locale: String = "en",
+        locale: String = defaultLocale,
+        collation: String? = nil,
         unitPricing: UnitPricing = .eu,
         soldOut: SoldOut = .last,
         defaultSort: Sort? = nil,
@@ -31,6 +34,7 @@ package struct Store: Hashable, Sendable {
         self.title = title
         self.currency = currency
         self.locale = locale
+        self.collation = collation
         self.unitPricing = unitPricing
         self.soldOut = soldOut
         self.defaultSort = defaultSort
@@ -46,13 +50,17 @@ package struct Store: Hashable, Sendable {
             )
     }
 
-    /// Whether a text has the letters of a BCP 47 language tag: it is not looked up.
-    package static func isLocale(_ text: String) -> Bool {
-        (1...35).contains(text.utf8.count)
-            && text.utf8.allSatisfy {
-                $0 == UInt8(ascii: "-") || Character(UnicodeScalar($0)).isLetter || (48...57).contains($0)
+    /// Whether a text has the form of a BCP 47 language tag: parts of 1 to 8 letters or digits. It is not looked up.
+    package static func isLanguageTag(_ text: String) -> Bool {
+        (2...languageTagLimit).contains(text.utf8.count)
+            && text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { part in
+                (1...8).contains(part.count)
+                    && part.allSatisfy { (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) }
             }
     }
+
+    /// The language by whose rules names, brands and titles are ordered, as a BCP 47 tag or `root`.
+    package var language: String { collation ?? locale }
 
     /// The rule of the next count.
     package var popularityRule: PopularityCount {
@@ -66,7 +74,12 @@ package struct Store: Hashable, Sendable {
     /// Returns the day to which scores are scaled; for a sliding window, the day of the last count.
     package func scoreDay(on day: Int) -> Int { lastCount.metric == .decay ? day : lastCount.day ?? day }
 
+    package static let defaultLocale = "en"
+    /// The language of texts that belong to no store: its rules are those of most languages.
+    package static let languageOfNoStore = "root"
     package static let titleLimit = 200
+    /// The number of characters of a language tag.
+    package static let languageTagLimit = 35
     package static let halfLifeRange = 1...3650
     package static let boostLimit = 1_000_000.0
 }

@@ -12,15 +12,13 @@ extension Store {
         guard let currency = Currency(code) else {
             throw .unprocessable(field: "currency", detail: "“\(code)” is not an ISO 4217 code")
         }
-        let locale = try reader.string("locale", bytes: 35) ?? "en"
-        guard Store.isLocale(locale) else {
-            throw .unprocessable(field: "locale", detail: "“\(locale)” is not a BCP 47 language tag, such as en-IE")
-        }
+        let locale = try reader.languageTag("locale") ?? Self.defaultLocale
         self.init(
             key: key,
             title: title,
             currency: currency,
             locale: locale,
+            collation: try reader.languageTag("collation"),
             unitPricing: try reader.choice("unit_pricing") ?? .eu,
             soldOut: try reader.choice("sold_out") ?? .last,
             defaultSort: try reader.sort("default_sort"),
@@ -42,5 +40,16 @@ extension Store {
             )
         }
         try reader.end()
+    }
+}
+
+extension BodyReader {
+    /// Returns a language tag; nil if it is missing or null.
+    fileprivate mutating func languageTag(_ name: String) throws(CatalogError) -> String? {
+        guard let tag = try string(name, bytes: Store.languageTagLimit) else { return nil }
+        guard Store.isLanguageTag(tag) else {
+            throw .unprocessable(field: name, detail: "“\(tag)” is not a BCP 47 language tag, such as en-IE")
+        }
+        return tag
     }
 }

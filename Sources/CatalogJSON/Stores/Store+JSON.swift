@@ -7,6 +7,7 @@ extension Store {
             json.field("title", title)
             json.field("currency", currency.code)
             json.field("locale", locale)
+            json.field("collation", collation)
             json.field("unit_pricing", unitPricing.rawValue)
             json.field("sold_out", soldOut.rawValue)
             json.field("default_sort", defaultSort?.description)

@@ -26,8 +26,6 @@ package final class Database: Sendable {
     let storeIDs = StoreIDs()
     /// Whether tables are distributed; nil before it is known.
     private let distribution = Mutex<Bool?>(nil)
-    /// The reader of shelves, with the collator of sort keys; nil before it is known.
-    private let knownReader = Mutex<ShelfReader?>(nil)
 
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
@@ -195,28 +193,12 @@ package final class Database: Sendable {
         }
     }
 
-    /// Returns the collator of the deployment, by which writers compute sort keys.
-    func collator() async throws(CatalogError) -> LanguageCollator { try await shelfReader().collator }
-
-    /// Returns the reader of shelves.
-    func shelfReader() async throws(CatalogError) -> ShelfReader {
-        if let known = knownReader.withLock({ $0 }) { return known }
-        return try await mappingErrors {
-            let found = ShelfReader(
-                collator: try await writes.perform(within: .lookup) { try Recollation.collator($0) }
-            )
-            knownReader.withLock { $0 = found }
-            return found
-        }
-    }
-
     /// Returns a warning if other sort keys than this program's may be stored; nil if none are.
     package func collationWarning() async throws(CatalogError) -> String? {
-        let version = try await collator().version
-        return try await mappingErrors {
+        try await mappingErrors {
             let stored = try await writes.perform(within: .lookup) { try Recollation.version($0) }
-            return stored == version
-                ? nil : "\(Recollation.warning(stored: stored, own: version)); run: \(Recollation.remedy)"
+            return stored == LanguageCollator.version
+                ? nil : "\(Recollation.warning(stored: stored)); run: \(Recollation.remedy)"
         }
     }
 

@@ -52,7 +52,6 @@ package struct Doctor: Sendable {
             // `DoctorCluster` has a finding about a worker.
             if state != .worker { findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state))) }
             if state.isUsable {
-                findings += try Self.collation(connection)
                 findings.append(try Self.sortKeys(connection))
                 findings += try Self.indexes(connection)
                 findings += DoctorOperations.findings(try DoctorOperations.runs(connection), now: .now())
@@ -126,28 +125,11 @@ package struct Doctor: Sendable {
         )
     }
 
-    private static func collation(_ connection: isolated PostgresConnection) throws -> [Finding] {
-        try connection.query(
-            DoctorStatements.collation
-        ) { rows in
-            try rows.map { row in
-                let (made, actual) = (try row.textOrNil(0) ?? "", try row.textOrNil(1) ?? "")
-                let text =
-                    made == actual
-                    ? "collation catalog: version \(made)"
-                    : "collation catalog was created with version \(made), but the library has \(actual): names may be missorted"
-                let indexes =
-                    "REINDEX TABLE shelf; ALTER COLLATION catalog REFRESH VERSION"
-                return Finding(made == actual, text, "psql \"$DATABASE_URL\" -c '\(indexes)'")
-            }
-        }
-    }
-
     private static func sortKeys(_ connection: isolated PostgresConnection) throws -> Finding {
-        let own = try Recollation.collator(connection).version
         let stored = try Recollation.version(connection)
-        let text = stored == own ? "sort keys: collator \(own)" : Recollation.warning(stored: stored, own: own)
-        return Finding(stored == own, text, Recollation.remedy)
+        let isCurrent = stored == LanguageCollator.version
+        let text = isCurrent ? "sort keys: those of this program's collator" : Recollation.warning(stored: stored)
+        return Finding(isCurrent, text, Recollation.remedy)
     }
 
     private static func indexes(_ connection: isolated PostgresConnection) throws -> [Finding] {

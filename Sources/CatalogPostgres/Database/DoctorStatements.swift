@@ -33,11 +33,6 @@ enum DoctorStatements {
     static let availableConnections: PostgresStatement = """
         SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint
         """
-    /// The collation's version at creation, and the library's current version.
-    static let collation: PostgresStatement = """
-        SELECT collversion, pg_collation_actual_version(oid) FROM pg_collation
-        WHERE collname = 'catalog' AND pg_collation_is_visible(oid)
-        """
     /// Whether the server is a standby, its cluster, and the position up to which it has replayed the log.
     static let replica: PostgresStatement = """
         SELECT pg_is_in_recovery(), (SELECT system_identifier FROM pg_control_system()),

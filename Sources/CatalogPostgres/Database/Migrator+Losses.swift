@@ -8,7 +8,7 @@ extension Migrator {
     package func losses(to target: Int) async throws -> [MigrationLoss] {
         try await alone {
             try await retryingLocks("the check for deleted data", isRolledBack: true) { connection in
-                let steps = try checkedSteps(to: target, "root", connection).filter {
+                let steps = try checkedSteps(to: target, connection).filter {
                     if case .down = $0 { true } else { false }
                 }
                 guard !steps.isEmpty else { return [] }

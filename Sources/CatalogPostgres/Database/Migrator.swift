@@ -6,7 +6,7 @@ package import Schema
 package struct Migrator: Sendable {
     /// A step of a migration, for reports.
     package enum Step: Sendable, Equatable {
-        case collation(locale: String)
+        case collation
         case up(version: Int, name: String)
         case down(version: Int, name: String)
         /// The distribution of tables by Citus, with the number of tables and partitions; nil before it is known.
@@ -14,7 +14,7 @@ package struct Migrator: Sendable {
 
         package var description: String {
             switch self {
-            case .collation(let locale): "collation catalog (\(locale))"
+            case .collation: "collation of earlier versions"
             case .up(let version, let name): "v\(version) \(name)"
             case .down(let version, let name): "v\(version) \(name), reverted"
             case .distribution(let tables):
@@ -48,28 +48,21 @@ package struct Migrator: Sendable {
     ///
     /// - Parameters:
     ///   - target: the version; by default the newest.
-    ///   - locale: the locale of a new collation: a BCP 47 tag, or `root`.
     ///   - distributes: whether Citus distributes the tables if they are not distributed yet.
     ///   - isDryRun: whether to report the steps without applying them.
     ///   - onProgress: called after each batch.
     /// - Returns: the steps, in order.
     package func migrate(
         to target: Int? = nil,
-        locale: String = "root",
         distributes: Bool = false,
         isDryRun: Bool = false,
         onProgress: @escaping @Sendable (Progress) -> Void = { _ in }
     ) async throws -> [Step] {
-        guard
-            locale.utf8.allSatisfy({
-                $0 == UInt8(ascii: "-") || (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0)
-            })
-        else { throw PostgresError(.misuse, "locale must be a BCP 47 tag, such as sv or de-AT, or root") }
         return try await alone {
             let (steps, isDistributed) = try await pool.perform { connection in
                 if distributes { try Distribution.check(connection) }
                 return (
-                    try checkedSteps(to: target ?? migrations.count, locale, connection),
+                    try checkedSteps(to: target ?? migrations.count, connection),
                     try Distribution.isDistributed(connection)
                 )
             }
@@ -114,7 +107,6 @@ package struct Migrator: Sendable {
     /// Returns the steps, after checking the schema.
     func checkedSteps(
         to target: Int,
-        _ locale: String,
         _ connection: isolated PostgresConnection
     ) throws -> [Step] {
         switch try Self.schemaState(connection, against: migrations) {
@@ -126,7 +118,7 @@ package struct Migrator: Sendable {
             throw PostgresError(.misuse, "migration \(version) differs from the one that was applied")
         case .compatible: return []
         case .worker: throw PostgresError(.misuse, Distribution.workerRefusal)
-        case .current, .empty, .outdated: return try steps(to: target, locale, connection)
+        case .current, .empty, .outdated: return try steps(to: target, connection)
         }
     }
 
@@ -152,16 +144,18 @@ package struct Migrator: Sendable {
         }
     }
 
+    /// The last version of the schema whose texts have a collation, which its first migration needs.
+    private static let lastVersionWithCollation = 30
+
     /// Returns the steps that lead from the schema's state to a version.
     func steps(
         to target: Int,
-        _ locale: String,
         _ connection: isolated PostgresConnection
     ) throws -> [Step] {
         let hasCollation = try connection.query(MigrationStatements.hasCollation) { $0.count > 0 }
         let applied = try Self.appliedVersion(connection)
         var steps: [Step] = []
-        if !hasCollation { steps.append(.collation(locale: (locale == "root" ? "und" : locale) + "-u-kn-true")) }
+        if !hasCollation, applied <= Self.lastVersionWithCollation { steps.append(.collation) }
         for migration in migrations where migration.version > applied && migration.version <= target {
             steps.append(.up(version: migration.version, name: migration.name))
         }
@@ -216,7 +210,8 @@ package struct Migrator: Sendable {
     private func run(program title: String, _ onProgress: (Int) -> Void) async throws {
         switch title {
         case "sort keys of products", "sort keys of products written meanwhile":
-            _ = try await Recollation(pool).computeFirst(onProgress)
+            try await Recollation(pool).computeAll(.products, onProgress)
+        case "sort keys in the languages of stores": try await Recollation(pool).computeAll(.all, onProgress)
         default: preconditionFailure("no part of a migration is “\(title)”")
         }
     }
@@ -282,10 +277,10 @@ package struct Migrator: Sendable {
     /// - Parameter isDistributed: whether Citus has distributed the tables.
     func run(_ step: Step, isDistributed: Bool, _ connection: isolated PostgresConnection) throws {
         switch step {
-        case .collation(let locale):
+        case .collation:
             try connection.run(
                 script:
-                    "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = '\(locale)', deterministic = true)"
+                    "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = 'und-u-kn-true', deterministic = true)"
             )
         case .up(let version, _):
             try Self.execute(migrations[version - 1].up(isDistributed: isDistributed), connection)

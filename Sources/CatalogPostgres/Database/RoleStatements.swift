@@ -9,13 +9,11 @@ enum RoleStatements {
         SELECT relname::text FROM pg_class
         WHERE relkind IN ('r', 'p') AND relnamespace = current_schema()::regnamespace ORDER BY relname
         """
-    /// The schema's functions and collations, as `ALTER` names them.
+    /// The schema's functions, as `ALTER` names them.
     static let others: PostgresStatement = """
         SELECT 'FUNCTION ' || p.oid::regprocedure::text FROM pg_proc p
         WHERE p.pronamespace = current_schema()::regnamespace AND NOT EXISTS (
             SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')
-        UNION ALL SELECT 'COLLATION ' || quote_ident(n.nspname) || '.' || quote_ident(c.collname)
-        FROM pg_collation c JOIN pg_namespace n ON n.oid = c.collnamespace WHERE n.oid = current_schema()::regnamespace
         ORDER BY 1
         """
 }

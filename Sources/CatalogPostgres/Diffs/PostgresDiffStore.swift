@@ -10,7 +10,7 @@ struct PostgresDiffStore: DiffStore {
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
             try await pages.database.reading(request.store) { source in
-                let load = try await pages.shelves.beginLoad(source)
+                let load = pages.shelves.beginLoad(source)
                 // All statements see one snapshot.
                 return try await source.snapshot(within: .shelf) { connection in
                     let address = ShelfAddress(request.store, request.shelf)

@@ -62,9 +62,9 @@ package struct CatalogGenerator: Sendable {
         guard try StoreLifecycle.create(store, newID: id, connection) == id else {
             throw CatalogError.conflict("store “\(Self.store)” exists, or existed; start from an empty database")
         }
-        let collator = try Recollation.collator(connection)
+        let collator = LanguageCollator.of(store.language)
         let sizes = sizes
-        try copyShelves(connection, id, sizes)
+        try copyShelves(connection, id, sizes, collator)
         for table in Table.allCases {
             try copyRows(connection, table, id, sizes, collator) { if table == .placement { onProgress($0) } }
         }
@@ -80,13 +80,20 @@ package struct CatalogGenerator: Sendable {
         ) { try $0.map { (drop: try $0.text(0), make: try $0.text(1)) } }
     }
 
-    private func copyShelves(_ connection: isolated PostgresConnection, _ store: Int32, _ sizes: [Int]) throws {
+    private func copyShelves(
+        _ connection: isolated PostgresConnection,
+        _ store: Int32,
+        _ sizes: [Int],
+        _ collator: LanguageCollator
+    ) throws {
         var text = CopyText()
         for (index, position) in PathKey.appending(shelves, after: nil).enumerated() {
             text.field(store)
             text.field(index + 1)
             text.field("shelf-\(index + 1)")
-            text.field("Shelf \(index + 1)")
+            let title = "Shelf \(index + 1)"
+            text.field(title)
+            text.field(bytes: collator.key(title))
             text.field(bytes: position.bytes)
             text.field(sizes[index])
             text.raw("now()")

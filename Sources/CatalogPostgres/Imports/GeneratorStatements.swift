@@ -15,6 +15,6 @@ enum GeneratorStatements {
         WHERE NOT EXISTS (SELECT FROM pg_constraint c WHERE c.conindid = x.indexrelid)
         """
     static let copyShelves: PostgresStatement = """
-        COPY shelf (store_id, shelf_id, key, title, position, product_count, modified_at) FROM STDIN
+        COPY shelf (store_id, shelf_id, key, title, title_key, position, product_count, modified_at) FROM STDIN
         """
 }

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
+internal import Collation
 internal import LibPQ
 internal import Ordering
 
@@ -117,6 +118,11 @@ struct ImportApplication: Sendable {
         guard currency == store.currency else {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
         }
+        guard found.store.language == store.language else {
+            throw CatalogError.conflict(
+                "the language of store “\(key)” changed to \(found.store.language) during the import; import the file again"
+            )
+        }
         if found.id != stagedID {
             // Another writer has created the store since, or it was deleted before and has its id again.
             let staged: [PostgresValue] = [id.parameter, .int4(stagedID)]
@@ -171,6 +177,7 @@ struct ImportApplication: Sendable {
                     .int4(storeID), .int8Array(range.map { Int64(Int(next.id) + $0) }),
                     .textArray(created[range].map(\.key.text)), .textArray(created[range].map(\.title)),
                     .byteaArray(positions[range].map(\.bytes)),
+                    .byteaArray(created[range].map { store.collator.key($0.title) }),
                 ]
             )
         }

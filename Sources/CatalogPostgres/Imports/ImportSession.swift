@@ -13,8 +13,6 @@ final class ImportSession {
     let options: ImportOptions
     let id: ImportID
     let lookup: ShelfLookup
-    /// The collator of sort keys.
-    private let collator: LanguageCollator
     var columns = ImportColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
@@ -43,6 +41,9 @@ final class ImportSession {
         var id: Int32?
         var currency: Currency
         var pricing = UnitPricing.eu
+        /// The language of its sort keys.
+        var language: String
+        var collator: LanguageCollator
         var exists: Bool
         /// How often the store was deleted before; nil for a new one.
         var deletions: Int32?
@@ -58,11 +59,9 @@ final class ImportSession {
         _ configuration: PostgresConfiguration,
         _ id: ImportID,
         _ options: ImportOptions,
-        _ database: Database,
-        _ collator: LanguageCollator
+        _ database: Database
     ) {
         lookup = ShelfLookup(database: database)
-        self.collator = collator
         self.connection = connection
         self.configuration = configuration
         self.id = id
@@ -320,6 +319,8 @@ final class ImportSession {
         StoreImport(
             id: nil,
             currency: currency,
+            language: Store.defaultLocale,
+            collator: .of(Store.defaultLocale),
             exists: false,
             shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
         )
@@ -351,7 +352,7 @@ final class ImportSession {
 
     /// Writes a row for each shelf of a product, or one without a shelf.
     private func write(_ record: ImportRecord, _ number: Int, shelves: [CatalogKey], to rows: inout CopyText) {
-        let keys = SortKeys(of: record.product, collator)
+        let keys = SortKeys(of: record.product, stores[record.store]!.collator)
         guard !shelves.isEmpty else { return write(record, keys, number, shelf: nil, part: 0, to: &rows) }
         for (part, shelf) in shelves.enumerated() { write(record, keys, number, shelf: shelf, part: part, to: &rows) }
     }
@@ -392,7 +393,7 @@ final class ImportSession {
                     try $0.map {
                         (
                             try $0.text(0), try $0.text(1), try $0.int4(2), try $0.text(3), try $0.text(4),
-                            try $0.int4(5)
+                            try $0.int4(5), try $0.text(6)
                         )
                     }
                 },
@@ -415,7 +416,7 @@ final class ImportSession {
                 (try CatalogKey(stored: key), title, try parent.map { try CatalogKey(stored: $0) })
             )
         }
-        for (key, code, id, pricing, locale, deletions) in known {
+        for (key, code, id, pricing, locale, deletions, language) in known {
             let pricing = UnitPricing(rawValue: pricing) ?? .eu
             sizes.add(try CatalogKey(stored: key), pricing: pricing, locale: locale)
             guard let currency = Currency(code) else {
@@ -428,6 +429,8 @@ final class ImportSession {
                 id: id,
                 currency: currency,
                 pricing: pricing,
+                language: language,
+                collator: .of(language),
                 exists: true,
                 deletions: deletions,
                 shelves: ShelfKeyGenerator(

@@ -73,8 +73,7 @@ package struct Importer: Sendable {
             pool.configuration,
             id,
             options,
-            database,
-            try await database.collator()
+            database
         )
         do {
             try await session.begin()

@@ -59,10 +59,6 @@ enum ListStatements {
                 WHERE \(PlacementStatements.key("q", store: "$1", shelf: "p.shelf_id", sku: "s.sku")) OFFSET 0) o
             ORDER BY s.sku, h.position, o.key) AS f
         """
-    /// The ranks of texts, `$1`, in the catalog's collation.
-    static let ranks: PostgresStatement = """
-        SELECT t.text, dense_rank() OVER (ORDER BY t.text COLLATE catalog) FROM unnest($1) AS t (text)
-        """
     /// A user's events after a revision, `$2`, and the horizon of purged events, from one snapshot.
     static let changes: PostgresStatement = """
         SELECT a.horizon, e.revision, e.data FROM user_account a

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
+internal import Collation
 internal import LibPQ
 internal import Ordering
 
@@ -133,15 +134,20 @@ struct ListWriter {
         guard sorts.contains(where: { [.name, .nameDescending].contains($0) }) else { return facts }
         // Rank both names: the product may be deleted before the next read.
         let names = Set(items.flatMap { [facts.name(of: $0), $0.text] })
-        facts.ranks = try ranks(of: names, connection)
+        facts.ranks = ranks(of: names, in: facts.language)
         return facts
     }
 
-    /// Returns the ranks of texts in the catalog's collation.
-    static func ranks(of texts: Set<String>, _ connection: isolated PostgresConnection) throws -> [String: Int] {
-        try connection.query(ListStatements.ranks, [.textArray(Array(texts))]) { rows in
-            Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
+    /// Returns the ranks of texts in a language; different texts with equal keys are ordered by their bytes.
+    ///
+    /// - Complexity: O(*n* log *n*) for *n* texts.
+    static func ranks(of texts: Set<String>, in language: String) -> [String: Int] {
+        let collator = LanguageCollator.of(language)
+        let sorted = texts.map { (key: collator.key($0), text: $0) }.sorted { a, b in
+            a.key == b.key
+                ? a.text.utf8.lexicographicallyPrecedes(b.text.utf8) : a.key.lexicographicallyPrecedes(b.key)
         }
+        return Dictionary(uniqueKeysWithValues: sorted.enumerated().map { ($1.text, $0) })
     }
 
     // MARK: - Writing

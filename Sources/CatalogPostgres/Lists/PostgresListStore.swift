@@ -29,7 +29,7 @@ struct PostgresListStore: ListStore {
                 let remembered = try sort == nil ? Self.listsSettings(user, connection)[SettingKey.listsSort.text] : nil
                 let wanted = sort ?? ListSort(setting: remembered)
                 let names = wanted == .name ? Set(page.entries.map(\.membership.list.name)) : []
-                return page.sorted(by: wanted, names.isEmpty ? [:] : try ListWriter.ranks(of: names, connection))
+                return page.sorted(by: wanted, ListWriter.ranks(of: names, in: Store.languageOfNoStore))
             }
         }
     }

@@ -16,7 +16,6 @@ struct OrderEditor {
     private let firstGap: OrderGap?
     /// The store that reads the shelf's products in the order of a sort.
     private let pages: PostgresPageStore
-    private let reader: ShelfReader
 
     /// A shelf whose row is locked.
     struct LockedShelf {
@@ -46,7 +45,6 @@ struct OrderEditor {
         _ request: OrderEditRequest,
         _ storeID: Int32,
         _ pages: PostgresPageStore,
-        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws -> OrderEditor {
         let id = try connection.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
@@ -81,8 +79,7 @@ struct OrderEditor {
             shelf: shelf,
             rows: rows,
             firstGap: gap,
-            pages: pages,
-            reader: reader
+            pages: pages
         )
     }
 
@@ -230,7 +227,7 @@ struct OrderEditor {
 
     /// Returns the shelf's products in the order of a sort.
     func ids(by sort: Sort, _ connection: isolated PostgresConnection) throws -> [String] {
-        try pages.ids(ShelfAddress(request.store, request.shelf), by: sort, reader, connection)
+        try pages.ids(ShelfAddress(request.store, request.shelf), by: sort, connection)
     }
 
     /// Writes the remaining keys and records what an undo needs.

@@ -14,12 +14,11 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
-            let reader = try await database.shelfReader()
             let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
                 connection in
                 let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
-                    try OrderEditor.lockShelf(request, store.id, pages, reader, connection).run(connection)
+                    try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
                 let commits = outcome.change != nil && !request.isDryRun

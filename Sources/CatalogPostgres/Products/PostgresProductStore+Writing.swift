@@ -10,9 +10,8 @@ extension PostgresProductStore {
         pricedIn currency: Currency?,
         replacing expected: Timestamp?
     ) async throws(CatalogError) -> Bool {
-        let keys = SortKeys(of: product, try await database.collator())
-        return try await database.write(to: store) { connection in
-            // Lock the store only against currency changes.
+        try await database.write(to: store) { connection in
+            // Lock the store only against changes of its currency and its language.
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
@@ -26,7 +25,8 @@ extension PostgresProductStore {
             }
             let isNew = try connection.query(
                 ProductStatements.upsert,
-                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange] + keys.values
+                key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
+                    + SortKeys(of: product, in: found.store.language).values
             ) { try $0.first { try $0.bool(0) } }
             let isChanged = isNew != nil
             if old == nil {

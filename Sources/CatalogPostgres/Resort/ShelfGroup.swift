@@ -26,17 +26,16 @@ struct ShelfGroup: Sendable {
     /// - Returns: a report of each changed shelf.
     func update() async throws -> [ShelfResort] {
         let isDistributed = try await pages.database.isDistributed()
-        let reader = try await pages.database.shelfReader()
         return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             let locked = try lock(connection)
             if request.isDryRun { try countPurchases(isDistributed: isDistributed, connection) }
-            var tables = try tablesBefore(locked, reader, connection)
+            var tables = try tablesBefore(locked, connection)
             let before = try ordersBefore(locked, tables)
             let rescored = try copyScores(connection)
-            try refresh(&tables, rescored, reader, connection)
+            try refresh(&tables, rescored, connection)
             let plans = try plans(of: locked, before, tables, rescored, connection)
             try write(plans.filter(\.isOutdated), connection)
             let duration = (ContinuousClock.now - start) / max(1, locked.count)
@@ -107,7 +106,6 @@ struct ShelfGroup: Sendable {
     /// Returns the shelves whose products are sorted, before their scores change.
     private func tablesBefore(
         _ shelves: [ResortedShelf],
-        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws -> [Int32: ShelfTable] {
         var tables: [Int32: ShelfTable] = [:]
@@ -115,7 +113,7 @@ struct ShelfGroup: Sendable {
         where shelf.source != nil
             || (isDisplayCompared(shelf) && (due.ids.contains(shelf.id) || shelf.mayHaveOtherProducts))
         {
-            tables[shelf.id] = try pages.shelves.locked(shelf.head, reader, connection)
+            tables[shelf.id] = try pages.shelves.locked(shelf.head, connection)
         }
         return tables
     }
@@ -133,13 +131,12 @@ struct ShelfGroup: Sendable {
     private func refresh(
         _ tables: inout [Int32: ShelfTable],
         _ rescored: [Int32: Int],
-        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws {
         for (shelf, table) in tables where rescored[shelf, default: 0] > 0 {
             if let products = due.products?[shelf] {
-                tables[shelf] = table.applying(try reader.products(products, shelf, of: storeID, connection))
-            } else if let found = try reader.readWhole(shelf, of: storeID, connection) {
+                tables[shelf] = table.applying(try ShelfReader.products(products, shelf, of: storeID, connection))
+            } else if let found = try ShelfReader.readWhole(shelf, of: storeID, connection) {
                 tables[shelf] = found.table
             }
         }

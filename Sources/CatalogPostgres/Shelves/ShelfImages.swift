@@ -44,9 +44,10 @@ package struct ShelfImages: Sendable {
     /// - Returns: the number of its products; nil if it is not stored.
     func write(_ entry: ImageQueue.Entry, at now: Timestamp) async throws(CatalogError) -> Int? {
         try await database.mappingErrors {
-            let (reader, location) = (try await database.shelfReader(), entry.location)
+            let location = entry.location
             let values: [PostgresValue] = [
-                .int4(location.storeID), .int4(location.shelfID), .int8(reader.imageFormat), .int8(entry.tolerance),
+                .int4(location.storeID), .int4(location.shelfID), .int8(ShelfReader.imageFormat),
+                .int8(entry.tolerance),
             ]
             let state = try await database.batch.perform(within: .lookup) { connection in
                 try connection.query(ShelfImageStatements.state, values) {
@@ -58,7 +59,7 @@ package struct ShelfImages: Sendable {
             var made = entry.image.flatMap { $0.version == state.version ? $0 : nil }
             if made == nil {
                 made = try await database.longReads.snapshot(within: .shelf) {
-                    let found = try reader.readWhole(location.shelfID, of: location.storeID, $0)
+                    let found = try ShelfReader.readWhole(location.shelfID, of: location.storeID, $0)
                     return found.flatMap { found in found.shown?.image.map { (found.version, $0) } }
                 }
             }
@@ -66,7 +67,7 @@ package struct ShelfImages: Sendable {
             let bytes = made.image.bytes
             guard bytes.count <= Self.largest else { return nil }
             let image: [PostgresValue] = [
-                .int4(location.storeID), .int4(location.shelfID), .int8(made.version), .int8(reader.imageFormat),
+                .int4(location.storeID), .int4(location.shelfID), .int8(made.version), .int8(ShelfReader.imageFormat),
                 .timestamptz(now.microseconds), .bytea(bytes),
             ]
             try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, image) }
@@ -119,9 +120,8 @@ package struct ShelfImages: Sendable {
     }
 
     private func readLastUsed(until deadline: ContinuousClock.Instant) async throws -> Int {
-        let reader = try await database.shelfReader()
         let locations = try await database.longReads.perform(within: .shelf) { connection in
-            let parameters: [PostgresValue] = [.int8(reader.imageFormat), .int8(Self.shelvesAtStart)]
+            let parameters: [PostgresValue] = [.int8(ShelfReader.imageFormat), .int8(Self.shelvesAtStart)]
             return try connection.query(ShelfImageStatements.lastUsed, parameters) {
                 try $0.map { ShelfLocation(storeID: try $0.int4(0), shelfID: try $0.int4(1)) }
             }

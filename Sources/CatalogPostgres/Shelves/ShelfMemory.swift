@@ -92,16 +92,12 @@ final class ShelfMemory: Sendable {
 
     /// A read of shelves, which begins before its transaction.
     struct Load: Sendable {
-        let reader: ShelfReader
         fileprivate let start: ContinuousClock.Instant
         fileprivate let isOfReplica: Bool
     }
 
     /// Begins to read shelves in a transaction.
-    func beginLoad(_ source: ReadSource) async throws -> Load {
-        let reader = try await database.shelfReader()
-        return Load(reader: reader, start: .now, isOfReplica: source.replica != nil)
-    }
+    func beginLoad(_ source: ReadSource) -> Load { Load(start: .now, isOfReplica: source.replica != nil) }
 
     /// Returns a shelf at the version of a head.
     ///
@@ -115,7 +111,7 @@ final class ShelfMemory: Sendable {
             if known.shelf.version > version, isGuess { return nil }
             if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
         }
-        let load = try await beginLoad(source)
+        let load = beginLoad(source)
         let isSmall = head.state.productCount <= Self.smallShelf
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
             if let found = try await self.follow(location, load, source) { return found }
@@ -125,9 +121,9 @@ final class ShelfMemory: Sendable {
             let read = try await self.readImage(location, load, source)
             var found = read.shelf
             if found == nil {
-                let whole = load.reader.wholeQuery(location)
+                let whole = ShelfReader.wholeQuery(location)
                 found = try await source.read([whole], into: nil) { found, _, rows in
-                    found = try load.reader.whole(rows)
+                    found = try ShelfReader.whole(rows)
                 }
             }
             if let found { self.keep(found, location, load, isDamaged: read.isDamaged) }
@@ -139,7 +135,7 @@ final class ShelfMemory: Sendable {
     /// Returns what pages show of the products of a small shelf in memory, from its image; nil without a usable one.
     func shown(_ head: ShelfHead, _ source: ReadSource) async throws -> ShownProducts? {
         guard head.state.productCount <= Self.smallShelf else { return nil }
-        let load = try await beginLoad(source)
+        let load = beginLoad(source)
         let found = try await shownLoads.value(LoadKey(location: head.location, replica: source.replica)) {
             let found = try await self.readImage(head.location, load, source)
             self.noteImage(found.shelf, of: head.location, isDamaged: found.isDamaged)
@@ -154,8 +150,8 @@ final class ShelfMemory: Sendable {
         _ load: Load,
         _ source: ReadSource
     ) async throws -> ShelfReader.ImageRead {
-        try await source.read([load.reader.imageQuery(location)], into: ShelfReader.ImageRead()) { found, _, rows in
-            found = try load.reader.image(rows)
+        try await source.read([ShelfReader.imageQuery(location)], into: ShelfReader.ImageRead()) { found, _, rows in
+            found = try ShelfReader.image(rows)
         }
     }
 
@@ -179,17 +175,17 @@ final class ShelfMemory: Sendable {
         fileprivate let load: Load
 
         /// Reads the rows of the query; nil if the shelf must be read as a whole.
-        func changes(_ rows: borrowing PostgresRows) throws -> ShelfReader.Changes? { try load.reader.changes(rows) }
+        func changes(_ rows: borrowing PostgresRows) throws -> ShelfReader.Changes? { try ShelfReader.changes(rows) }
     }
 
     /// Returns the query for what changed since the version in memory, to send it with others; nil without such a version.
-    func following(_ location: ShelfLocation, _ source: ReadSource) async throws -> Following? {
-        following(location, try await beginLoad(source))
+    func following(_ location: ShelfLocation, _ source: ReadSource) -> Following? {
+        following(location, beginLoad(source))
     }
 
     private func following(_ location: ShelfLocation, _ load: Load) -> Following? {
         guard let known = kept(location)?.shelf else { return nil }
-        let query = load.reader.changesQuery(since: known, location)
+        let query = ShelfReader.changesQuery(since: known, location)
         return Following(shelf: known, location: location, query: query, load: load)
     }
 
@@ -221,10 +217,10 @@ final class ShelfMemory: Sendable {
     ///
     /// - Returns: false without a usable image.
     func readImage(_ location: ShelfLocation) async throws -> Bool {
-        let load = try await beginLoad(ReadSource(database))
-        let query = load.reader.imageQuery(location)
+        let load = beginLoad(ReadSource(database))
+        let query = ShelfReader.imageQuery(location)
         let found = try await database.longReads.perform(within: .shelf) { connection in
-            try connection.query(query.statement, query.parameters) { try load.reader.image($0) }
+            try connection.query(query.statement, query.parameters) { try ShelfReader.image($0) }
         }
         guard let shelf = found.shelf else {
             noteImage(nil, of: location, isDamaged: found.isDamaged)
@@ -274,11 +270,10 @@ final class ShelfMemory: Sendable {
     /// - Throws: `notFound`.
     func locked(
         _ head: ShelfHead,
-        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfTable {
         if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
-        guard let found = try reader.read(head.location.shelfID, of: head.location.storeID, connection) else {
+        guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection) else {
             throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
         }
         return found.table
@@ -294,7 +289,7 @@ final class ShelfMemory: Sendable {
     ) throws -> ShelfSnapshot? {
         let (store, shelf) = (location.storeID, location.shelfID)
         if let known = kept(location)?.shelf,
-            let found = try load.reader.follow(known, shelf, of: store, connection)
+            let found = try ShelfReader.follow(known, shelf, of: store, connection)
         {
             keepFollowed(found, location, load)
             return found
@@ -308,7 +303,7 @@ final class ShelfMemory: Sendable {
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        let found = try load.reader.read(location.shelfID, of: location.storeID, connection)
+        let found = try ShelfReader.read(location.shelfID, of: location.storeID, connection)
         if let found { keep(found, location, load) }
         return found
     }

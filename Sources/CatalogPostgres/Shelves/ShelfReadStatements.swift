@@ -14,6 +14,17 @@ enum ShelfReadStatements {
         r.image_url, r.attributes::text
         """
 
+    /// The language of the store.
+    private static let language: SQL = """
+        (SELECT coalesce(l.sort_language, l.locale) FROM store l WHERE l.store_id = $1)
+        """
+    /// The column of the language in the rows of `whole`, `changes` and `image`.
+    static let languageColumn = 24
+    /// The column of the language in the rows of `some`.
+    static let languageColumnOfSome = 15
+    /// The column of the image in the rows of `image`.
+    static let imageColumn = 25
+
     /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
     /// rows in a store, and would read all of them.
     ///
@@ -38,14 +49,14 @@ enum ShelfReadStatements {
 
     /// The version of a shelf and all its products, with what pages show: one row without a product if there are none.
     static let whole: PostgresStatement = """
-        SELECT h.version, x.* FROM shelf h
+        SELECT h.version, x.*, \(language) FROM shelf h
         LEFT JOIN LATERAL (\(placements("p.sku, \(shown)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 
     /// The products `$3`, with nulls for those that are not on the shelf.
     static let some: PostgresStatement = """
-        SELECT 0::bigint, n.sku, x.* FROM unnest($3::text[]) AS n (sku)
+        SELECT 0::bigint, n.sku, x.*, \(language) FROM unnest($3::text[]) AS n (sku)
         LEFT JOIN LATERAL (\(placements(columns, where: ofProduct))) x ON true
         """
 
@@ -85,7 +96,7 @@ enum ShelfReadStatements {
     /// The version of a shelf and the products that changed since version `$3`, with what pages show, and nulls for those that are no longer on it: one row
     /// without a sku if none changed. No row if changes are missing, or too many.
     static let changes: PostgresStatement = """
-        SELECT h.version, n.sku, x.* FROM shelf h
+        SELECT h.version, n.sku, x.*, \(language) FROM shelf h
         LEFT JOIN (\(changed(since: "$3"))) n ON true
         LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND \(isRecorded(since: "$3::bigint"))
@@ -94,7 +105,7 @@ enum ShelfReadStatements {
     /// The version of a shelf, and its image of format `$3` in a row without a sku, after the columns of a product. Further rows are products
     /// that changed since then, as in `changes`. No row without such an image, or if changes are missing, or too many.
     static let image: PostgresStatement = """
-        SELECT h.version, n.sku, x.*, CASE WHEN n.sku IS NULL THEN i.image END
+        SELECT h.version, n.sku, x.*, \(language), CASE WHEN n.sku IS NULL THEN i.image END
         FROM shelf h JOIN shelf_image i ON i.store_id = h.store_id AND i.shelf_id = h.shelf_id
         CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "i.version")))) n
         LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true

@@ -6,25 +6,23 @@ internal import Shelves
 /// Reads shelves from the database: only what changed since a version, from an image and the changes since then, or as a whole.
 ///
 /// Each read is one statement, so that versions and products are from one snapshot.
-struct ShelfReader: Sendable {
-    let collator: LanguageCollator
+enum ShelfReader {
     /// The number of the format of the images that this program reads and writes: of their layout, their numbers and the keys in them.
-    let imageFormat: Int64
-
-    init(collator: LanguageCollator) {
-        self.collator = collator
+    ///
+    /// The language of a store is not a part of it: with another language, its shelves have versions that do not follow from the images.
+    static let imageFormat: Int64 = {
         var hash = FNV64()
         hash.combine("\(ShelfImage.format) \(1.bigEndian == 1 ? "big" : "little")-endian")
-        hash.combine(collator.version)
-        imageFormat = Int64(bitPattern: hash.value)
-    }
+        hash.combine(LanguageCollator.version)
+        return Int64(bitPattern: hash.value)
+    }()
 
     /// Reads a shelf from its image if it has one, or otherwise as a whole.
     ///
     /// - Precondition: the transaction has not changed the shelf: the image is of the version before.
     /// - Returns: nil if the shelf does not exist.
     /// - Complexity: as `readWhole`.
-    func read(
+    static func read(
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
@@ -38,7 +36,7 @@ struct ShelfReader: Sendable {
     ///
     /// - Returns: nil if the shelf does not exist.
     /// - Complexity: O(*n* log *n*) for *n* products.
-    func readWhole(
+    static func readWhole(
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
@@ -47,23 +45,24 @@ struct ShelfReader: Sendable {
         return try connection.query(query.statement, query.parameters) { try whole($0) }
     }
 
-    func wholeQuery(_ location: ShelfLocation) -> PostgresQuery {
+    static func wholeQuery(_ location: ShelfLocation) -> PostgresQuery {
         PostgresQuery(ShelfReadStatements.whole, [.int4(location.storeID), .int4(location.shelfID)])
     }
 
     /// Returns the shelf of the rows of `wholeQuery`, with what pages show of its products.
-    func whole(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
-        var keys = TextKeys(collator)
+    static func whole(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
+        var keys = TextKeys()
         var version: Int64?
         let builder = ShelfTableBuilder(rows: rows.count)
         try rows.forEach { row in
             version = try row.int8(0)
+            try keys.setLanguage(row, ShelfReadStatements.languageColumn)
             if !row.isNull(1) { try Self.append(row, to: builder, &keys) }
         }
         return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0), isWhole: true) }
     }
 
-    func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
+    static func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
         let parameters: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .int8(imageFormat)]
         return PostgresQuery(ShelfReadStatements.image, parameters)
     }
@@ -77,16 +76,17 @@ struct ShelfReader: Sendable {
     }
 
     /// Returns the shelf of the rows of `imageQuery`.
-    func image(_ rows: borrowing PostgresRows) throws -> ImageRead {
-        var keys = TextKeys(collator)
+    static func image(_ rows: borrowing PostgresRows) throws -> ImageRead {
+        var keys = TextKeys()
         var image: ShelfImage?
         var changes = Changes(version: 0)
         try rows.forEach { row in
             changes.version = try row.int8(0)
+            try keys.setLanguage(row, ShelfReadStatements.languageColumn)
             if let sku = try row.textOrNil(1) {
                 try changes.add(SKU(stored: sku), row, &keys)
             } else {
-                image = ShelfImage(try row.presentBytes(24))
+                image = ShelfImage(try row.presentBytes(ShelfReadStatements.imageColumn))
             }
         }
         guard let image else { return ImageRead(isDamaged: rows.count > 0) }
@@ -114,7 +114,7 @@ struct ShelfReader: Sendable {
     ///
     /// - Returns: the shelf at its current version; nil if it must be read as a whole, or does not exist.
     /// - Complexity: O(*n* + *m* log *m*) for *n* products and *m* changed ones.
-    func follow(
+    static func follow(
         _ snapshot: ShelfSnapshot,
         _ shelfID: Int32,
         of storeID: Int32,
@@ -124,7 +124,7 @@ struct ShelfReader: Sendable {
         return try connection.query(query.statement, query.parameters) { try changes($0) }.map(snapshot.applying)
     }
 
-    func changesQuery(since snapshot: ShelfSnapshot, _ location: ShelfLocation) -> PostgresQuery {
+    static func changesQuery(since snapshot: ShelfSnapshot, _ location: ShelfLocation) -> PostgresQuery {
         PostgresQuery(
             ShelfReadStatements.changes,
             [.int4(location.storeID), .int4(location.shelfID), .int8(snapshot.version)]
@@ -132,8 +132,8 @@ struct ShelfReader: Sendable {
     }
 
     /// Returns the changes of the rows of `changesQuery`; nil if the shelf must be read as a whole, or does not exist.
-    func changes(_ rows: borrowing PostgresRows) throws -> Changes? {
-        var keys = TextKeys(collator)
+    static func changes(_ rows: borrowing PostgresRows) throws -> Changes? {
+        var keys = TextKeys()
         var changes: Changes?
         try rows.forEach { row in
             let version = try row.int8(0)
@@ -144,30 +144,36 @@ struct ShelfReader: Sendable {
     }
 
     /// Reads products of a shelf; nil for those that are not on it.
-    func products(
+    static func products(
         _ skus: [String],
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> [SKU: TableRow?] {
-        var keys = TextKeys(collator)
+        var keys = TextKeys()
         let values: [PostgresValue] = [.int4(storeID), .int4(shelfID), .textArray(skus)]
         let rows = try connection.query(ShelfReadStatements.some, values) {
-            try $0.map { row in (SKU(stored: try row.text(1)), try Self.product(row, &keys)) }
+            try $0.map { row in
+                try keys.setLanguage(row, ShelfReadStatements.languageColumnOfSome)
+                return (SKU(stored: try row.text(1)), try Self.product(row, &keys))
+            }
         }
         return Dictionary(rows) { first, _ in first }
     }
 
     /// The sort keys of texts that many products have.
     fileprivate struct TextKeys {
-        private let collator: LanguageCollator
+        /// The collator of the rows' store; all rows of a read have the same.
+        private var collator: LanguageCollator?
         private var known: [String: [UInt8]] = [:]
 
-        init(_ collator: LanguageCollator) { self.collator = collator }
+        mutating func setLanguage(_ row: borrowing PostgresRow, _ column: Int) throws {
+            if collator == nil { collator = .of(try row.text(column)) }
+        }
 
         mutating func collated(_ text: String) -> CollatedText {
             if let key = known[text] { return CollatedText(text, key: key) }
-            let key = collator.key(text)
+            let key = (collator ?? .of(LanguageCollator.root)).key(text)
             known[text] = key
             return CollatedText(text, key: key)
         }

@@ -89,7 +89,7 @@ extension PostgresPageStore {
                 try rows.forEach { Self.move(&cursor, plan, to: try $0.bytea(0)) }
             }
         }
-        let place = try await place(cursor)
+        let place = Self.place(cursor, in: head.store)
         let selection = Selection(plan, view, of: shelf, after: place)
         var page = PageRead(items: items(planned))
         selection.add(to: &page, shelf.shown)
@@ -129,7 +129,7 @@ extension PostgresPageStore {
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items> {
-        let load = try await shelves.beginLoad(source)
+        let load = shelves.beginLoad(source)
         return try await source.snapshot(within: .shelf) { connection in
             for _ in 0..<Self.attempts {
                 let basis = try basis(of: request, connection)
@@ -167,7 +167,7 @@ extension PostgresPageStore {
                 Self.move(&cursor, plan, to: key)
             }
         }
-        let place = cursor.map { ViewPlace($0, key: load.reader.collator.key) }
+        let place = Self.place(cursor, in: planned.basis.head.store)
         let selection = Selection(plan, view, of: shelf, after: place)
         var items = items
         let query = Self.productsQuery(selection.skus.map(\.text), location)
@@ -209,11 +209,9 @@ extension PostgresPageStore {
         throw CatalogError.unavailable
     }
 
-    /// Returns the place of a cursor.
-    private func place(_ cursor: Cursor?) async throws -> ViewPlace? {
-        guard let cursor else { return nil }
-        let collator = try await database.collator()
-        return ViewPlace(cursor, key: collator.key)
+    /// Returns the place of a cursor on a shelf of a store.
+    private static func place(_ cursor: Cursor?, in store: Store) -> ViewPlace? {
+        cursor.map { ViewPlace($0, key: LanguageCollator.of(store.language).key) }
     }
 
     /// Returns the query for the current ordering key of the cursor's product in the manual order, if keys were replaced since the last page.

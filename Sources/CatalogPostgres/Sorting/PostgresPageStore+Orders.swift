@@ -7,7 +7,7 @@ extension PostgresPageStore {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
             try await database.reading(request.address.store) { source in
-                let load = try await shelves.beginLoad(source)
+                let load = shelves.beginLoad(source)
                 return try await source.snapshot(within: .shelf) { connection in
                     try orders(request.address, [request.view], of: request.user, first: nil, load, connection)[0]
                 }
@@ -18,7 +18,7 @@ extension PostgresPageStore {
     /// Returns the ids that several views of a shelf show, from one snapshot.
     func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         try await database.mappingErrors {
-            let load = try await shelves.beginLoad(ReadSource(database))
+            let load = shelves.beginLoad(ReadSource(database))
             return try await database.longReads.snapshot(within: .shelf) {
                 try orders(address, views, of: nil, first: nil, load, $0)
             }
@@ -29,12 +29,11 @@ extension PostgresPageStore {
     func ids(
         _ address: ShelfAddress,
         by sort: Sort,
-        _ reader: ShelfReader,
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
         let request = PageRequest(store: address.store, shelf: address.shelf, sort: sort)
         let head = try basis(of: request, connection).head
-        return try shelves.locked(head, reader, connection).ids(try request.plan(for: head))
+        return try shelves.locked(head, connection).ids(try request.plan(for: head))
     }
 
     /// Reads the basis of a page on a given connection.

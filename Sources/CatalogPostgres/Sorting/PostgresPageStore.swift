@@ -106,7 +106,7 @@ struct PostgresPageStore: PageStore {
         // The revision is read before the views, so that views that change in between are read again next time.
         let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
         var following: ShelfMemory.Following?
-        if let location { following = try await shelves.following(location, source) }
+        if let location { following = shelves.following(location, source) }
         let (views, shelf) = (Self.viewsQuery(request), following)
         let found = try await lookup.reading(request.store, source) {
             id -> (basis: PageBasis, changes: ShelfReader.Changes?)? in

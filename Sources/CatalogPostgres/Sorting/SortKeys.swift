@@ -2,7 +2,7 @@ internal import Catalog
 internal import Collation
 internal import LibPQ
 
-/// The sort keys of a product's name and brand: compared byte by byte, they have the order of the catalog's collation.
+/// The sort keys of a product's name and brand: compared byte by byte, they have the order of the store's language.
 struct SortKeys: Equatable, Sendable {
     let name: [UInt8]
     /// Nil without a brand.
@@ -18,6 +18,8 @@ struct SortKeys: Equatable, Sendable {
     init(of product: Product, _ collator: LanguageCollator) {
         self.init(name: product.name, brand: product.brand, collator)
     }
+
+    init(of product: Product, in language: String) { self.init(of: product, .of(language)) }
 
     /// The columns of `product` and `import_row`, in the order of `values`.
     static let columns: SQL = "name_key, brand_key"

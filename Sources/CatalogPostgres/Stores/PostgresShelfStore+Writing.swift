@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
+internal import Collation
 internal import LibPQ
 internal import Ordering
 
@@ -28,8 +29,11 @@ extension PostgresShelfStore {
                 ) { $0.count > 0 }
                 guard !priced else { throw CatalogError.currencyInUse(old.store) }
             }
+            let changesLanguage = old.store.language != store.language
             let changesSoldOut = old.store.soldOut != store.soldOut
-            if changesSoldOut {
+            // No name may be written in the old language meanwhile.
+            if changesLanguage { try connection.execute(ShelfStatements.lockStoreExclusively, [.int4(old.id)]) }
+            if changesLanguage || changesSoldOut {
                 try connection.execute(
                     ShelfStatements.lockAll,
                     [.int4(old.id)]
@@ -38,10 +42,13 @@ extension PostgresShelfStore {
             try connection.execute(Self.updateStore, StoreLifecycle.columns(store))
             try connection.execute(ShelfStatements.bumpStore, [.int4(old.id)])
             try AuditLog.record(.store(old.store, store), in: old.id, connection)
-            if changesSoldOut {
+            if changesLanguage {
+                try Recollation.compute(old.id, in: store.language, connection)
+            } else if changesSoldOut {
                 try connection.executeDeferred(ShelfChangeStatements.recordSettingsOfAll, [.int4(old.id)])
-                try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)])
             }
+            // Without a record of what changed, shelves are read as a whole.
+            if changesLanguage || changesSoldOut { try connection.execute(ShelfStatements.bumpAll, [.int4(old.id)]) }
             return false
         }
     }
@@ -79,6 +86,7 @@ extension PostgresShelfStore {
                 .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
+                .bytea(LanguageCollator.of(found.store.language).key(shelf.title)),
             ]
             if let expected, expected != old?.version {
                 throw CatalogError.conflict("the shelf was changed at the same time; try again")
@@ -161,18 +169,18 @@ extension PostgresShelfStore {
 
     static let updateStore: PostgresStatement = """
         UPDATE store SET title = $2, currency = $3, locale = $4, unit_pricing = $5, sold_out = $6, default_sort = $7,
-            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10
+            popularity_metric = $8, popularity_half_life_days = $9, newcomer_boost = $10, sort_language = $11
         WHERE key = $1
         """
 
     static let insertShelf: PostgresStatement = """
-        INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, position,
-            shelf_id, modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, now())
+        INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, title_key,
+            position, shelf_id, modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
         """
 
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
-            position_source = $8, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
+            position_source = $8, title_key = $9, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
             (title, parent_id, default_sort, dimension, sold_out, position_source)

@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogJSON
+internal import Collation
 internal import LibPQ
 
 /// Stores and shelves in PostgreSQL.
@@ -27,10 +28,10 @@ struct PostgresShelfStore: ShelfStore {
             guard after == nil || (after!.scope == request.scope && after!.sort == request.sort.rawValue) else {
                 throw CatalogError.invalidCursor
             }
-            let value = try after.map { try Self.parameter($0, of: request.sort) }
+            let place = try after.map { try Self.place($0, of: request.sort, in: store.store.language) }
             let query = PostgresQuery(
                 Self.shelves(request.sort, isFirst: after == nil).named("PostgresShelfStore.shelves"),
-                [.int4(store.id), .int8(Int64(request.limit + 1))] + (value.map { [$0, .text(after!.id)] } ?? [])
+                [.int4(store.id), .int8(Int64(request.limit + 1))] + (place ?? [])
             )
             let read: [(ShelfState, [UInt8])] = try await database.pages.read([query], into: []) { value, _, rows in
                 value = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
@@ -41,13 +42,22 @@ struct PostgresShelfStore: ShelfStore {
         }
     }
 
-    /// Returns a cursor's value as a parameter of its sort's type.
-    private static func parameter(_ cursor: Cursor, of sort: ShelfSort) throws(CatalogError) -> PostgresValue {
-        let value = cursor.values.first
+    /// Returns the place of a cursor as parameters, in the order of the columns of its sort.
+    ///
+    /// - Parameter language: the language of the store.
+    private static func place(
+        _ cursor: Cursor,
+        of sort: ShelfSort,
+        in language: String
+    ) throws(CatalogError) -> [PostgresValue] {
+        let (value, key) = (cursor.values.first, PostgresValue.text(cursor.id))
         switch sort {
-        case .position: if case .bytes(let key)? = value { return .bytea(key) }
-        case .name, .nameDescending: if case .text(let title)? = value { return .text(title) }
-        case .modified, .modifiedDescending: if case .integer(let time)? = value { return .timestamptz(time) }
+        case .position: if case .bytes(let position)? = value { return [.bytea(position), key] }
+        case .name, .nameDescending:
+            if case .text(let title)? = value {
+                return [.bytea(LanguageCollator.of(language).key(title)), .text(title), key]
+            }
+        case .modified, .modifiedDescending: if case .integer(let time)? = value { return [.timestamptz(time), key] }
         }
         throw .invalidCursor
     }
@@ -69,20 +79,21 @@ struct PostgresShelfStore: ShelfStore {
     }
 
     private static func shelves(_ sort: ShelfSort, isFirst: Bool) -> PostgresStatement {
-        let (column, isDescending): (SQL, Bool) =
+        let (columns, isDescending): ([SQL], Bool) =
             switch sort {
-            case .position: ("position", false)
-            case .name: ("title", false)
-            case .nameDescending: ("title", true)
-            case .modified: ("modified_at", false)
-            case .modifiedDescending: ("modified_at", true)
+            case .position: (["h.position", "h.key"], false)
+            case .name: (["h.title_key", "h.title", "h.key"], false)
+            case .nameDescending: (["h.title_key", "h.title", "h.key"], true)
+            case .modified: (["h.modified_at", "h.key"], false)
+            case .modifiedDescending: (["h.modified_at", "h.key"], true)
             }
         let order: SQL = isDescending ? " DESC" : ""
         let comparison: SQL = isDescending ? "<" : ">"
-        let cursorCondition: SQL = isFirst ? "" : " AND (h.\(column), h.key) \(comparison) ($3, $4)"
+        let place = columns.indices.map { "$\($0 + 3)" as SQL }.joined()
+        let cursorCondition: SQL = isFirst ? "" : " AND (\(columns.joined())) \(comparison) (\(place))"
         return """
-            SELECT \(ShelfRow.stateColumns), h.position FROM shelf h
-            WHERE h.store_id = $1 AND h.deleted_at IS NULL\(cursorCondition) ORDER BY h.\(column)\(order), h.key\(order) LIMIT $2
+            SELECT \(ShelfRow.stateColumns), h.position FROM shelf h WHERE h.store_id = $1 AND h.deleted_at IS NULL\(cursorCondition)
+            ORDER BY \(columns.map { "\($0)\(order)" as SQL }.joined()) LIMIT $2
             """
     }
 }

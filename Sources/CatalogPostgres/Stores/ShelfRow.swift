@@ -9,7 +9,7 @@ enum ShelfRow {
     static let storeColumns: SQL = """
         s.store_id, t.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
         s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, t.counted_metric, t.counted_half_life_days, \
-        t.counted_newcomer_boost, t.counted_on - date '1970-01-01'
+        t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language
         """
 
     /// The default sort of the nearest ancestor of shelf `h` of a store, `$1`, looked up only if it can matter.
@@ -48,7 +48,7 @@ enum ShelfRow {
         let store: Store
     }
 
-    static let storeWidth = 16
+    static let storeWidth = 17
     /// The number of state columns.
     static let stateWidth = 15
 
@@ -66,6 +66,7 @@ enum ShelfRow {
                 title: try row.text(3),
                 currency: currency,
                 locale: try row.text(5),
+                collation: try row.textOrNil(16),
                 unitPricing: pricing,
                 soldOut: soldOut,
                 defaultSort: try sort(row, 8),

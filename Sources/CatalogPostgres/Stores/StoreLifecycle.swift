@@ -28,7 +28,7 @@ enum StoreLifecycle {
             .text(store.key.text), .text(store.title), .text(store.currency.code), .text(store.locale),
             .text(store.unitPricing.rawValue), .text(store.soldOut.rawValue), .text(store.defaultSort?.description),
             .text(store.popularityMetric.rawValue), .int4(Int32(store.popularityHalfLifeDays)),
-            .float8(store.newcomerBoost),
+            .float8(store.newcomerBoost), .text(store.collation),
         ]
     }
 
@@ -74,16 +74,16 @@ enum StoreLifecycle {
 
     // MARK: - Statements
 
-    /// `$1` to `$10` are the key and the settings, `$11` is the id.
+    /// `$1` to `$11` are the key and the settings, `$12` is the id.
     static let insert: PostgresStatement = """
         INSERT INTO store (key, title, currency, locale, unit_pricing, sold_out, default_sort, popularity_metric,
-            popularity_half_life_days, newcomer_boost, store_id)
-        OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+            popularity_half_life_days, newcomer_boost, sort_language, store_id)
+        OVERRIDING SYSTEM VALUE VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
         ON CONFLICT (key) DO UPDATE SET title = excluded.title, currency = excluded.currency, locale = excluded.locale,
             unit_pricing = excluded.unit_pricing, sold_out = excluded.sold_out, default_sort = excluded.default_sort,
             popularity_metric = excluded.popularity_metric,
             popularity_half_life_days = excluded.popularity_half_life_days, newcomer_boost = excluded.newcomer_boost,
-            deleted_at = NULL
+            sort_language = excluded.sort_language, deleted_at = NULL
         WHERE store.deleted_at IS NOT NULL RETURNING store_id
         """
     /// Creates the state of a store, `$1`, that was created, or created again. Its products have no scores yet.

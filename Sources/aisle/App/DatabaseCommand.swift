@@ -20,7 +20,6 @@ struct DatabaseCommand: AsyncParsableCommand {
             commandName: "init",
             abstract: "Create, start and migrate the private PostgreSQL."
         )
-        @Option(help: "The locale of the collation: a BCP 47 tag, or root.") var locale = "root"
         func execute() async throws {
             let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
             try cluster.start()
@@ -28,7 +27,6 @@ struct DatabaseCommand: AsyncParsableCommand {
             try await migrate(
                 PostgresPool(cluster.configuration()),
                 to: Schema.currentVersion,
-                locale,
                 isDryRun: false
             )
         }
@@ -92,8 +90,6 @@ struct DatabaseCommand: AsyncParsableCommand {
     struct Migrate: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "Migrate the schema to the program's version.")
         @OptionGroup var database: DatabaseOptions
-        @Option(help: "The locale of a new collation: a BCP 47 tag, or root.") var locale =
-            "root"
         @Option(parsing: .unconditional, help: "The target version; a lower one reverts migrations.") var to: Int =
             Schema.currentVersion
         @Flag(
@@ -109,7 +105,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             }
             try await database.withPool(size: 2) { pool in
                 if to < Schema.currentVersion { try await confirmLosses(pool) }
-                try await DatabaseCommand.migrate(pool, to: to, locale, distributes: distributes, isDryRun: dryRun)
+                try await DatabaseCommand.migrate(pool, to: to, distributes: distributes, isDryRun: dryRun)
             }
         }
 
@@ -129,7 +125,7 @@ struct DatabaseCommand: AsyncParsableCommand {
 
     struct Recollate: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Compute the sort keys of all names and brands again, while servers run.",
+            abstract: "Compute the sort keys of all names, brands and shelf titles again, while servers run.",
             discussion: """
                 A release may have another version of ICU, which orders some names in another way. "aisle doctor" and the log of \
                 servers say when the stored keys are of another version.
@@ -142,7 +138,10 @@ struct DatabaseCommand: AsyncParsableCommand {
                 return try await Recollation(pool).run { Console.progress("sort keys: \($0) products", share: nil) }
             }
             Console.endProgress()
-            print(changed == 0 ? "all sort keys are current" : "computed the sort keys of \(changed) products again")
+            print(
+                changed == 0
+                    ? "all sort keys are current" : "computed the sort keys of \(changed) products and shelves again"
+            )
         }
     }
 
@@ -203,21 +202,19 @@ struct DatabaseCommand: AsyncParsableCommand {
             try await ensureDatabase(cluster)
             let pool = PostgresPool(cluster.configuration())
             defer { pool.shutDown() }
-            try await migrate(pool, to: Schema.currentVersion, "root", isDryRun: false)
+            try await migrate(pool, to: Schema.currentVersion, isDryRun: false)
         }
     }
 
     private static func migrate(
         _ pool: PostgresPool,
         to version: Int,
-        _ locale: String,
         distributes: Bool = false,
         isDryRun: Bool
     ) async throws {
         let migrator = Migrator(pool)
         let steps = try await migrator.migrate(
             to: version,
-            locale: locale,
             distributes: distributes,
             isDryRun: isDryRun
         ) { progress in

@@ -53,7 +53,12 @@ struct StoreCommand: AsyncParsableCommand {
         @Option(help: "The store's title.") var title: String?
         @Option(help: "The currency, an ISO 4217 code.") var currency: String
         @Option(help: "The store's language and region, for dates and money on the pages: a BCP 47 tag such as en-IE.")
-        var locale = "en"
+        var locale = Store.defaultLocale
+        @Option(
+            help:
+                "The language by whose rules names are ordered: a BCP 47 tag, or root. By default, that of the locale."
+        )
+        var collation: String?
         @Option(help: "The rules for unit prices: eu, se, gb, au or us.") var unitPricing = "eu"
         func execute() async throws {
             let key = try key.key
@@ -63,8 +68,8 @@ struct StoreCommand: AsyncParsableCommand {
             guard let pricing = UnitPricing(rawValue: unitPricing) else {
                 throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
-            guard Store.isLocale(locale) else {
-                throw CommandFailure("“\(locale)” is not a BCP 47 language tag, such as en-IE", CommandFailure.usage)
+            for tag in [locale, collation ?? locale] where !Store.isLanguageTag(tag) {
+                throw CommandFailure("“\(tag)” is not a BCP 47 language tag, such as en-IE", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in
                 if try await catalog.storeIfExists(key) != nil {
@@ -76,6 +81,7 @@ struct StoreCommand: AsyncParsableCommand {
                         title: title ?? key.text,
                         currency: currency,
                         locale: locale,
+                        collation: collation,
                         unitPricing: pricing
                     )
                 )
