@@ -33,6 +33,12 @@ int32_t aisle_collator_key(const AisleCollator *collator, const char *text, int3
     return size - 1;
 }
 
+const char *aisle_collator_locale(const AisleCollator *collator) {
+    UErrorCode status = U_ZERO_ERROR;
+    const char *locale = ucol_getLocaleByType((const UCollator *)collator, ULOC_ACTUAL_LOCALE, &status);
+    return U_FAILURE(status) ? NULL : locale;
+}
+
 void aisle_collator_version(const AisleCollator *collator, uint8_t version[8]) {
     u_getVersion(version);
     ucol_getVersion((const UCollator *)collator, version + 4);

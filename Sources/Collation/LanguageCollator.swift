@@ -21,7 +21,7 @@ package final class LanguageCollator: @unchecked Sendable {
 
     deinit { aisle_collator_close(collator) }
 
-    /// The language of texts that are in none, or in several.
+    /// The language whose rules apply to texts without one language.
     package static let root = "root"
 
     /// The collators in use, by language.
@@ -45,8 +45,7 @@ package final class LanguageCollator: @unchecked Sendable {
         }
     }
 
-    /// Whether a text has the form of a BCP 47 tag: parts of 1 to 8 letters or digits.
-    package static func isTag(_ text: String) -> Bool {
+    private static func isTag(_ text: String) -> Bool {
         (2...64).contains(text.utf8.count)
             && text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).allSatisfy { part in
                 (1...8).contains(part.count)
@@ -104,6 +103,17 @@ package final class LanguageCollator: @unchecked Sendable {
                 }
             }
         }
+    }
+
+    /// Whether two languages have the same rules, so that all their keys are equal.
+    package static func haveEqualRules(_ a: String, _ b: String) -> Bool { a == b || rules(of: a) == rules(of: b) }
+
+    /// Returns the locale whose rules a language has, and the extensions of its tag, which change them.
+    private static func rules(of language: String) -> String {
+        let parts: [Substring] = language.lowercased().split(separator: "-" as Character)
+        let extensions = parts.drop(while: { $0.count > 1 }).joined(separator: "-")
+        guard let locale = aisle_collator_locale(of(language).collator) else { return language }
+        return "\(String(cString: locale)) \(extensions)"
     }
 
     /// The versions of ICU, of its root's rules and of the preparation of decimals, such as `72.1.0.0 153.120.0.0 1`.

@@ -122,6 +122,16 @@ package struct ShelfTable: Sendable {
     }
 
     /// Compares the name of a row with a text: negative, zero or positive.
+    /// The dimension that most products with a unit price have, the first one of several; nil without such products.
+    ///
+    /// - Complexity: O(*n*) for *n* rows.
+    package var mostFrequentDimension: Dimension? {
+        var counts = [Int](repeating: 0, count: Dimension.allCases.count)
+        for row in 0..<count where hasUnitPrice(row) { counts[sizeValues[Int(sizes[row])].dimension.ordinal] += 1 }
+        guard let most = counts.max(), most > 0 else { return nil }
+        return Dimension.allCases[counts.firstIndex(of: most)!]
+    }
+
     func compareName(_ row: Int, _ text: CollatedText) -> Int {
         let keys = nameKeys.compare(row, text.key)
         return keys != 0 ? keys : names.compare(row, Array(text.text.utf8))

@@ -1,9 +1,10 @@
 -- The table and the indexes from which version 0.2.0 read pages before servers had shelves in memory, as a copy of a catalog.
 BEGIN;
 CREATE SCHEMA baseline;
+CREATE COLLATION baseline.catalog (provider = icu, locale = 'und-u-kn-true');
 CREATE TABLE baseline.placement (
     store_id integer NOT NULL, shelf_id integer NOT NULL, sku text COLLATE "C" NOT NULL, availability smallint NOT NULL,
-    name text COLLATE catalog NOT NULL, brand text COLLATE catalog, price_minor bigint, regular_price_minor bigint, size_amount numeric,
+    name text COLLATE baseline.catalog NOT NULL, brand text COLLATE baseline.catalog, price_minor bigint, regular_price_minor bigint, size_amount numeric,
     size_unit text COLLATE "C", size_packs integer, size_drained numeric, size_approximate boolean, size_dimension smallint,
     base_quantity numeric, barcode text COLLATE "C", image_url text COLLATE "C", attributes jsonb NOT NULL, in_stock boolean NOT NULL,
     tags text[] COLLATE "C" NOT NULL, popularity_log2 double precision NOT NULL, created_at timestamptz NOT NULL, modified_at timestamptz NOT NULL,

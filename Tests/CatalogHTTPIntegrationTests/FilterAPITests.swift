@@ -169,6 +169,54 @@ import TestSupport
         }
     }
 
+    @Test("A page with descendants shows the shelves below, without a version, and its links keep them")
+    func descendants() async throws {
+        try await withServer { client, catalog in
+            let (store, below) = (CatalogKey("s")!, CatalogKey("y")!)
+            _ = try await catalog.put(Shelf(key: below, title: "Y", parent: CatalogKey("x")!), in: store)
+            for id in ["a", "e"] {
+                if id == "e" {
+                    _ = try await catalog.put(Product(sku: SKU("e")!, name: "e", priceMinor: 50), in: store)
+                }
+                _ = try await catalog.place(SKU(id)!, on: below, in: store)
+            }
+            var path: String? = Self.shelf + "/products?include=descendants&sort=price&limit=2&total=true"
+            var seen: [String] = []
+            while let next = path {
+                // The first answer reads the products, the second has them, and the third comes from the cache.
+                for _ in 0..<3 {
+                    let again = try await get(client, next)
+                    #expect(again.status == 200)
+                    #expect(again.json["version"] == nil)
+                }
+                let response = try await get(client, next)
+                seen += skus(response.json)
+                path = response.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
+                let same = try await get(client, next, as: nil, [.ifNoneMatch: response.headers[.eTag]!])
+                #expect(same.status == 304)
+            }
+            #expect(seen == ["e", "c", "a", "d", "b"])
+            let page = Self.shelf + "/products?include=descendants&sort=price&facets=brand&total=true"
+            let before = try await get(client, page)
+            #expect(before.json["page"]?["total"] == .number("5"))
+            #expect(before.json["facets"]?["total"] == .number("5"))
+            _ = try await catalog.unplace(SKU("e")!, from: below, in: store)
+            let after = try await get(client, page, as: nil, [.ifNoneMatch: before.headers[.eTag]!])
+            #expect(after.status == 200)
+            #expect(skus(after.json) == ["c", "a", "d", "b"])
+            #expect(try await skus(get(client, Self.shelf + "/products?sort=price").json) == ["c", "a", "d", "b"])
+            let own = try await get(client, "/v1/stores/s/shelves/y/products?sort=price")
+            #expect(own.json["version"] != nil)
+            let manual = try await get(client, Self.shelf + "/products?include=descendants&sort=position")
+            #expect(manual.status == 400)
+            #expect(manual.json["detail"]?.string?.contains("position") == true)
+            let unknown = try await get(client, Self.shelf + "/products?include=children")
+            #expect(unknown.status == 400)
+            let missing = try await get(client, "/v1/stores/s/shelves/none/products?include=descendants")
+            #expect(missing.status == 404)
+        }
+    }
+
     @Test("Facet counts match the results of choosing each value")
     func facetsCountPickerChoices() async throws {
         try await withServer { client, _ in

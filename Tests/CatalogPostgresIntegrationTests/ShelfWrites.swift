@@ -15,12 +15,12 @@ struct ShelfWrites {
     enum Kind: CaseIterable {
         case put, place, unplace, remove, prices, move, order, undo, smallImport, largeImport, pruningImport, purchases,
             scores, shelf, soldOut, boost,
-            compaction, recollation
+            compaction, recollation, language
 
         /// Whether it changes so few products of a shelf that a server follows it.
         var isSmall: Bool {
             switch self {
-            case .order, .undo, .largeImport, .pruningImport, .boost, .recollation, .scores: false
+            case .order, .undo, .largeImport, .pruningImport, .boost, .recollation, .language, .scores: false
             default: true
             }
         }
@@ -116,6 +116,9 @@ struct ShelfWrites {
             let boost = Double(number(below: 50))
             try await changeStore { $0.newcomerBoost = boost }
             _ = try await Resorter(catalog).run(ResortRequest())
+        case .language:
+            let language = ["sv", "hr", "cs", "root"][number(below: 4)]
+            try await changeStore { $0.collation = language }
         case .compaction: try await compact()
         case .recollation:
             let owner = PostgresPool(catalog.database.writes.configuration.inOwnerRole, options: .init(size: 2))

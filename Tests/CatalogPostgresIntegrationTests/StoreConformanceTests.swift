@@ -528,9 +528,15 @@ import TestSupport
                 } while shelves.after != nil
                 #expect(titles == texts, "\(store.key)")
                 request.facets = [.brand, .tag]
-                let facets = try #require(try await catalog.page(request).facets)
-                #expect(facets.brands.map(\.value) == texts, "\(store.key)")
-                #expect(facets.tags.map(\.value) == texts, "\(store.key)")
+                for price in 1...3 as ClosedRange<Int64> {
+                    let facets = try #require(try await catalog.page(request).facets)
+                    #expect(facets.brands.map(\.value) == texts, "\(store.key)")
+                    #expect(facets.tags.map(\.value) == texts, "\(store.key)")
+                    // The next page follows this change.
+                    var product = try await catalog.product(store.key, SKU("p1")!).product
+                    product.priceMinor = price
+                    _ = try await catalog.put(product, in: store.key)
+                }
             }
         }
     }

@@ -10,9 +10,13 @@ ROOT = Path(__file__).resolve().parents[2]
 COLLATION = "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = 'und-u-kn-true', deterministic = true);"
 
 # Takes the place of what the program does: any sort keys.
-PROGRAMS = """UPDATE product SET name_key = decode(md5(name), 'hex'), brand_key = decode(md5(brand), 'hex')
+PRODUCTS = """UPDATE product SET name_key = decode(md5(name), 'hex'), brand_key = decode(md5(brand), 'hex')
 WHERE name_key IS NULL OR (brand_key IS NULL) <> (brand IS NULL);
 """
+PROGRAMS = {
+    "sort keys of products": PRODUCTS, "sort keys of products written meanwhile": PRODUCTS,
+    "sort keys in the languages of stores": "UPDATE shelf SET title_key = decode(md5(title), 'hex') WHERE title_key IS NULL;\n",
+}
 
 
 @dataclass
@@ -37,7 +41,7 @@ class Migration:
         parts: list[Part] = []
         for line in self.up.splitlines():
             if match := re.match(r"-- (Step|Batches|Program): (.*)", line):
-                parts.append(Part(match[2], PROGRAMS if match[1] == "Program" else "", match[1] == "Batches"))
+                parts.append(Part(match[2], PROGRAMS[match[2]] if match[1] == "Program" else "", match[1] == "Batches"))
             elif parts:
                 parts[-1].sql += line + "\n"
         return parts or [Part("all", self.up)]

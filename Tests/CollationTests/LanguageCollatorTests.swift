@@ -140,6 +140,16 @@ import Testing
         #expect(LanguageCollator.of("cs").compare("hora", "chata") < 0)
     }
 
+    @Test("Languages with equal rules are recognized, whatever their tags")
+    func equalRules() {
+        for (a, b) in [("en", "en-IE"), ("EN", "de"), ("root", "fr"), ("hr", "hr-HR"), ("de_AT", "root")] {
+            #expect(LanguageCollator.haveEqualRules(a, b), "\(a) \(b)")
+        }
+        for (a, b) in [("en", "sv"), ("hr", "cs"), ("de", "de-u-co-phonebk"), ("en", "en-u-kf-upper")] {
+            #expect(!LanguageCollator.haveEqualRules(a, b), "\(a) \(b)")
+        }
+    }
+
     @Test("The version names ICU, its rules and those of decimals")
     func version() {
         let parts = LanguageCollator.version.split(separator: " ")

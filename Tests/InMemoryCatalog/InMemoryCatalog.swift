@@ -123,14 +123,46 @@ package final class InMemoryCatalog: CatalogStore {
 
     package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try read(request.store, request.shelf) { store, shelf in
-            self.basis(self.head(store, shelf), request.user)
+            self.basis(self.head(store, shelf), request.user, self.union(request, store, shelf))
         }
     }
 
-    private func basis(_ head: ShelfHead, _ user: UserID?) -> PageBasis {
+    /// The shelves of a page with descendants; nil for a page of one shelf.
+    private func union(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> ShelfUnion? {
+        guard request.includesDescendants else { return nil }
+        let products = unionListings(store, shelf).map(\.product)
+        let counts = Dictionary(products.compactMap(\.unitPrice?.dimension).map { ($0, 1) }, uniquingKeysWith: +)
+        let most = Dimension.allCases.first { counts[$0] != nil && counts[$0] == counts.values.max() }
+        return ShelfUnion(
+            members: parts(store, shelf).map { .init(shelf: $0.shelf.key, version: $0.version) },
+            dimension: shelf.shelf.dimension ?? most ?? state(shelf, store).comparisonDimension
+        )
+    }
+
+    /// A shelf and all shelves below it, by key.
+    private func parts(_ store: StoreContent, _ shelf: ShelfContent) -> [ShelfContent] {
+        store.shelves.values.filter { part in
+            var line: CatalogKey? = part.shelf.key
+            while let key = line, key != shelf.shelf.key { line = store.shelves[key]?.shelf.parent }
+            return line != nil && !part.isRemoved
+        }.sorted { $0.shelf.key < $1.shelf.key }
+    }
+
+    /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
+    private func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+        let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
+        let skus = Set(parts(store, shelf).flatMap { listings(store, $0).map(\.product.sku) })
+        return skus.map { sku in
+            let product = store.products[sku]!
+            return Listing(product: product, position: [], isSoldOut: sinks && !product.inStock)
+        }
+    }
+
+    private func basis(_ head: ShelfHead, _ user: UserID?, _ union: ShelfUnion? = nil) -> PageBasis {
         PageBasis(
             head: head,
-            views: user.map { currentRememberedViews($0, head.store.key, head.state.shelf.key) } ?? .none
+            views: user.map { currentRememberedViews($0, head.store.key, head.state.shelf.key) } ?? .none,
+            union: union
         )
     }
 
@@ -139,10 +171,14 @@ package final class InMemoryCatalog: CatalogStore {
         likely: PlannedPage?,
         into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
-        let (head, listings) = try read(request.store, request.shelf) { store, shelf in
-            (self.head(store, shelf), self.listings(store, shelf))
+        let (head, listings, union) = try read(request.store, request.shelf) { store, shelf in
+            (
+                self.head(store, shelf),
+                request.includesDescendants ? self.unionListings(store, shelf) : self.listings(store, shelf),
+                self.union(request, store, shelf)
+            )
         }
-        let planned = try PlannedPage(request, basis(head, request.user))
+        let planned = try PlannedPage(request, basis(head, request.user, union))
         let plan = planned.plan
         let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
         let collate = collate(head.store.language)

@@ -38,7 +38,7 @@ extension Product {
             popularity: [Popularity.none, Popularity(log2: 1), Popularity(log2: 1.5), Popularity(log2: -0.333333)]
                 .randomElement(using: &generator)!,
             inStock: Int.random(in: 0..<4, using: &generator) > 0,
-            tags: Array(["organic", "new", "sale"].prefix(Int.random(in: 0...3, using: &generator))),
+            tags: Array(["organic", "čaj", "ärla"].prefix(Int.random(in: 0...3, using: &generator))),
             createdAt: Timestamp(microseconds: moments.randomElement(using: &generator)!),
             modifiedAt: Timestamp(microseconds: moments.randomElement(using: &generator)!)
         )

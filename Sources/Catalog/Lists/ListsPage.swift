@@ -35,7 +35,7 @@ package struct ListsPage: Sendable, Hashable {
 
     /// Returns the page in the order of a sort; ties are broken by the user's order.
     ///
-    /// - Parameter ranks: the rank of each name.
+    /// - Parameter ranks: the rank of each name in `Store.languageOfNoStore`.
     package func sorted(by sort: ListSort, _ ranks: [String: Int]) -> ListsPage {
         var page = self
         page.sort = sort

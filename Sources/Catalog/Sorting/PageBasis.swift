@@ -4,14 +4,17 @@ package final class PageBasis: Sendable, Equatable {
     package let views: RememberedViews
     /// The revision of the caller's settings; 0 without a caller or settings.
     package let revision: Int64
+    /// The shelves of a page with descendants; nil for a page of one shelf.
+    package let union: ShelfUnion?
 
-    package init(head: ShelfHead, views: RememberedViews = .none, revision: Int64 = 0) {
+    package init(head: ShelfHead, views: RememberedViews = .none, revision: Int64 = 0, union: ShelfUnion? = nil) {
+        self.union = union
         self.head = head
         self.views = views
         self.revision = revision
     }
 
     package static func == (a: PageBasis, b: PageBasis) -> Bool {
-        a === b || (a.head == b.head && a.views == b.views && a.revision == b.revision)
+        a === b || (a.head == b.head && a.views == b.views && a.revision == b.revision && a.union == b.union)
     }
 }

@@ -14,14 +14,23 @@ package final class PagePlan: Sendable, Hashable {
     package let limit: Int
     /// The shelf's generation of keys.
     package let keyGeneration: Int64
+    /// The shelves whose products are shown; nil if it is only one.
+    package let union: ShelfUnion?
     /// Computed once, because a plan is used for many requests.
     private let hash: Int
 
     package var sort: Sort { view.sort }
     package var source: SortSource { view.source }
 
-    init(_ request: PageRequest, _ view: ResolvedView, _ head: ShelfHead, dimension: Dimension) {
+    init(
+        _ request: PageRequest,
+        _ view: ResolvedView,
+        _ head: ShelfHead,
+        _ union: ShelfUnion?,
+        dimension: Dimension
+    ) {
         self.view = view
+        self.union = union
         self.dimension = dimension
         facets = request.facets
         wantsTotal = request.wantsTotal
@@ -42,7 +51,7 @@ package final class PagePlan: Sendable, Hashable {
         return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
             && a.dimension == b.dimension
             && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
-            && a.wantsTotal == b.wantsTotal
+            && a.wantsTotal == b.wantsTotal && a.union == b.union
             && a.view == b.view && a.after == b.after
     }
 
@@ -91,6 +100,7 @@ extension PagePlan {
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
         if let after { hash.combine(after.place) }
+        for member in union?.members ?? [] { hash.combine("\(member.shelf) \(member.version)") }
         return "\"\(head.storeVersion)-\(head.state.version)-\(day)-\(String(hash.value, radix: 36))\""
     }
 }

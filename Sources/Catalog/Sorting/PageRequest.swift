@@ -2,6 +2,8 @@
 package struct PageRequest: Sendable, Hashable {
     package var store: CatalogKey
     package var shelf: CatalogKey
+    /// Whether the page shows the products of the shelf and of all shelves below it, each once.
+    package var includesDescendants = false
     /// The requested sort; nil for the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?
     /// The requested filter; nil for the one remembered with the caller's sort, if that sort applies.
@@ -43,23 +45,38 @@ package struct PageRequest: Sendable, Hashable {
     }
 
     /// The scope of its cursors.
-    package var scope: String { "products/\(store)/\(shelf)" }
+    package var scope: String { "products/\(store)/\(shelf)\(includesDescendants ? "/descendants" : "")" }
 }
 
 extension PageRequest {
-    /// - Throws: `malformed` for a limit out of range, `invalidCursor` for a cursor of another shelf, sort or filter.
+    /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
+    /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
+    ///   sort or filter.
     package func plan(
         for head: ShelfHead,
-        remembering remembered: RememberedViews = .none
+        remembering remembered: RememberedViews = .none,
+        of union: ShelfUnion? = nil
     ) throws(CatalogError) -> PagePlan {
+        let dimension = union?.dimension ?? head.state.comparisonDimension
         guard Self.limits.contains(limit) else {
             throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
+        if union != nil, let sort, sort.readsPositions {
+            throw .malformed(
+                parameter: "sort",
+                detail: "position is the order of one shelf; sort by another key, or leave out include"
+            )
+        }
         guard let after else {
-            let view = head.resolve(ShelfView(sort: sort, filter: filter), remembering: remembered)
-            return PagePlan(self, view, head, dimension: head.state.comparisonDimension)
+            let view = head.resolve(
+                ShelfView(sort: sort, filter: filter),
+                remembering: remembered,
+                allowsPositions: union == nil
+            )
+            return PagePlan(self, view, head, union, dimension: dimension)
         }
         guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
+            union == nil || !order.readsPositions,
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown
         else { throw .invalidCursor }
@@ -69,6 +86,6 @@ extension PageRequest {
             filter: shown,
             filterSource: filter == nil ? after.filterSource : .query
         )
-        return PagePlan(self, view, head, dimension: after.dimension)
+        return PagePlan(self, view, head, union, dimension: after.dimension)
     }
 }

@@ -10,7 +10,7 @@ package struct PlannedPage: Sendable {
 
     /// - Throws: as `PageRequest.plan`.
     package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
-        self.init(basis, try request.plan(for: basis.head, remembering: basis.views))
+        self.init(basis, try request.plan(for: basis.head, remembering: basis.views, of: basis.union))
     }
 
     /// The entity tag of the page.

@@ -1,5 +1,5 @@
-/// Compares two texts in the language of the store: negative, zero or positive. It is passed in, because it must be the
-/// database's own.
+/// Compares two texts in the language of the store: negative, zero or positive. It is passed in, because this
+/// target has no ICU.
 package typealias Collator = @Sendable (String, String) -> Int
 
 extension Sort {

@@ -35,6 +35,9 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
         terms[0].direction == terms[0].key.naturalDirection ? .ascending : .descending
     }
 
+    /// Whether the sort has the manual order of a shelf.
+    package var readsPositions: Bool { terms.contains { $0.key == .position } }
+
     /// Whether sold-out products can be shown last or hidden; the manual order ignores availability.
     package var respectsAvailability: Bool { terms[0].key.respectsAvailability }
 

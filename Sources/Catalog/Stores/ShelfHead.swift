@@ -18,14 +18,18 @@ package struct ShelfHead: Sendable, Hashable {
 extension ShelfHead {
     /// Resolves the view to show. A requested sort overrides the whole remembered view; without one, a requested
     /// filter replaces the remembered filter.
+    ///
+    /// - Parameter allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.
     package func resolve(
         _ requested: ShelfView = ShelfView(),
-        remembering remembered: RememberedViews = .none
+        remembering remembered: RememberedViews = .none,
+        allowsPositions: Bool = true
     ) -> ResolvedView {
+        func isAllowed(_ sort: Sort) -> Bool { allowsPositions || !sort.readsPositions }
         if let sort = requested.sort {
             return ResolvedView(sort: sort, source: .query, filter: requested.filter ?? .none)
         }
-        if let own = remembered.view {
+        if let own = remembered.view, isAllowed(own.sort) {
             return ResolvedView(
                 sort: own.sort,
                 source: .user,
@@ -34,10 +38,12 @@ extension ShelfHead {
             )
         }
         let filter = requested.filter ?? .none
-        if let sort = state.shelf.defaultSort ?? state.inheritedSort {
+        if let sort = state.shelf.defaultSort ?? state.inheritedSort, isAllowed(sort) {
             return ResolvedView(sort: sort, source: .shelf, filter: filter)
         }
-        if let sort = store.defaultSort { return ResolvedView(sort: sort, source: .store, filter: filter) }
+        if let sort = store.defaultSort, isAllowed(sort) {
+            return ResolvedView(sort: sort, source: .store, filter: filter)
+        }
         return ResolvedView(sort: .system, source: .system, filter: filter)
     }
 }

@@ -75,7 +75,7 @@ package struct Store: Hashable, Sendable {
     package func scoreDay(on day: Int) -> Int { lastCount.metric == .decay ? day : lastCount.day ?? day }
 
     package static let defaultLocale = "en"
-    /// The language of texts that belong to no store: its rules are those of most languages.
+    /// The language of texts that belong to no store: its rules are the ones that most languages share.
     package static let languageOfNoStore = "root"
     package static let titleLimit = 200
     /// The number of characters of a language tag.

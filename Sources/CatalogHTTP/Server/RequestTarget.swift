@@ -94,6 +94,16 @@ struct RequestTarget {
 }
 
 extension RequestTarget {
+    /// Whether `include` asks for the shelves below a shelf.
+    func includesDescendants() throws(CatalogError) -> Bool {
+        switch try value("include") {
+        case nil: false
+        case "descendants": true
+        default:
+            throw .malformed(parameter: "include", detail: "include must be descendants", allowed: ["descendants"])
+        }
+    }
+
     /// Parses a time; nil if it is missing.
     func timestamp(_ name: String) throws(CatalogError) -> Timestamp? {
         guard let text = try value(name) else { return nil }

@@ -71,6 +71,7 @@ final class PageCache: Sendable {
     /// The parts of a request that the response headers depend on.
     struct Variant: Hashable, Sendable {
         var path: String
+        var includesDescendants = false
         var namesSort: Bool
         var namesFilter: Bool
     }

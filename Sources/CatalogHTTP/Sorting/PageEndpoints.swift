@@ -53,12 +53,13 @@ struct PageEndpoints: EndpointGroup {
         ]
     }
 
-    /// The points for a page that may scan its shelf: with facets, filters or several sort keys.
+    /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
     private static func surcharge(_ target: RequestTarget) -> Int {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
-        return facets + filters + keys
+        let union = target.values("include").isEmpty ? 0 : 4
+        return facets + filters + keys + union
     }
 
     /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
@@ -115,8 +116,8 @@ struct PageEndpoints: EndpointGroup {
 
     /// Returns the request of a target, without a user.
     private func request(_ call: Call) throws -> PageRequest {
-        try call.target.allow("sort", "limit", "cursor", "facets", "total", filters: true)
-        return PageRequest(
+        try call.target.allow("sort", "limit", "cursor", "facets", "total", "include", filters: true)
+        var request = PageRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
             sort: try call.target.sort(),
@@ -126,11 +127,13 @@ struct PageEndpoints: EndpointGroup {
             limit: try call.target.limit(),
             after: try call.target.cursor(cursors)
         )
+        request.includesDescendants = try call.target.includesDescendants()
+        return request
     }
 
     /// Returns the parameters of the next page, apart from the cursor.
     private func parameters(_ request: PageRequest, _ plan: PagePlan) -> String {
-        var query = "limit=\(plan.limit)"
+        var query = "limit=\(plan.limit)\(request.includesDescendants ? "&include=descendants" : "")"
         if request.sort != nil { query = "sort=\(plan.sort.description)&" + query }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
         return query

@@ -14,7 +14,12 @@ final class PageTarget: Sendable {
 
     init(_ request: PageRequest, path: String) {
         self.request = request
-        variant = PageCache.Variant(path: path, namesSort: request.sort != nil, namesFilter: request.filter != nil)
+        variant = PageCache.Variant(
+            path: path,
+            includesDescendants: request.includesDescendants,
+            namesSort: request.sort != nil,
+            namesFilter: request.filter != nil
+        )
     }
 
     /// Returns the page of a request with this target.
@@ -59,6 +64,6 @@ final class TaggedPage: Sendable {
     /// Whether a basis with the same views has this plan and tag. The versions cover everything else that they depend on.
     func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
         self.day == day && location == basis.head.location && version == ShelfVersion(basis.head)
-            && plan.keyGeneration == basis.head.state.keyGeneration
+            && plan.keyGeneration == basis.head.state.keyGeneration && plan.union == basis.union
     }
 }

@@ -15,7 +15,7 @@ extension PageOf where Items == RenderedProducts {
             }
             json.field("filter", json: plan.view.filterJSON.text)
             if let facets { facets.write(to: &json, plan.view.filter, head.store.currency) }
-            json.field("version", head.state.version)
+            if plan.union == nil { json.field("version", head.state.version) }
             json.field("as_of", Timestamp.date(ofDay: head.store.scoreDay(on: day)))
             json.object("page") { json in
                 json.field("limit", plan.limit)

@@ -128,7 +128,7 @@ package struct Doctor: Sendable {
     private static func sortKeys(_ connection: isolated PostgresConnection) throws -> Finding {
         let stored = try Recollation.version(connection)
         let isCurrent = stored == LanguageCollator.version
-        let text = isCurrent ? "sort keys: those of this program's collator" : Recollation.warning(stored: stored)
+        let text = isCurrent ? "sort keys: collator \(LanguageCollator.version)" : Recollation.warning(stored: stored)
         return Finding(isCurrent, text, Recollation.remedy)
     }
 

@@ -14,7 +14,7 @@ package struct Migrator: Sendable {
 
         package var description: String {
             switch self {
-            case .collation: "collation of earlier versions"
+            case .collation: "collation catalog, which a later migration drops"
             case .up(let version, let name): "v\(version) \(name)"
             case .down(let version, let name): "v\(version) \(name), reverted"
             case .distribution(let tables):
@@ -145,7 +145,7 @@ package struct Migrator: Sendable {
     }
 
     /// The last version of the schema whose texts have a collation, which its first migration needs.
-    private static let lastVersionWithCollation = 30
+    private static let lastVersionWithCollation = 31
 
     /// Returns the steps that lead from the schema's state to a version.
     func steps(

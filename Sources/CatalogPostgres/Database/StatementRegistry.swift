@@ -389,6 +389,7 @@ enum StatementRegistry {
         ("ShelfStatements.delete", [ShelfStatements.delete]),
         ("ShelfStatements.deleteAll", [ShelfStatements.deleteAll]),
         ("ShelfStatements.ancestors", [ShelfStatements.ancestors]),
+        ("ShelfStatements.withDescendants", [ShelfStatements.withDescendants]),
         ("ShelfStatements.lockExisting", [ShelfStatements.lockExisting]),
         ("ShelfStatements.shelvesOfProducts", [ShelfStatements.shelvesOfProducts]),
         ("ShelfStatements.lockSome", [ShelfStatements.lockSome]),

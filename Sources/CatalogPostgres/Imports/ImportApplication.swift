@@ -110,15 +110,16 @@ struct ImportApplication: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfRow.StoreRead {
         if !store.exists, try lookup.storeIfExists(key, connection, ShelfStatements.lockStore) == nil {
-            let new = Store(key: key, title: key.text, currency: store.currency)
-            if try StoreLifecycle.create(new, newID: stagedID, connection) != nil { outcome.storesCreated = 1 }
+            if try StoreLifecycle.create(.imported(key, store.currency), newID: stagedID, connection) != nil {
+                outcome.storesCreated = 1
+            }
         }
         let found = try lookup.store(key, connection, ShelfStatements.lockStore)
         let currency = found.store.currency
         guard currency == store.currency else {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
         }
-        guard found.store.language == store.language else {
+        guard LanguageCollator.haveEqualRules(found.store.language, store.language) else {
             throw CatalogError.conflict(
                 "the language of store “\(key)” changed to \(found.store.language) during the import; import the file again"
             )

@@ -203,7 +203,7 @@ final class ImportSession {
             if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
         case .record(let record):
             let number = number(of: record)
-            if stores[record.store] == nil { stores[record.store] = newStore(record.currency) }
+            if stores[record.store] == nil { stores[record.store] = newStore(record.store, record.currency) }
             let shelves = try shelfKeys(record, &stores[record.store]!)
             findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
             if let unreadable = record.unreadableStock, unreadableStock.count < Self.unreadableStockLimit {
@@ -315,12 +315,13 @@ final class ImportSession {
         options.format == .xml ? Int(linesOfRecords[number - 1]) : number
     }
 
-    private func newStore(_ currency: Currency) -> StoreImport {
-        StoreImport(
+    private func newStore(_ key: CatalogKey, _ currency: Currency) -> StoreImport {
+        let language = Store.imported(key, currency).language
+        return StoreImport(
             id: nil,
             currency: currency,
-            language: Store.defaultLocale,
-            collator: .of(Store.defaultLocale),
+            language: language,
+            collator: .of(language),
             exists: false,
             shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
         )
@@ -439,5 +440,12 @@ final class ImportSession {
                 )
             )
         }
+    }
+}
+
+extension Store {
+    /// A store that an import creates.
+    static func imported(_ key: CatalogKey, _ currency: Currency) -> Store {
+        Store(key: key, title: key.text, currency: currency)
     }
 }

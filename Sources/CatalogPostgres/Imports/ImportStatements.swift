@@ -398,7 +398,8 @@ enum ImportStatements {
         INSERT INTO import_row (store_id, \(ImportColumns.copied)) SELECT $3, \(ImportColumns.copied) FROM import_row i WHERE \(ownRows)
         """
     static let deleteRowsOfStore: PostgresStatement = "DELETE FROM import_row i WHERE \(ownRows)"
-    /// Creates or restores shelves of a store, `$1`; `$2` to `$6` are ids, keys, titles, positions and sort keys of titles. A restored shelf keeps its id.
+    /// Creates or restores shelves of a store, `$1`; `$2` to `$6` are ids, keys, titles, positions and sort keys of titles. A restored shelf
+    /// keeps its id.
     static let createShelves: PostgresStatement = """
         INSERT INTO shelf (store_id, shelf_id, key, title, position, title_key, modified_at, version)
         SELECT t.store_id, made.id, made.key, made.title, made.position, made.title_key, now(), \(SQL.microseconds)
@@ -431,7 +432,7 @@ enum ImportStatements {
     static let deleteRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = $1::text::uuid"
     static let deleteRun: PostgresStatement = "DELETE FROM import_run WHERE import_id = $1::text::uuid"
     static let stores: PostgresStatement = """
-        SELECT s.key, s.currency, s.store_id, s.unit_pricing, s.locale, t.deletions, coalesce(s.sort_language, s.locale)
+        SELECT s.key, s.currency, s.store_id, s.unit_pricing, s.locale, t.deletions, \(ShelfRow.language(ofStore: "s.store_id"))
         FROM store s JOIN store_state t ON t.store_id = s.store_id WHERE s.deleted_at IS NULL
         """
     /// The shelves of all stores. The dimension is null if it may be the initial one, mass.

@@ -19,9 +19,16 @@ final class ShelfMemory: Sendable {
         let replica: Int?
     }
 
-    /// The key of a view, or of facets: they belong to one version of a shelf.
+    /// The key of a table.
+    enum TableKey: Hashable, Sendable {
+        case shelf(ShelfLocation)
+        /// The union of a shelf and all shelves below it.
+        case union(ShelfLocation)
+    }
+
+    /// The key of a view, or of facets: they belong to one version of a table.
     private struct ResultKey<Request: Hashable & Sendable>: Hashable, Sendable {
-        let location: ShelfLocation
+        let table: TableKey
         let version: Int64
         let request: Request
     }
@@ -32,15 +39,17 @@ final class ShelfMemory: Sendable {
         let currency: Currency
     }
 
-    /// A shelf that is kept.
+    /// A shelf that is kept, or a union of shelves.
     private final class Kept: Sendable {
         let shelf: ShelfSnapshot
+        /// nil for one shelf.
+        let union: ShelfUnion?
         let readAt: ContinuousClock.Instant
         /// Whether a request has used the shelf since this was last asked.
         let isUsed: Atomic<Bool>
 
-        init(_ shelf: ShelfSnapshot, isUsed: Bool) {
-            (self.shelf, readAt) = (shelf, .now)
+        init(_ shelf: ShelfSnapshot, of union: ShelfUnion? = nil, isUsed: Bool) {
+            (self.shelf, self.union, readAt) = (shelf, union, .now)
             self.isUsed = Atomic(isUsed)
         }
     }
@@ -48,9 +57,9 @@ final class ShelfMemory: Sendable {
     private let database: Database
     private let limit: Int
     private let hits = Atomic(0)
-    private let shelves: SharedCache<ShelfLocation, Kept>
+    private let shelves: SharedCache<TableKey, Kept>
     /// The shelf that was read last of those that are too large for `shelves`.
-    private let large = Mutex<(location: ShelfLocation, kept: Kept)?>(nil)
+    private let large = Mutex<(key: TableKey, kept: Kept)?>(nil)
     /// The size of the largest shelf in `shelves`, in bytes.
     private let largest: Int
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
@@ -58,6 +67,8 @@ final class ShelfMemory: Sendable {
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let shownLoads = SharedWork<LoadKey, ShelfReader.ImageRead>()
     private let images = Mutex(ImageQueue())
+    /// The number of unions that were made. It is the version of the last one, because theirs are those of several shelves.
+    private let unionCount = Atomic<Int64>(0)
 
     /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: three quarters for shelves, a fifth for views,
     ///   and the rest for facets.
@@ -106,7 +117,7 @@ final class ShelfMemory: Sendable {
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     func shelf(_ head: ShelfHead, isGuess: Bool, _ source: ReadSource) async throws -> ShelfSnapshot? {
         let (location, version) = (head.location, head.state.version)
-        if let known = kept(location) {
+        if let known = kept(.shelf(location)) {
             if known.shelf.version == version { return hit(known) }
             if known.shelf.version > version, isGuess { return nil }
             if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
@@ -184,7 +195,7 @@ final class ShelfMemory: Sendable {
     }
 
     private func following(_ location: ShelfLocation, _ load: Load) -> Following? {
-        guard let known = kept(location)?.shelf else { return nil }
+        guard let known = kept(.shelf(location))?.shelf else { return nil }
         let query = ShelfReader.changesQuery(since: known, location)
         return Following(shelf: known, location: location, query: query, load: load)
     }
@@ -203,8 +214,11 @@ final class ShelfMemory: Sendable {
     /// Returns the shelves in memory that requests have used since the last call.
     func takeUsed() -> [ShelfLocation] {
         var entries = shelves.entries
-        if let large = large.withLock({ $0 }) { entries.append((large.location, large.kept)) }
-        return entries.filter { $0.value.isUsed.exchange(false, ordering: .relaxed) }.map(\.key)
+        if let large = large.withLock({ $0 }) { entries.append((large.key, large.kept)) }
+        return entries.compactMap { key, kept in
+            guard case .shelf(let location) = key, kept.isUsed.exchange(false, ordering: .relaxed) else { return nil }
+            return location
+        }
     }
 
     /// Whether less than half of the memory for shelves is used.
@@ -257,12 +271,21 @@ final class ShelfMemory: Sendable {
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        if let known = kept(head.location) {
-            if known.shelf.version == head.state.version { return hit(known) }
-            if known.shelf.version > head.state.version, load.isOfReplica { throw ReplicaProblem.lagging }
+        try self.load(head.location, at: head.state.version, load, connection)
+    }
+
+    private func load(
+        _ location: ShelfLocation,
+        at version: Int64,
+        _ load: Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        if let known = kept(.shelf(location)) {
+            if known.shelf.version == version { return hit(known) }
+            if known.shelf.version > version, load.isOfReplica { throw ReplicaProblem.lagging }
         }
-        let found = try read(head.location, load, connection)
-        return found?.version == head.state.version ? found : nil
+        let found = try read(location, load, connection)
+        return found?.version == version ? found : nil
     }
 
     /// Returns a shelf in a transaction that has locked it, but not changed it yet. A shelf that is read for this is not kept.
@@ -272,7 +295,7 @@ final class ShelfMemory: Sendable {
         _ head: ShelfHead,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfTable {
-        if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
+        if let known = kept(.shelf(head.location))?.shelf, known.version == head.state.version { return known.table }
         guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection) else {
             throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
         }
@@ -288,7 +311,7 @@ final class ShelfMemory: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
         let (store, shelf) = (location.storeID, location.shelfID)
-        if let known = kept(location)?.shelf,
+        if let known = kept(.shelf(location))?.shelf,
             let found = try ShelfReader.follow(known, shelf, of: store, connection)
         {
             keepFollowed(found, location, load)
@@ -314,8 +337,8 @@ final class ShelfMemory: Sendable {
         return known.shelf
     }
 
-    private func kept(_ location: ShelfLocation) -> Kept? {
-        shelves[location] ?? large.withLock { $0?.location == location ? $0?.kept : nil }
+    private func kept(_ key: TableKey) -> Kept? {
+        shelves[key] ?? large.withLock { $0?.key == key ? $0?.kept : nil }
     }
 
     /// Keeps a shelf that was read from its image or as a whole.
@@ -349,35 +372,83 @@ final class ShelfMemory: Sendable {
         isUsed: Bool
     ) {
         database.observer.observe(.shelfRead(kind, .now - load.start))
-        if let latest = kept(location), latest.shelf.version >= shelf.version {
+        if let latest = kept(.shelf(location)), latest.shelf.version >= shelf.version {
             // The primary has an earlier version than it had before the transaction began: it has lost commits.
             let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
             guard isLost else { return }
         }
-        let kept = Kept(shelf.kept, isUsed: isUsed)
-        if shelf.size <= largest {
-            shelves[location] = kept
+        keep(Kept(shelf.kept, isUsed: isUsed), .shelf(location))
+    }
+
+    private func keep(_ kept: Kept, _ key: TableKey) {
+        if kept.shelf.size <= largest {
+            shelves[key] = kept
         } else {
-            shelves[location] = nil
-            large.withLock { $0 = (location, kept) }
+            shelves[key] = nil
+            large.withLock { $0 = (key, kept) }
         }
+    }
+
+    // MARK: - Unions
+
+    /// A shelf of a union at the version that a read needs.
+    struct UnionMember: Sendable {
+        let location: ShelfLocation
+        let key: CatalogKey
+        let version: Int64
+    }
+
+    /// Returns a union that is kept at the versions of all its shelves.
+    func union(_ head: ShelfHead, _ members: [UnionMember]) -> (union: ShelfUnion, shelf: ShelfSnapshot)? {
+        guard let known = kept(.union(head.location)), let union = known.union,
+            union.members == members.map({ ShelfUnion.Member(shelf: $0.key, version: $0.version) })
+        else { return nil }
+        return (union, hit(known))
+    }
+
+    /// Returns the union of shelves, at versions that were read in the same transaction, which only reads.
+    ///
+    /// - Returns: nil if a shelf has another version by now. On Citus, a transaction may see several versions.
+    /// - Throws: `ReplicaProblem`, as `shelf`.
+    /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is kept.
+    func loadUnion(
+        _ head: ShelfHead,
+        _ members: [UnionMember],
+        _ load: Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> (union: ShelfUnion, shelf: ShelfSnapshot)? {
+        if let known = union(head, members) { return known }
+        var tables: [ShelfTable] = []
+        for member in members {
+            guard let shelf = try self.load(member.location, at: member.version, load, connection) else { return nil }
+            tables.append(shelf.table)
+        }
+        let table = ShelfTable.union(tables)
+        let union = ShelfUnion(
+            members: members.map { ShelfUnion.Member(shelf: $0.key, version: $0.version) },
+            dimension: head.state.shelf.dimension ?? table.mostFrequentDimension ?? head.state.comparisonDimension
+        )
+        let version = unionCount.add(1, ordering: .relaxed).newValue
+        let shelf = ShelfSnapshot(version: version, table: table)
+        keep(Kept(shelf, of: union, isUsed: true), .union(head.location))
+        return (union, shelf)
     }
 
     // MARK: - Views and facets
 
     /// Returns a view of a shelf.
-    func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) async -> TableView {
+    func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
         let request = ViewRequest(plan)
-        if let known = views[ResultKey(location: location, version: shelf.version, request: request)] { return known }
-        return await Self.compute(shelf) { self.viewNow(plan, of: shelf, at: location) }
+        if let known = views[ResultKey(table: key, version: shelf.version, request: request)] { return known }
+        return await Self.compute(shelf) { self.viewNow(plan, of: shelf, at: key) }
     }
 
     /// The same on the current thread, which is not an event loop's.
-    func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) -> TableView {
-        let key = ResultKey(location: location, version: shelf.version, request: ViewRequest(plan))
-        if let known = views[key] { return known }
-        let view = earlierView(key, of: shelf) ?? shelf.table.view(key.request)
-        views[key] = view
+    func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> TableView {
+        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+        if let known = views[result] { return known }
+        let view = earlierView(result, of: shelf) ?? shelf.table.view(result.request)
+        views[result] = view
         return view
     }
 
@@ -387,7 +458,7 @@ final class ShelfMemory: Sendable {
         for step in shelf.steps {
             changed.formUnion(step.rows)
             guard changed.count <= max(1, shelf.table.count / 100) else { return nil }
-            let earlier = ResultKey(location: key.location, version: step.version, request: key.request)
+            let earlier = ResultKey(table: key.table, version: step.version, request: key.request)
             guard let view = views[earlier] else { continue }
             views[earlier] = nil
             return shelf.table.view(view, changed: Array(changed))
@@ -396,28 +467,27 @@ final class ShelfMemory: Sendable {
     }
 
     /// Returns the facets of a page.
-    func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) async -> Facets {
-        let key = Self.facetKey(plan, shelf, location)
-        if let known = facets[key] { return known }
-        return await Self.compute(shelf) { self.facetsNow(plan, of: shelf, at: location) }
+    func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
+        if let known = facets[Self.facetKey(plan, shelf, key)] { return known }
+        return await Self.compute(shelf) { self.facetsNow(plan, of: shelf, at: key) }
     }
 
     /// The same on the current thread, which is not an event loop's.
-    func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at location: ShelfLocation) -> Facets {
-        let key = Self.facetKey(plan, shelf, location)
-        if let known = facets[key] { return known }
+    func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> Facets {
+        let result = Self.facetKey(plan, shelf, key)
+        if let known = facets[result] { return known }
         let counted = shelf.table.facets(plan.facets, plan.view.filter, in: plan.currency)
-        facets[key] = counted
+        facets[result] = counted
         return counted
     }
 
     private static func facetKey(
         _ plan: PagePlan,
         _ shelf: ShelfSnapshot,
-        _ location: ShelfLocation
+        _ key: TableKey
     ) -> ResultKey<FacetRequest> {
         let request = FacetRequest(facets: plan.facets, filter: plan.view.filter, currency: plan.currency)
-        return ResultKey(location: location, version: shelf.version, request: request)
+        return ResultKey(table: key, version: shelf.version, request: request)
     }
 
     private static func compute<Value: Sendable>(

@@ -14,10 +14,7 @@ enum ShelfReadStatements {
         r.image_url, r.attributes::text
         """
 
-    /// The language of the store.
-    private static let language: SQL = """
-        (SELECT coalesce(l.sort_language, l.locale) FROM store l WHERE l.store_id = $1)
-        """
+    private static let language = ShelfRow.language(ofStore: "$1")
     /// The column of the language in the rows of `whole`, `changes` and `image`.
     static let languageColumn = 24
     /// The column of the language in the rows of `some`.

@@ -138,6 +138,7 @@ enum ShelfReader {
         try rows.forEach { row in
             let version = try row.int8(0)
             if changes == nil { changes = Changes(version: version) }
+            try keys.setLanguage(row, ShelfReadStatements.languageColumn)
             if let sku = try row.textOrNil(1) { try changes?.add(SKU(stored: sku), row, &keys) }
         }
         return changes
@@ -173,7 +174,8 @@ enum ShelfReader {
 
         mutating func collated(_ text: String) -> CollatedText {
             if let key = known[text] { return CollatedText(text, key: key) }
-            let key = (collator ?? .of(LanguageCollator.root)).key(text)
+            guard let collator else { preconditionFailure("the language of the rows was not read") }
+            let key = collator.key(text)
             known[text] = key
             return CollatedText(text, key: key)
         }

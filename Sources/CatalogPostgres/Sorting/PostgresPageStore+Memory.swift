@@ -6,7 +6,7 @@ internal import Shelves
 /// Pages and whole orders of shelves in memory.
 extension PostgresPageStore {
     /// The products of a page in the order of a view.
-    private struct Selection {
+    struct Selection {
         let shelf: ShelfSnapshot
         /// The rows to show.
         let rows: ArraySlice<UInt32>
@@ -82,7 +82,7 @@ extension PostgresPageStore {
                 try await shelves.shelf(head, isGuess: isGuess, source)
             }
         guard let shelf = current else { return nil }
-        let view = await shelves.view(plan, of: shelf, at: head.location)
+        let view = await shelves.view(plan, of: shelf, at: .shelf(head.location))
         var cursor = plan.after
         if let query = Self.placeQuery(plan, head.location) {
             cursor = try await source.read([query], into: cursor) { cursor, _, rows in
@@ -117,11 +117,11 @@ extension PostgresPageStore {
     func facets(_ planned: PlannedPage, isGuess: Bool, _ source: ReadSource) async throws -> Facets? {
         let head = planned.basis.head
         guard let shelf = try await shelves.shelf(head, isGuess: isGuess, source) else { return nil }
-        return await shelves.facets(planned.plan, of: shelf, at: head.location)
+        return await shelves.facets(planned.plan, of: shelf, at: .shelf(head.location))
     }
 
     /// How often a read in one transaction begins again on Citus, whose transactions see what others commit meanwhile.
-    private static let attempts = 8
+    static let attempts = 8
 
     /// Reads a page in one transaction. A shelf that changes all the time needs no second attempt this way, except on Citus.
     func readInTransaction<Items: PageItems>(
@@ -138,7 +138,7 @@ extension PostgresPageStore {
                 guard var page = try read(request, planned, items(planned), load, connection) else { continue }
                 if !planned.plan.facets.isEmpty {
                     guard let shelf = try shelves.load(basis.head, load, connection) else { continue }
-                    page.facets = shelves.facetsNow(planned.plan, of: shelf, at: basis.head.location)
+                    page.facets = shelves.facetsNow(planned.plan, of: shelf, at: .shelf(basis.head.location))
                 }
                 let query = ShelfLookup.versionQuery(basis.head.location)
                 let version = try connection.query(query.statement, query.parameters) {
@@ -160,7 +160,7 @@ extension PostgresPageStore {
     ) throws -> PageOf<Items>? {
         let (plan, location) = (planned.plan, planned.basis.head.location)
         guard let shelf = try shelves.load(planned.basis.head, load, connection) else { return nil }
-        let view = shelves.viewNow(plan, of: shelf, at: location)
+        let view = shelves.viewNow(plan, of: shelf, at: .shelf(location))
         var cursor = plan.after
         if let query = Self.placeQuery(plan, location) {
             for key in try connection.query(query.statement, query.parameters, { try $0.map { try $0.bytea(0) } }) {
@@ -201,7 +201,7 @@ extension PostgresPageStore {
             return try views.map { view in
                 (request.sort, request.filter) = (view.sort, view.filter)
                 let plan = try PlannedPage(request, basis).plan
-                let rows = shelves.viewNow(plan, of: shelf, at: basis.head.location).rows
+                let rows = shelves.viewNow(plan, of: shelf, at: .shelf(basis.head.location)).rows
                 let ids = rows.prefix(limit ?? rows.count).map { shelf.table.sku(Int($0)).text }
                 return ShelfOrder(head: basis.head, view: plan.view, ids: ids)
             }
@@ -210,13 +210,13 @@ extension PostgresPageStore {
     }
 
     /// Returns the place of a cursor on a shelf of a store.
-    private static func place(_ cursor: Cursor?, in store: Store) -> ViewPlace? {
+    static func place(_ cursor: Cursor?, in store: Store) -> ViewPlace? {
         cursor.map { ViewPlace($0, key: LanguageCollator.of(store.language).key) }
     }
 
     /// Returns the query for the current ordering key of the cursor's product in the manual order, if keys were replaced since the last page.
     private static func placeQuery(_ plan: PagePlan, _ location: ShelfLocation) -> PostgresQuery? {
-        guard let cursor = plan.after, cursor.keyGeneration != plan.keyGeneration, plan.readsPositions else {
+        guard let cursor = plan.after, cursor.keyGeneration != plan.keyGeneration, plan.sort.readsPositions else {
             return nil
         }
         let place: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .text(cursor.id)]

@@ -106,8 +106,3 @@ extension PostgresPageStore {
         return found.own
     }
 }
-
-extension PagePlan {
-    /// Whether the sort has the manual order.
-    var readsPositions: Bool { sort.terms.contains { $0.key == .position } }
-}

@@ -13,7 +13,9 @@ struct PostgresPageStore: PageStore {
         shelves = ShelfMemory(database, limit: shelfMemory)
     }
 
-    func likelyBasis(of request: PageRequest) -> PageBasis? { memory.basis(of: request) }
+    func likelyBasis(of request: PageRequest) -> PageBasis? {
+        request.includesDescendants ? nil : memory.basis(of: request)
+    }
 
     /// Prepares the connections for pages.
     func warmUp() {
@@ -38,6 +40,7 @@ struct PostgresPageStore: PageStore {
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
             try await database.reading(request.store) { source in
+                if request.includesDescendants { return try await unionBasis(request, source) }
                 if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
                     return likely
                 }
@@ -52,7 +55,10 @@ struct PostgresPageStore: PageStore {
         into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await database.mappingErrors {
-            try await database.reading(request.store) { try await readPage(request, likely, items, $0) }
+            try await database.reading(request.store) { source in
+                if request.includesDescendants { return try await unionPage(request, items, source) }
+                return try await readPage(request, likely, items, source)
+            }
         }
     }
 

@@ -66,10 +66,12 @@ package struct Recollation: Sendable {
         var last = ""
         while true {
             let batch = try outdatedProducts(of: store, after: last, collator, connection)
-            // Other writers lock products in this order, too.
-            let skus = PostgresValue.textArray(batch.outdated.map(\.sku))
-            try connection.execute(ShelfStatements.lockProducts, [.int4(store), skus])
-            try write(batch.outdated, of: store, connection)
+            if !batch.outdated.isEmpty {
+                // Other writers lock products in this order, too.
+                let skus = PostgresValue.textArray(batch.outdated.map(\.sku))
+                try connection.execute(ShelfStatements.lockProducts, [.int4(store), skus])
+                try write(batch.outdated, of: store, connection)
+            }
             guard let end = batch.last else { break }
             last = end
         }
@@ -136,8 +138,8 @@ package struct Recollation: Sendable {
             ?? LanguageCollator.root
     }
 
-    /// Returns those of the next products of a store that have other keys than their texts, the number of all, and the last of them; nil at
-    /// the end.
+    /// Returns those of the next products of a store whose stored keys differ from the keys of their texts, the number of all, and the last of
+    /// them; nil at the end.
     private static func outdatedProducts(
         of store: Int32,
         after last: String,
@@ -164,7 +166,6 @@ package struct Recollation: Sendable {
         of store: Int32,
         _ connection: isolated PostgresConnection
     ) throws {
-        guard !products.isEmpty else { return }
         try connection.execute(
             SortKeyStatements.write,
             [
@@ -178,11 +179,12 @@ package struct Recollation: Sendable {
 
     /// Computes the keys of a store's shelves; returns how many changed.
     private static func computeTitles(of store: Int32, _ connection: isolated PostgresConnection) throws -> Int {
-        // Titles change only with this lock.
+        // Titles change only with this lock, and other writers lock shelves in the same order.
         try connection.executeDeferred(ShelfStatements.lockStore, [.int4(store)])
+        try connection.execute(ShelfStatements.lockAll, [.int4(store)])
         let collator = LanguageCollator.of(try lockedLanguage(of: store, connection))
         let (changed, hadKeys) = try writeTitles(of: store, collator, connection)
-        // First keys change no order.
+        // First keys are those of a migration: no server lists shelves by them yet.
         if hadKeys { try connection.execute(ShelfStatements.bumpStore, [.int4(store)]) }
         return changed
     }

@@ -29,7 +29,7 @@ extension PostgresShelfStore {
                 ) { $0.count > 0 }
                 guard !priced else { throw CatalogError.currencyInUse(old.store) }
             }
-            let changesLanguage = old.store.language != store.language
+            let changesLanguage = !LanguageCollator.haveEqualRules(old.store.language, store.language)
             let changesSoldOut = old.store.soldOut != store.soldOut
             // No name may be written in the old language meanwhile.
             if changesLanguage { try connection.execute(ShelfStatements.lockStoreExclusively, [.int4(old.id)]) }

@@ -23,23 +23,38 @@ struct PostgresShelfStore: ShelfStore {
 
     func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {
         try await database.mappingErrors {
-            let store = try await lookup.readStore(request.store)
             let after = request.after
             guard after == nil || (after!.scope == request.scope && after!.sort == request.sort.rawValue) else {
                 throw CatalogError.invalidCursor
             }
-            let place = try after.map { try Self.place($0, of: request.sort, in: store.store.language) }
-            let query = PostgresQuery(
-                Self.shelves(request.sort, isFirst: after == nil).named("PostgresShelfStore.shelves"),
-                [.int4(store.id), .int8(Int64(request.limit + 1))] + (place ?? [])
-            )
-            let read: [(ShelfState, [UInt8])] = try await database.pages.read([query], into: []) { value, _, rows in
-                value = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
-            }
+            let read = try await readShelves(request)
             let shown = Array(read.prefix(request.limit))
-            let next: Cursor? = read.count > request.limit ? shown.last.map { Self.cursor(request, $0.0, $0.1) } : nil
-            return ShelvesPage(shelves: shown.map(\.0), next: next)
+            let next: Cursor? =
+                read.count > request.limit ? shown.last.map { Self.cursor(request, $0.state, $0.position) } : nil
+            return ShelvesPage(shelves: shown.map(\.state), next: next)
         }
+    }
+
+    private typealias ListedShelf = (state: ShelfState, position: [UInt8])
+
+    private func readShelves(_ request: ShelvesRequest) async throws -> [ListedShelf] {
+        let statement = Self.shelves(request.sort, isFirst: request.after == nil).named("PostgresShelfStore.shelves")
+        for _ in 0..<4 {
+            let store = try await lookup.readStore(request.store)
+            let language = store.store.language
+            let place = try request.after.map { try Self.place($0, of: request.sort, in: language) } ?? []
+            let query = PostgresQuery(statement, [.int4(store.id), .int8(Int64(request.limit + 1))] + place)
+            let read: (shelves: [ListedShelf], language: String) = try await database.pages.read(
+                [query],
+                into: ([], language)
+            ) { value, _, rows in
+                value.shelves = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
+                value.language = try rows.first { try $0.text(ShelfRow.stateWidth + 1) } ?? language
+            }
+            // The place of a cursor is that of the language whose keys are stored.
+            if read.language == language { return read.shelves }
+        }
+        throw CatalogError.unavailable
     }
 
     /// Returns the place of a cursor as parameters, in the order of the columns of its sort.
@@ -92,7 +107,7 @@ struct PostgresShelfStore: ShelfStore {
         let place = columns.indices.map { "$\($0 + 3)" as SQL }.joined()
         let cursorCondition: SQL = isFirst ? "" : " AND (\(columns.joined())) \(comparison) (\(place))"
         return """
-            SELECT \(ShelfRow.stateColumns), h.position FROM shelf h WHERE h.store_id = $1 AND h.deleted_at IS NULL\(cursorCondition)
+            SELECT \(ShelfRow.stateColumns), h.position, \(ShelfRow.language(ofStore: "$1")) FROM shelf h WHERE h.store_id = $1 AND h.deleted_at IS NULL\(cursorCondition)
             ORDER BY \(columns.map { "\($0)\(order)" as SQL }.joined()) LIMIT $2
             """
     }

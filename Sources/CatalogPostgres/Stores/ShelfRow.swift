@@ -12,6 +12,11 @@ enum ShelfRow {
         t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language
         """
 
+    /// The language by whose rules the names of a store are ordered.
+    static func language(ofStore id: SQL) -> SQL {
+        "(SELECT coalesce(l.sort_language, l.locale) FROM store l WHERE l.store_id = \(id))"
+    }
+
     /// The default sort of the nearest ancestor of shelf `h` of a store, `$1`, looked up only if it can matter.
     static let inheritedSort: SQL = """
         CASE WHEN h.default_sort IS NULL AND h.parent_id IS NOT NULL THEN (

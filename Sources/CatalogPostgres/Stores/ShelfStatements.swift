@@ -85,6 +85,15 @@ enum ShelfStatements {
             JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
         ) SELECT shelf_id, key FROM line ORDER BY depth
         """
+    /// A shelf, `$2`, and all shelves below it, by key, with their versions and that of the store.
+    static let withDescendants: PostgresStatement = """
+        WITH RECURSIVE part (shelf_id, key, version, depth) AS (
+            SELECT shelf_id, key, version, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+            UNION ALL
+            SELECT h.shelf_id, h.key, h.version, depth + 1 FROM part
+            JOIN shelf h ON h.store_id = $1 AND h.parent_id = part.shelf_id AND h.deleted_at IS NULL WHERE depth < 32
+        ) SELECT p.shelf_id, p.key, p.version, t.version FROM part p JOIN store_state t ON t.store_id = $1 ORDER BY p.key
+        """
     /// Locks a shelf, `$2`, that is not deleted; returns its id.
     static let lockExisting: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE

@@ -68,7 +68,7 @@ struct StoreCommand: AsyncParsableCommand {
             guard let pricing = UnitPricing(rawValue: unitPricing) else {
                 throw CommandFailure("--unit-pricing must be eu, se, gb, au or us", CommandFailure.usage)
             }
-            for tag in [locale, collation ?? locale] where !Store.isLanguageTag(tag) {
+            for tag in [locale, collation].compactMap({ $0 }) where !Store.isLanguageTag(tag) {
                 throw CommandFailure("“\(tag)” is not a BCP 47 language tag, such as en-IE", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in

@@ -1,0 +1,215 @@
+import Catalog
+import CatalogJSON
+import CatalogPostgres
+import InMemoryCatalog
+import LibPQ
+import Ordering
+import Testing
+import TestSupport
+
+/// Pages of a shelf with all shelves below it match the in-memory catalog, while products, shelves and settings change.
+@Suite(.timeLimit(.minutes(15))) struct UnionTests {
+    private static let store = CatalogKey("shop")!
+    /// The shelves, each with its parent: food has dairy and bread, dairy has cheese.
+    private static let shelves: [(key: CatalogKey, parent: CatalogKey?)] = [
+        ("food", nil), ("dairy", "food"), ("cheese", "dairy"), ("bread", "food"), ("wine", nil),
+    ].map { (CatalogKey($0)!, $1.map { CatalogKey($0)! }) }
+    private static let food = shelves[0].key
+
+    /// Runs a body on two equal catalogs, whose products are on several shelves each.
+    private func withShelves(
+        seed: UInt64,
+        _ body: (InMemoryCatalog, PostgresCatalog, [Product], inout SeededGenerator) async throws -> Void
+    ) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var generator = SeededGenerator(seed: seed)
+            let products = (0..<80).map { Product.random($0, using: &generator) }
+            let memory = InMemoryCatalog(collate: collator)
+            let both: [any CatalogStore] = [memory, catalog]
+            for catalog in both {
+                _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+                for (key, parent) in Self.shelves {
+                    _ = try await catalog.put(Shelf(key: key, title: key.text, parent: parent), in: Self.store)
+                }
+            }
+            for product in products {
+                let chosen = Self.shelves.map(\.key).filter { _ in Int.random(in: 0..<3, using: &generator) == 0 }
+                try memory.seed(product, in: Self.store, on: chosen)
+                for (number, shelf) in chosen.enumerated() {
+                    if number == 0 {
+                        try await catalog.seed([product], on: shelf, in: Self.store)
+                    } else {
+                        _ = try await catalog.place(product.sku, on: shelf, in: Self.store)
+                    }
+                }
+                if chosen.isEmpty { _ = try await catalog.put(product, in: Self.store) }
+            }
+            // Placements on further shelves got the scores of before the products were seeded.
+            try await catalog.database.writes.perform {
+                _ = try $0.execute(
+                    """
+                    UPDATE placement p SET popularity_log2 = r.popularity_log2 FROM product r
+                    WHERE r.store_id = p.store_id AND r.sku = p.sku
+                    """
+                )
+            }
+            try await body(memory, catalog, products, &generator)
+        }
+    }
+
+    private static func request(_ shelf: CatalogKey, _ sort: Sort?, limit: Int = 7) -> PageRequest {
+        var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: limit)
+        request.includesDescendants = true
+        return request
+    }
+
+    @Test("Each product is shown once, in every sort, with filters, facets and totals")
+    func matchesSpecification() async throws {
+        try await withShelves(seed: 1) { memory, catalog, products, generator in
+            let sorts =
+                Sort.allSingle.filter { !$0.readsPositions }
+                + ["brand,-price", "-unit_price,tags"].map { try! Sort.parse($0) }
+            for shelf in Self.shelves.map(\.key) {
+                for sort in sorts {
+                    var request = Self.request(shelf, sort)
+                    let expected = try await memory.allPages(request)
+                    #expect(Set(expected).count == expected.count)
+                    #expect(try await catalog.allPages(request) == expected, "\(shelf) by \(sort.description)")
+                    let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(2))
+                    let values = Dictionary(
+                        keys.map { ($0, $0.random(products, Currency("EUR")!, using: &generator)) }
+                    ) { first, _ in first }
+                    guard let filter = try? Filter({ values[$0] ?? [] }) else { continue }
+                    request.filter = filter
+                    (request.facets, request.wantsTotal) = (Set(Facet.allCases), true)
+                    let (page, specified) = (try await catalog.page(request), try await memory.page(request))
+                    let place = "\(shelf) by \(sort.description) where \(filter.query)"
+                    #expect(page.products.map(\.sku) == specified.products.map(\.sku), "\(place)")
+                    #expect(page.products.map(\.popularity) == specified.products.map(\.popularity), "\(place)")
+                    #expect(page.facets == specified.facets, "\(place)")
+                    #expect(page.total == specified.total, "\(place)")
+                    #expect(page.plan.dimension == specified.plan.dimension, "\(place)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Every change of a shelf below, of the tree, the rule for sold-out products and the language is shown at once"
+    )
+    func followsChanges() async throws {
+        try await withShelves(seed: 2) { memory, catalog, products, generator in
+            let both: [any CatalogStore] = [memory, catalog]
+            func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+            for round in 0..<120 {
+                var product = products[number(products.count)]
+                let shelf = Self.shelves[number(Self.shelves.count)].key
+                let kind = number(7)
+                product.priceMinor = Int64(number(900))
+                product.inStock = number(2) == 0
+                let parent = [nil, Self.food][number(2)]
+                let languages = ["sv", "hr", "root"][number(3)]
+                let soldOut: SoldOut = number(2) == 0 ? .last : .mixed
+                for catalog in both {
+                    do {
+                        switch kind {
+                        case 0, 1: _ = try await catalog.put(product, in: Self.store)
+                        case 2: _ = try await catalog.place(product.sku, on: shelf, in: Self.store)
+                        case 3: try await catalog.unplace(product.sku, from: shelf, in: Self.store)
+                        case 4:
+                            let bread = Shelf(key: CatalogKey("bread")!, title: "bread", parent: parent)
+                            _ = try await catalog.put(bread, in: Self.store)
+                        case 5:
+                            var store = try await catalog.store(Self.store)
+                            store.collation = languages
+                            _ = try await catalog.put(store)
+                        default:
+                            let food = Shelf(key: Self.food, title: "food", soldOut: soldOut)
+                            _ = try await catalog.put(food, in: Self.store)
+                        }
+                    } catch CatalogError.notFound {}
+                }
+                let sorts = ["name", "-price,brand", "unit_price"].map { try! Sort.parse($0) }
+                let request = Self.request([Self.food, CatalogKey("dairy")!][number(2)], sorts[round % 3])
+                #expect(
+                    try await catalog.allPages(request) == (try await memory.allPages(request)),
+                    "round \(round), kind \(kind)"
+                )
+            }
+        }
+    }
+
+    @Test("A page of a union has its own cursors and tags, and shows no manual order")
+    func contexts() async throws {
+        try await withShelves(seed: 3) { _, catalog, _, _ in
+            var union = Self.request(Self.food, .system)
+            let page = try await catalog.page(union)
+            union.after = page.next
+            _ = try await catalog.page(union)
+            union.includesDescendants = false
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(union) }
+            union.after = nil
+            let own = try await catalog.page(union)
+            #expect(own.planned.entityTag(day: 1) != page.planned.entityTag(day: 1))
+            #expect(own.products.map(\.sku) != page.products.map(\.sku))
+            await #expect {
+                try await catalog.page(Self.request(Self.food, .position))
+            } throws: { "\($0)".contains("position is the order of one shelf") }
+            // A default manual order does not apply to several shelves; the store's sort does.
+            var store = try await catalog.store(Self.store)
+            store.defaultSort = Sort(.price, .ascending)
+            _ = try await catalog.put(store)
+            let food = Shelf(key: Self.food, title: "food", defaultSort: .position)
+            _ = try await catalog.put(food, in: Self.store)
+            let sorted = try await catalog.page(Self.request(Self.food, nil))
+            #expect(sorted.plan.sort == store.defaultSort)
+            #expect(sorted.plan.source == .store)
+            // A change of a shelf below changes the tag, and a change of another shelf does not.
+            let tag = sorted.planned.entityTag(day: 1)
+            let wine = try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1)
+            let cheese = CatalogKey("cheese")!
+            _ = try await catalog.put(
+                Shelf(key: cheese, title: "Cheeses", parent: CatalogKey("dairy")!),
+                in: Self.store
+            )
+            #expect(try await catalog.basis(of: Self.request(Self.food, nil)).union != sorted.planned.basis.union)
+            #expect(try await catalog.page(Self.request(Self.food, nil)).planned.entityTag(day: 1) != tag)
+            #expect(try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1) == wine)
+            await #expect(throws: CatalogError.self) {
+                try await catalog.page(Self.request(CatalogKey("none")!, nil))
+            }
+        }
+    }
+
+    @Test("Pages read while products move between shelves show each product once")
+    func concurrentMoves() async throws {
+        try await withShelves(seed: 4) { _, catalog, _, _ in
+            let (cheese, bread) = (CatalogKey("cheese")!, CatalogKey("bread")!)
+            let moved = Product(sku: SKU("moved")!, name: "Moved", priceMinor: 1)
+            _ = try await catalog.put(moved, in: Self.store)
+            _ = try await catalog.place(moved.sku, on: cheese, in: Self.store)
+            let count = try await catalog.allPages(Self.request(Self.food, .system, limit: 100)).count
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for round in 0..<40 {
+                        let (old, new) = round % 2 == 0 ? (cheese, bread) : (bread, cheese)
+                        _ = try await catalog.place(moved.sku, on: new, in: Self.store)
+                        try await catalog.unplace(moved.sku, from: old, in: Self.store)
+                    }
+                }
+                for _ in 0..<4 {
+                    group.addTask {
+                        for _ in 0..<60 {
+                            let page = try await catalog.page(Self.request(Self.food, .system, limit: 100))
+                            let skus = page.products.map(\.sku)
+                            #expect(Set(skus).count == skus.count)
+                            #expect(skus.count == count)
+                            #expect(skus.contains(moved.sku))
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}
