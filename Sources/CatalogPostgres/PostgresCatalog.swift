@@ -48,7 +48,7 @@ package struct PostgresCatalog: Sendable {
     }
 
     /// The use of the memory for shelves.
-    package var shelfMemoryUse: ShelfMemoryUse { pages.shelves.use }
+    package var shelfMemoryUse: ShelfMemoryUse { pages.memoryUse }
 
     package func shutDown() { database.shutDown() }
 

@@ -122,7 +122,9 @@ extension ShelfTable {
 
     /// Merges the products of several shelves of a store; each product occurs once. The result has no manual order.
     ///
-    /// - Precondition: the tables agree on the values of the products that they have in common.
+    /// A product that several tables have has the score of the first one: a re-sort scores the products of one shelf after another. All its
+    /// other values are equal in them.
+    ///
     /// - Complexity: O(*n* log *k*) for *n* rows of *k* tables.
     package static func union(_ tables: [ShelfTable]) -> ShelfTable {
         var all = tables.isEmpty ? [ShelfTable()] : tables

@@ -121,7 +121,6 @@ package struct ShelfTable: Sendable {
         TextColumn.compare(names, a, names, b) == 0 && TextColumn.compare(nameKeys, a, nameKeys, b) == 0
     }
 
-    /// Compares the name of a row with a text: negative, zero or positive.
     /// The dimension that most products with a unit price have, the first one of several; nil without such products.
     ///
     /// - Complexity: O(*n*) for *n* rows.
@@ -132,6 +131,7 @@ package struct ShelfTable: Sendable {
         return Dimension.allCases[counts.firstIndex(of: most)!]
     }
 
+    /// Compares the name of a row with a text: negative, zero or positive.
     func compareName(_ row: Int, _ text: CollatedText) -> Int {
         let keys = nameKeys.compare(row, text.key)
         return keys != 0 ? keys : names.compare(row, Array(text.text.utf8))

@@ -1,5 +1,7 @@
 import Catalog
+import LibPQ
 import Testing
+import TestSupport
 
 @testable import CatalogPostgres
 
@@ -22,6 +24,45 @@ import Testing
             let findings = DoctorOperations.findings(state)
             #expect(findings.map(\.verdict) == [verdict])
             #expect(findings.first?.remedy?.contains(remedy) == true)
+        }
+    }
+
+    @Test("Shelves in use that exceed the memory, and changes that no server deletes, are reported with a remedy")
+    func shelves() {
+        let small = DoctorShelves(shelves: 3, products: 1000, oldestChange: 1)
+        #expect(small.findings(limit: 1 << 20).map(\.verdict) == [.ok])
+        #expect(small.findings(limit: 1 << 20).first?.text.contains("3, with 1000 products") == true)
+        let large = DoctorShelves(shelves: 9000, products: 1_000_000, oldestChange: 30).findings(limit: 100 << 20)
+        #expect(large.map(\.verdict) == [.advice, .advice])
+        #expect(large.first?.text.contains("238 MB") == true)
+        #expect(large.first?.remedy?.contains("AISLE_SHELF_MEMORY to 239") == true)
+        #expect(large.last?.text.contains("30 hours") == true)
+    }
+
+    @Test("The shelves in use are those with an image that was used in the last day")
+    func shelvesInUse() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) in
+            let state = try await catalog.database.writes.perform { connection in
+                try connection.run(
+                    script: """
+                        INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
+                            popularity_half_life_days, newcomer_boost)
+                        OVERRIDING SYSTEM VALUE VALUES (1, 's', 'S', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0);
+                        INSERT INTO store_state (store_id) VALUES (1);
+                        INSERT INTO shelf (store_id, shelf_id, key, title, title_key, position, modified_at, product_count)
+                        SELECT 1, n, n, n, '', int4send(n), now(), 10 * n FROM generate_series(1, 3) n;
+                        INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
+                        SELECT 1, n, 1, 1, now() - n * interval '10 hours', '' FROM generate_series(1, 3) n;
+                        INSERT INTO shelf_change (store_id, shelf_id, version, previous_version, skus)
+                        SELECT 1, 1, (extract(epoch FROM now() - n * interval '1 hour') * 1000000)::bigint, 1, '{}'
+                        FROM generate_series(1, 5) n
+                        """
+                )
+                return try DoctorShelves.read(connection)
+            }
+            #expect(state.shelves == 2)
+            #expect(state.products == 30)
+            #expect(state.oldestChange == 5)
         }
     }
 

@@ -97,7 +97,10 @@ import TestSupport
                 #expect(summary.changed == reports.withLock { $0.count })
                 for report in reports.withLock({ $0 }) {
                     #expect(report.rescored > 0 || report.moved > 0)
-                    #expect(report.diff.map { $0.diff.apply(to: $0.old, inserting: { _ in "" }) == $0.new } ?? true)
+                    #expect(
+                        report.diff.map { $0.diff.apply(to: Array($0.old), inserting: { _ in "" }) == Array($0.new) }
+                            ?? true
+                    )
                     #expect(report.moved == report.diff?.diff.moves.count ?? 0)
                 }
                 let before = try await everything(catalog)

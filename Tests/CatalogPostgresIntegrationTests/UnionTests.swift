@@ -164,6 +164,16 @@ import TestSupport
             let sorted = try await catalog.page(Self.request(Self.food, nil))
             #expect(sorted.plan.sort == store.defaultSort)
             #expect(sorted.plan.source == .store)
+            // The same for sorts that a user remembers.
+            let user = UserID("u")!
+            let keys = [SettingKey.sort(in: Self.store), .sort(of: Self.food, in: Self.store)]
+            let remembered = zip(keys, ["brand", "position"]).map { SettingsEdit.Write($0, .string($1)) }
+            _ = try await catalog.edit(SettingsEdit(remembered), of: user)
+            var remembering = Self.request(Self.food, nil)
+            remembering.user = user
+            #expect(try await catalog.page(remembering).plan.sort == Sort(.brand, .ascending)!)
+            remembering.includesDescendants = false
+            #expect(try await catalog.page(remembering).plan.sort == .position)
             // A change of a shelf below changes the tag, and a change of another shelf does not.
             let tag = sorted.planned.entityTag(day: 1)
             let wine = try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1)
@@ -177,6 +187,49 @@ import TestSupport
             #expect(try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1) == wine)
             await #expect(throws: CatalogError.self) {
                 try await catalog.page(Self.request(CatalogKey("none")!, nil))
+            }
+        }
+    }
+
+    @Test("A product whose shelves have different scores is shown once, with the score by which it is sorted")
+    func differentScores() async throws {
+        try await withShelves(seed: 5) { _, catalog, _, _ in
+            try await catalog.database.writes.perform {
+                _ = try $0.execute("UPDATE placement SET popularity_log2 = shelf_id")
+                _ = try $0.execute("UPDATE shelf SET version = version + 1")
+            }
+            let page = try await catalog.page(Self.request(Self.food, .system, limit: 100))
+            #expect(Set(page.products.map(\.sku)).count == page.products.count)
+            let available = page.products.filter(\.inStock).map(\.popularity.log2)
+            #expect(available == available.sorted(by: >))
+            #expect(Set(available).count > 1)
+        }
+    }
+
+    @Test("Many requests for a union that changes get full pages, each from one state")
+    func concurrentRequests() async throws {
+        try await withShelves(seed: 6) { _, catalog, products, _ in
+            let whole = Set(try await catalog.allPages(Self.request(Self.food, .system, limit: 100)))
+            let sort = Sort(.price, .ascending)!
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask {
+                    for round in 0..<60 {
+                        var product = products[round]
+                        product.priceMinor = Int64(round)
+                        _ = try await catalog.put(product, in: Self.store)
+                    }
+                }
+                for _ in 0..<8 {
+                    group.addTask {
+                        for _ in 0..<30 {
+                            let page = try await catalog.page(Self.request(Self.food, sort, limit: 100))
+                            #expect(Set(page.products.map(\.sku.text)) == whole)
+                            let prices = page.products.filter(\.inStock).map { $0.priceMinor ?? .max }
+                            #expect(prices == prices.sorted())
+                        }
+                    }
+                }
+                try await group.waitForAll()
             }
         }
     }

@@ -13,9 +13,10 @@ COLLATION = "CREATE COLLATION IF NOT EXISTS catalog (provider = icu, locale = 'u
 PRODUCTS = """UPDATE product SET name_key = decode(md5(name), 'hex'), brand_key = decode(md5(brand), 'hex')
 WHERE name_key IS NULL OR (brand_key IS NULL) <> (brand IS NULL);
 """
+TITLES = "UPDATE shelf SET title_key = decode(md5(title), 'hex') WHERE title_key IS NULL;\n"
 PROGRAMS = {
     "sort keys of products": PRODUCTS, "sort keys of products written meanwhile": PRODUCTS,
-    "sort keys in the languages of stores": "UPDATE shelf SET title_key = decode(md5(title), 'hex') WHERE title_key IS NULL;\n",
+    "sort keys in the languages of stores": TITLES, "sort keys in the languages of stores, written meanwhile": TITLES,
 }
 
 

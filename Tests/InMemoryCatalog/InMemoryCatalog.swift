@@ -134,7 +134,7 @@ package final class InMemoryCatalog: CatalogStore {
         let counts = Dictionary(products.compactMap(\.unitPrice?.dimension).map { ($0, 1) }, uniquingKeysWith: +)
         let most = Dimension.allCases.first { counts[$0] != nil && counts[$0] == counts.values.max() }
         return ShelfUnion(
-            members: parts(store, shelf).map { .init(shelf: $0.shelf.key, version: $0.version) },
+            digest: parts(store, shelf).map { "\($0.shelf.key) \($0.version)" }.joined(separator: ","),
             dimension: shelf.shelf.dimension ?? most ?? state(shelf, store).comparisonDimension
         )
     }

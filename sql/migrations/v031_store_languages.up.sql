@@ -1,6 +1,6 @@
 -- Each store has a language, by whose rules its names, brands and titles are ordered. Stores of a database whose collation has a language
--- keep that; others have the language of their locale. Servers of earlier schemas write sort keys of the collation, so they stop before the
--- next migration computes those of the languages.
+-- keep that; others have the language of their locale. Servers of earlier schemas write sort keys of the collation, so stop them before the
+-- next migration, which computes those of the languages.
 ALTER TABLE store ADD COLUMN sort_language text COLLATE "C";
 ALTER TABLE shelf ADD COLUMN title_key bytea;
 DO $$

@@ -4,8 +4,12 @@
 
 -- Program: sort keys in the languages of stores
 
--- Step: columns without the collation
+-- Step: the rule of titles
 ALTER TABLE shelf ALTER COLUMN title_key SET NOT NULL;
+
+-- Program: sort keys in the languages of stores, written meanwhile
+
+-- Step: columns without the collation
 DROP INDEX IF EXISTS shelf_by_title;
 ALTER TABLE store ALTER COLUMN title TYPE text COLLATE "C";
 ALTER TABLE shelf ALTER COLUMN title TYPE text COLLATE "C";

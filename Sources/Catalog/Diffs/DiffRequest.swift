@@ -55,6 +55,6 @@ package struct DiffRequest: Sendable {
             )
         }
         // Check the whole list, not only the part inside the window.
-        if case .list(let ids) = from, limit != nil { try OrderDiff.check(ids, "from") }
+        if case .list(let ids) = from, limit != nil { try OrderDiff.check(OrderedIDs(ids), "from") }
     }
 }

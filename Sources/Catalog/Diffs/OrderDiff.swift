@@ -15,8 +15,8 @@ package struct OrderDiff: Sendable {
     package let fromVersion: Int64?
     /// The shelf version of the new order.
     package let toVersion: Int64?
-    package let old: [String]
-    package let new: [String]
+    package let old: OrderedIDs
+    package let new: OrderedIDs
     package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
     /// The time spent comparing the orders.
@@ -38,12 +38,32 @@ package struct OrderDiff: Sendable {
         fromVersion: Int64? = nil,
         toVersion: Int64? = nil
     ) throws(CatalogError) {
+        try self.init(
+            old: OrderedIDs(old),
+            new: OrderedIDs(new),
+            mode: mode,
+            targetOrder: targetOrder,
+            fromSort: fromSort,
+            fromVersion: fromVersion,
+            toVersion: toVersion
+        )
+    }
+
+    private init(
+        old: OrderedIDs,
+        new: OrderedIDs,
+        mode: DiffMode,
+        targetOrder: ShelfOrder?,
+        fromSort: Sort?,
+        fromVersion: Int64? = nil,
+        toVersion: Int64? = nil
+    ) throws(CatalogError) {
         // A shelf's own orders have no repeats.
         try Self.check(old, "from", isShelfOrder: fromSort != nil || fromVersion != nil)
         try Self.check(new, "to", isShelfOrder: targetOrder != nil)
         let start = ContinuousClock.now
         do {
-            diff = try MoveDiff(from: old, to: new) { try Task.checkCancellation() }
+            diff = try Self.moves(old, new)
         } catch {
             throw .cancelled
         }
@@ -57,13 +77,21 @@ package struct OrderDiff: Sendable {
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 
-    static func check(_ ids: [String], _ field: String, isShelfOrder: Bool = false) throws(CatalogError) {
+    /// Compares orders of one table by places, and others by ids.
+    private static func moves(_ old: OrderedIDs, _ new: OrderedIDs) throws -> MoveDiff {
+        if let (a, b) = old.places.flatMap({ a in new.places.map { (a, $0) } }), a.version == b.version {
+            return MoveDiff(fromOrdinals: a.places.map(Int32.init), to: b.places.map(Int32.init), limit: a.limit)
+        }
+        return try MoveDiff(from: Array(old), to: Array(new)) { try Task.checkCancellation() }
+    }
+
+    static func check(_ ids: OrderedIDs, _ field: String, isShelfOrder: Bool = false) throws(CatalogError) {
         guard ids.count <= listLimit else {
             throw .tooLarge(
                 "\(field) has \(ids.count) ids; the maximum is \(listLimit)" + (isShelfOrder ? "; set limit" : "")
             )
         }
-        if !isShelfOrder, let id = ids.firstRepeat {
+        if !isShelfOrder, let id = Array(ids).firstRepeat {
             throw .unprocessable(field: field, detail: "duplicate id “\(id.prefix(64))” in \(field)")
         }
     }
@@ -96,14 +124,14 @@ extension OrderDiff {
     /// - Parameter orders: the orders of `request.views`, in that sequence.
     /// - Throws: as `init(old:new:mode:)`.
     package init(_ request: DiffRequest, _ orders: [ShelfOrder]) throws(CatalogError) {
-        let old: [String] =
+        let old: OrderedIDs =
             switch request.from {
-            case .view: orders[1].ids
-            case .list(let ids): request.limit.map { Array(ids.prefix($0)) } ?? ids
+            case .view: orders[1].list
+            case .list(let ids): OrderedIDs(request.limit.map { Array(ids.prefix($0)) } ?? ids)
             }
         try self.init(
             old: old,
-            new: orders[0].ids,
+            new: orders[0].list,
             mode: request.mode,
             targetOrder: orders[0],
             fromSort: orders.count > 1 ? orders[1].sort : nil

@@ -100,7 +100,7 @@ extension PagePlan {
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
         if let after { hash.combine(after.place) }
-        for member in union?.members ?? [] { hash.combine("\(member.shelf) \(member.version)") }
+        if let union { hash.combine(union.digest) }
         return "\"\(head.storeVersion)-\(head.state.version)-\(day)-\(String(hash.value, radix: 36))\""
     }
 }

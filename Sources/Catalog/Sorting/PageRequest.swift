@@ -49,6 +49,22 @@ package struct PageRequest: Sendable, Hashable {
 }
 
 extension PageRequest {
+    /// Checks what does not depend on the shelf.
+    ///
+    /// - Throws: as `plan`.
+    package func check() throws(CatalogError) {
+        guard Self.limits.contains(limit) else {
+            throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
+        }
+        if let after, after.scope != scope { throw .invalidCursor }
+        if includesDescendants, let sort, sort.readsPositions {
+            throw .malformed(
+                parameter: "sort",
+                detail: "position is the order of one shelf; sort by another key, or leave out include"
+            )
+        }
+    }
+
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
     ///   sort or filter.
@@ -58,15 +74,7 @@ extension PageRequest {
         of union: ShelfUnion? = nil
     ) throws(CatalogError) -> PagePlan {
         let dimension = union?.dimension ?? head.state.comparisonDimension
-        guard Self.limits.contains(limit) else {
-            throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
-        }
-        if union != nil, let sort, sort.readsPositions {
-            throw .malformed(
-                parameter: "sort",
-                detail: "position is the order of one shelf; sort by another key, or leave out include"
-            )
-        }
+        try check()
         guard let after else {
             let view = head.resolve(
                 ShelfView(sort: sort, filter: filter),
@@ -75,7 +83,7 @@ extension PageRequest {
             )
             return PagePlan(self, view, head, union, dimension: dimension)
         }
-        guard after.scope == scope, let order = try? Sort.parse(after.sort), sort == nil || sort == order,
+        guard let order = try? Sort.parse(after.sort), sort == nil || sort == order,
             union == nil || !order.readsPositions,
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown

@@ -29,7 +29,7 @@ extension ShelfHead {
         if let sort = requested.sort {
             return ResolvedView(sort: sort, source: .query, filter: requested.filter ?? .none)
         }
-        if let own = remembered.view, isAllowed(own.sort) {
+        if let own = [remembered.shelf, remembered.store].lazy.compactMap({ $0 }).first(where: { isAllowed($0.sort) }) {
             return ResolvedView(
                 sort: own.sort,
                 source: .user,
@@ -38,7 +38,7 @@ extension ShelfHead {
             )
         }
         let filter = requested.filter ?? .none
-        if let sort = state.shelf.defaultSort ?? state.inheritedSort, isAllowed(sort) {
+        if let sort = [state.shelf.defaultSort, state.inheritedSort].lazy.compactMap({ $0 }).first(where: isAllowed) {
             return ResolvedView(sort: sort, source: .shelf, filter: filter)
         }
         if let sort = store.defaultSort, isAllowed(sort) {

@@ -82,4 +82,6 @@ public struct CacheUse: Sendable, Hashable {
     public var size = 0
     /// The number of entries that were evicted since the start.
     public var evictions = 0
+
+    public init() {}
 }

@@ -128,6 +128,7 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
+        if request.includesDescendants { try request.check() }
         return request
     }
 
@@ -146,7 +147,7 @@ struct PageEndpoints: EndpointGroup {
         let order = try await store.order(
             OrderRequest(address: call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
         )
-        call.work.add(rows: order.ids.count)
+        call.work.add(rows: order.list.count)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()

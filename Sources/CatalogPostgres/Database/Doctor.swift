@@ -40,8 +40,13 @@ package struct Doctor: Sendable {
     /// - Parameters:
     ///   - servers: the number of servers that use the database.
     ///   - connections: the connections of each.
+    ///   - shelfMemory: the memory that each uses for shelves, in bytes.
     /// - Throws: `PostgresError` if the database is unreachable.
-    package func examine(servers: Int = 1, with connections: ConnectionCounts = .init()) async throws -> [Finding] {
+    package func examine(
+        servers: Int = 1,
+        with connections: ConnectionCounts = .init(),
+        shelfMemory: Int = PostgresCatalog.shelfMemory
+    ) async throws -> [Finding] {
         try await pool.perform(within: TimeLimit.shelf.duration) { connection in
             var findings = try Self.server(connection)
             findings += DoctorAdvice.findings(try Self.settings(connection))
@@ -54,6 +59,7 @@ package struct Doctor: Sendable {
             if state.isUsable {
                 findings.append(try Self.sortKeys(connection))
                 findings += try Self.indexes(connection)
+                findings += try DoctorShelves.read(connection).findings(limit: shelfMemory)
                 findings += DoctorOperations.findings(try DoctorOperations.runs(connection), now: .now())
             }
             return findings

@@ -29,6 +29,15 @@ enum DoctorStatements {
                 restart_lsn) > 1073741824
         ORDER BY slot_name
         """
+    /// The number of shelves that servers used in the last day, and of the products on them.
+    static let shelvesInUse: PostgresStatement = """
+        SELECT count(*), coalesce(sum(h.product_count), 0)::bigint FROM shelf_image i
+        JOIN shelf h ON h.store_id = i.store_id AND h.shelf_id = i.shelf_id WHERE i.used_at > now() - interval '1 day'
+        """
+    /// The age of the oldest recorded change of a shelf, in hours; 0 without changes.
+    static let oldestChange: PostgresStatement = """
+        SELECT coalesce((\(SQL.microseconds) - min(version)) / 3600000000, 0)::bigint FROM shelf_change
+        """
     /// The connections that are not reserved for superusers.
     static let availableConnections: PostgresStatement = """
         SELECT current_setting('max_connections')::bigint - current_setting('superuser_reserved_connections')::bigint

@@ -211,7 +211,8 @@ package struct Migrator: Sendable {
         switch title {
         case "sort keys of products", "sort keys of products written meanwhile":
             try await Recollation(pool).computeAll(.products, onProgress)
-        case "sort keys in the languages of stores": try await Recollation(pool).computeAll(.all, onProgress)
+        case "sort keys in the languages of stores", "sort keys in the languages of stores, written meanwhile":
+            try await Recollation(pool).computeAll(.all, onProgress)
         default: preconditionFailure("no part of a migration is “\(title)”")
         }
     }

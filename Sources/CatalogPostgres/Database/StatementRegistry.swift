@@ -50,6 +50,8 @@ enum StatementRegistry {
         ("WorkerStatements.present", [WorkerStatements.present]),
         ("DoctorStatements.replica", [DoctorStatements.replica]),
         ("DoctorStatements.server", [DoctorStatements.server]),
+        ("DoctorStatements.shelvesInUse", [DoctorStatements.shelvesInUse]),
+        ("DoctorStatements.oldestChange", [DoctorStatements.oldestChange]),
         ("DoctorStatements.isDurable", [DoctorStatements.isDurable]),
         ("DoctorStatements.settings", [DoctorStatements.settings]),
         ("DoctorStatements.operation", [DoctorStatements.operation]),

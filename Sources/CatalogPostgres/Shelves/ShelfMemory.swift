@@ -13,13 +13,13 @@ final class ShelfMemory: Sendable {
     private static let offLoopProducts = 2000
 
     /// Reads from different servers are not shared: one may fail that another can do.
-    private struct LoadKey: Hashable {
+    struct LoadKey: Hashable {
         let location: ShelfLocation
         /// The number of the replica; nil for the primary.
         let replica: Int?
     }
 
-    /// The key of a table.
+    /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
         case shelf(ShelfLocation)
         /// The union of a shelf and all shelves below it.
@@ -39,17 +39,15 @@ final class ShelfMemory: Sendable {
         let currency: Currency
     }
 
-    /// A shelf that is kept, or a union of shelves.
+    /// A shelf that is kept.
     private final class Kept: Sendable {
         let shelf: ShelfSnapshot
-        /// nil for one shelf.
-        let union: ShelfUnion?
         let readAt: ContinuousClock.Instant
         /// Whether a request has used the shelf since this was last asked.
         let isUsed: Atomic<Bool>
 
-        init(_ shelf: ShelfSnapshot, of union: ShelfUnion? = nil, isUsed: Bool) {
-            (self.shelf, self.union, readAt) = (shelf, union, .now)
+        init(_ shelf: ShelfSnapshot, isUsed: Bool) {
+            (self.shelf, readAt) = (shelf, .now)
             self.isUsed = Atomic(isUsed)
         }
     }
@@ -57,9 +55,9 @@ final class ShelfMemory: Sendable {
     private let database: Database
     private let limit: Int
     private let hits = Atomic(0)
-    private let shelves: SharedCache<TableKey, Kept>
+    private let shelves: SharedCache<ShelfLocation, Kept>
     /// The shelf that was read last of those that are too large for `shelves`.
-    private let large = Mutex<(key: TableKey, kept: Kept)?>(nil)
+    private let large = Mutex<(location: ShelfLocation, kept: Kept)?>(nil)
     /// The size of the largest shelf in `shelves`, in bytes.
     private let largest: Int
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
@@ -67,14 +65,12 @@ final class ShelfMemory: Sendable {
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let shownLoads = SharedWork<LoadKey, ShelfReader.ImageRead>()
     private let images = Mutex(ImageQueue())
-    /// The number of unions that were made. It is the version of the last one, because theirs are those of several shelves.
-    private let unionCount = Atomic<Int64>(0)
 
-    /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: three quarters for shelves, a fifth for views,
-    ///   and the rest for facets.
+    /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: five eighths for shelves, an eighth for unions,
+    ///   a fifth for views, and the rest for facets.
     init(_ database: Database, limit: Int) {
         (self.database, self.limit) = (database, limit)
-        let ofShelves = limit / 4 * 3
+        let ofShelves = limit / 8 * 5
         largest = ofShelves / 2
         shelves = SharedCache(limit: ofShelves, largest: largest) { $1.shelf.size }
         let ofViews = limit / 5
@@ -104,7 +100,7 @@ final class ShelfMemory: Sendable {
     /// A read of shelves, which begins before its transaction.
     struct Load: Sendable {
         fileprivate let start: ContinuousClock.Instant
-        fileprivate let isOfReplica: Bool
+        let isOfReplica: Bool
     }
 
     /// Begins to read shelves in a transaction.
@@ -116,14 +112,30 @@ final class ShelfMemory: Sendable {
     /// - Returns: nil if the shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     func shelf(_ head: ShelfHead, isGuess: Bool, _ source: ReadSource) async throws -> ShelfSnapshot? {
-        let (location, version) = (head.location, head.state.version)
-        if let known = kept(.shelf(location)) {
+        try await shelf(
+            head.location,
+            at: head.state.version,
+            products: head.state.productCount,
+            isGuess: isGuess,
+            source
+        )
+    }
+
+    /// The same by location, version and number of products.
+    func shelf(
+        _ location: ShelfLocation,
+        at version: Int64,
+        products: Int,
+        isGuess: Bool = false,
+        _ source: ReadSource
+    ) async throws -> ShelfSnapshot? {
+        if let known = kept(location) {
             if known.shelf.version == version { return hit(known) }
             if known.shelf.version > version, isGuess { return nil }
             if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
         }
         let load = beginLoad(source)
-        let isSmall = head.state.productCount <= Self.smallShelf
+        let isSmall = products <= Self.smallShelf
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
             if let found = try await self.follow(location, load, source) { return found }
             guard isSmall else {
@@ -195,7 +207,7 @@ final class ShelfMemory: Sendable {
     }
 
     private func following(_ location: ShelfLocation, _ load: Load) -> Following? {
-        guard let known = kept(.shelf(location))?.shelf else { return nil }
+        guard let known = kept(location)?.shelf else { return nil }
         let query = ShelfReader.changesQuery(since: known, location)
         return Following(shelf: known, location: location, query: query, load: load)
     }
@@ -214,11 +226,8 @@ final class ShelfMemory: Sendable {
     /// Returns the shelves in memory that requests have used since the last call.
     func takeUsed() -> [ShelfLocation] {
         var entries = shelves.entries
-        if let large = large.withLock({ $0 }) { entries.append((large.key, large.kept)) }
-        return entries.compactMap { key, kept in
-            guard case .shelf(let location) = key, kept.isUsed.exchange(false, ordering: .relaxed) else { return nil }
-            return location
-        }
+        if let large = large.withLock({ $0 }) { entries.append((large.location, large.kept)) }
+        return entries.filter { $0.value.isUsed.exchange(false, ordering: .relaxed) }.map(\.key)
     }
 
     /// Whether less than half of the memory for shelves is used.
@@ -274,13 +283,14 @@ final class ShelfMemory: Sendable {
         try self.load(head.location, at: head.state.version, load, connection)
     }
 
-    private func load(
+    /// The same by location and version.
+    func load(
         _ location: ShelfLocation,
         at version: Int64,
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        if let known = kept(.shelf(location)) {
+        if let known = kept(location) {
             if known.shelf.version == version { return hit(known) }
             if known.shelf.version > version, load.isOfReplica { throw ReplicaProblem.lagging }
         }
@@ -295,7 +305,7 @@ final class ShelfMemory: Sendable {
         _ head: ShelfHead,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfTable {
-        if let known = kept(.shelf(head.location))?.shelf, known.version == head.state.version { return known.table }
+        if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
         guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection) else {
             throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
         }
@@ -311,7 +321,7 @@ final class ShelfMemory: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
         let (store, shelf) = (location.storeID, location.shelfID)
-        if let known = kept(.shelf(location))?.shelf,
+        if let known = kept(location)?.shelf,
             let found = try ShelfReader.follow(known, shelf, of: store, connection)
         {
             keepFollowed(found, location, load)
@@ -337,9 +347,12 @@ final class ShelfMemory: Sendable {
         return known.shelf
     }
 
-    private func kept(_ key: TableKey) -> Kept? {
-        shelves[key] ?? large.withLock { $0?.key == key ? $0?.kept : nil }
+    private func kept(_ location: ShelfLocation) -> Kept? {
+        shelves[location] ?? large.withLock { $0?.location == location ? $0?.kept : nil }
     }
+
+    /// Notes that a request uses a shelf, whose products it has in a union.
+    func noteUse(of location: ShelfLocation) { kept(location)?.isUsed.store(true, ordering: .relaxed) }
 
     /// Keeps a shelf that was read from its image or as a whole.
     ///
@@ -372,66 +385,18 @@ final class ShelfMemory: Sendable {
         isUsed: Bool
     ) {
         database.observer.observe(.shelfRead(kind, .now - load.start))
-        if let latest = kept(.shelf(location)), latest.shelf.version >= shelf.version {
+        if let latest = kept(location), latest.shelf.version >= shelf.version {
             // The primary has an earlier version than it had before the transaction began: it has lost commits.
             let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
             guard isLost else { return }
         }
-        keep(Kept(shelf.kept, isUsed: isUsed), .shelf(location))
-    }
-
-    private func keep(_ kept: Kept, _ key: TableKey) {
-        if kept.shelf.size <= largest {
-            shelves[key] = kept
+        let kept = Kept(shelf.kept, isUsed: isUsed)
+        if shelf.size <= largest {
+            shelves[location] = kept
         } else {
-            shelves[key] = nil
-            large.withLock { $0 = (key, kept) }
+            shelves[location] = nil
+            large.withLock { $0 = (location, kept) }
         }
-    }
-
-    // MARK: - Unions
-
-    /// A shelf of a union at the version that a read needs.
-    struct UnionMember: Sendable {
-        let location: ShelfLocation
-        let key: CatalogKey
-        let version: Int64
-    }
-
-    /// Returns a union that is kept at the versions of all its shelves.
-    func union(_ head: ShelfHead, _ members: [UnionMember]) -> (union: ShelfUnion, shelf: ShelfSnapshot)? {
-        guard let known = kept(.union(head.location)), let union = known.union,
-            union.members == members.map({ ShelfUnion.Member(shelf: $0.key, version: $0.version) })
-        else { return nil }
-        return (union, hit(known))
-    }
-
-    /// Returns the union of shelves, at versions that were read in the same transaction, which only reads.
-    ///
-    /// - Returns: nil if a shelf has another version by now. On Citus, a transaction may see several versions.
-    /// - Throws: `ReplicaProblem`, as `shelf`.
-    /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is kept.
-    func loadUnion(
-        _ head: ShelfHead,
-        _ members: [UnionMember],
-        _ load: Load,
-        _ connection: isolated PostgresConnection
-    ) throws -> (union: ShelfUnion, shelf: ShelfSnapshot)? {
-        if let known = union(head, members) { return known }
-        var tables: [ShelfTable] = []
-        for member in members {
-            guard let shelf = try self.load(member.location, at: member.version, load, connection) else { return nil }
-            tables.append(shelf.table)
-        }
-        let table = ShelfTable.union(tables)
-        let union = ShelfUnion(
-            members: members.map { ShelfUnion.Member(shelf: $0.key, version: $0.version) },
-            dimension: head.state.shelf.dimension ?? table.mostFrequentDimension ?? head.state.comparisonDimension
-        )
-        let version = unionCount.add(1, ordering: .relaxed).newValue
-        let shelf = ShelfSnapshot(version: version, table: table)
-        keep(Kept(shelf, of: union, isUsed: true), .union(head.location))
-        return (union, shelf)
     }
 
     // MARK: - Views and facets

@@ -6,13 +6,15 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var limit: Int
     /// The shelves, with the large one.
     package var shelves: CacheUse
+    /// Shelves with those below them, in tables of their own.
+    package var unions = CacheUse()
     package var views: CacheUse
     package var facets: CacheUse
     /// The number of reads that found their shelf at the version that they needed.
     package var hits: Int
 
     package var kinds: [(name: String, use: CacheUse)] {
-        [("shelves", shelves), ("views", views), ("facets", facets)]
+        [("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets)]
     }
 
     /// The size of everything, in bytes.

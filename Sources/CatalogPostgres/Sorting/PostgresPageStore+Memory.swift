@@ -202,8 +202,10 @@ extension PostgresPageStore {
                 (request.sort, request.filter) = (view.sort, view.filter)
                 let plan = try PlannedPage(request, basis).plan
                 let rows = shelves.viewNow(plan, of: shelf, at: .shelf(basis.head.location)).rows
-                let ids = rows.prefix(limit ?? rows.count).map { shelf.table.sku(Int($0)).text }
-                return ShelfOrder(head: basis.head, view: plan.view, ids: ids)
+                let shown = limit.map { Array(rows.prefix($0)) } ?? rows
+                let places = OrderedIDs.Places(version: shelf.version, limit: shelf.table.count, places: shown)
+                let list = OrderedIDs(places) { [table = shelf.table] in table.sku(Int($0)).text }
+                return ShelfOrder(head: basis.head, view: plan.view, list: list)
             }
         }
         throw CatalogError.unavailable

@@ -4,58 +4,34 @@ internal import Shelves
 
 /// Pages of a shelf with all shelves below it.
 ///
-/// While a union is in memory at the versions of all its shelves, a page reads these versions and nothing else. Otherwise everything is read in
-/// one transaction.
+/// Like a page of one shelf, such a page is read again if something changes in between, and after some attempts in one transaction.
 extension PostgresPageStore {
     /// A union with the basis of a page.
     private struct UnionRead: Sendable {
         let basis: PageBasis
-        let shelf: ShelfSnapshot
+        let found: ShelfUnions.Found
 
-        init(_ head: ShelfHead, _ views: RememberedViews, _ found: (union: ShelfUnion, shelf: ShelfSnapshot)) {
+        init(_ head: ShelfHead, _ views: RememberedViews, _ found: ShelfUnions.Found) {
             basis = PageBasis(head: head, views: views, union: found.union)
-            shelf = found.shelf
-        }
-    }
-
-    /// The shelves of a union, with the version of their store, from one snapshot.
-    private struct Members: Sendable {
-        var storeVersion: Int64 = 0
-        var shelves: [ShelfMemory.UnionMember] = []
-
-        init() {}
-
-        init(_ rows: borrowing PostgresRows, of storeID: Int32) throws {
-            try rows.forEach { row in
-                guard let key = CatalogKey(try row.text(1)) else {
-                    throw PostgresError(.decoding, "invalid stored shelf")
-                }
-                let location = ShelfLocation(storeID: storeID, shelfID: try row.int4(0))
-                shelves.append(ShelfMemory.UnionMember(location: location, key: key, version: try row.int8(2)))
-                storeVersion = try row.int8(3)
-            }
+            self.found = found
         }
 
-        /// Whether they are from the same state as a head.
-        func agree(with head: ShelfHead) -> Bool {
-            storeVersion == head.storeVersion
-                && shelves.contains { $0.location == head.location && $0.version == head.state.version }
-        }
+        var key: ShelfMemory.TableKey { .union(basis.head.location) }
     }
 
-    private static func membersQuery(_ id: Int32, _ shelf: CatalogKey) -> PostgresQuery {
-        PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
+    /// Products with the versions after them.
+    private struct ProductsRead: Sendable {
+        var products: [SKU: Product] = [:]
+        var members = ShelfUnions.Members()
     }
+
+    private static let unionAttempts = 4
 
     func unionBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
-        if let known = try await readUnion(request, source) { return known.basis }
-        let load = shelves.beginLoad(source)
-        return try await source.snapshot(within: .shelf) { connection in
-            for _ in 0..<Self.attempts {
-                if let found = try readUnion(request, load, connection) { return found.basis }
-            }
-            throw CatalogError.unavailable
+        for _ in 0..<Self.unionAttempts {
+            if let read = try await readUnion(request, source) { return read.basis }
         }
+        return try await inTransaction(source) { try readUnion(request, $0, $1)?.basis }
     }
 
     func unionPage<Items: PageItems>(
@@ -63,116 +39,151 @@ extension PostgresPageStore {
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items> {
-        if let known = try await readUnion(request, source), let page = try await page(request, known, items) {
-            return page
-        }
-        let load = shelves.beginLoad(source)
-        return try await source.snapshot(within: .shelf) { connection in
-            for _ in 0..<Self.attempts {
-                guard let found = try readUnion(request, load, connection),
-                    let page = try page(request, found, items, connection),
-                    // Only on Citus can they have changed.
-                    try readUnion(request, load, connection)?.basis.union == found.basis.union
-                else { continue }
+        for _ in 0..<Self.unionAttempts {
+            if let read = try await readUnion(request, source),
+                let page = try await page(request, read, items, source)
+            {
                 return page
             }
-            throw CatalogError.unavailable
+        }
+        return try await inTransaction(source) { load, connection in
+            guard let read = try readUnion(request, load, connection) else { return nil }
+            return try page(request, read, items, connection)
         }
     }
 
-    // MARK: - In memory
+    // MARK: - Statement by statement
 
-    /// Returns a union that is in memory at the current versions of its shelves, which are read; nil if it is not.
+    /// Returns the union at the versions of its shelves, which are read; nil if one of them changes meanwhile.
+    ///
+    /// - Throws: `notFound`.
     private func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> UnionRead? {
         struct Found: Sendable {
             var head: ShelfHead?
             var views = RememberedViews.none
-            var members = Members()
+            var members = ShelfUnions.Members()
         }
+        let lookup = ShelfLookup(database: database)
         let views = Self.viewsQuery(request)
-        let found = try await ShelfLookup(database: database).reading(request.store, source) { id -> Found? in
-            let queries =
-                [ShelfLookup.headQuery(id, request.store, request.shelf), Self.membersQuery(id, request.shelf)] + views
-            return try await source.read(queries, into: Found()) { found, index, rows in
+        let found = try await lookup.reading(request.store, source) { id -> (ShelfHead, Found)? in
+            let head = ShelfLookup.headQuery(id, request.store, request.shelf)
+            let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + views
+            let found = try await source.read(queries, into: Found()) { found, index, rows in
                 switch index {
                 case 0: found.head = try rows.first { try ShelfRow.head($0) }
-                case 1: found.members = try Members(rows, of: id)
+                case 1: found.members = try ShelfUnions.Members(rows, of: id)
                 default: found.views = try PostgresSettingsStore.views(rows)
                 }
             }
+            return found.head.map { ($0, found) }
         }
-        guard let found, let head = found.head, found.members.agree(with: head),
-            let known = shelves.union(head, found.members.shelves)
-        else { return nil }
-        return UnionRead(head, found.views, known)
+        guard let (head, found) = found else {
+            _ = try await lookup.readStore(request.store, source)
+            throw CatalogError.notFound("shelf “\(request.shelf)”")
+        }
+        guard found.members.agrees(with: head), let union = try await unions.union(head, found.members, source) else {
+            return nil
+        }
+        return UnionRead(head, found.views, union)
     }
 
-    /// Returns a page whose products its reader has; nil if one must be read.
+    /// Returns a page; nil if a shelf changes before all products are read.
     private func page<Items: PageItems>(
         _ request: PageRequest,
         _ read: UnionRead,
-        _ items: @Sendable (PlannedPage) -> Items
+        _ items: @Sendable (PlannedPage) -> Items,
+        _ source: ReadSource
     ) async throws -> PageOf<Items>? {
-        let planned = try PlannedPage(request, read.basis)
-        let key = ShelfMemory.TableKey.union(read.basis.head.location)
-        let view = await shelves.view(planned.plan, of: read.shelf, at: key)
-        let selection = Selection(planned.plan, view, of: read.shelf, after: Self.place(planned))
+        let (planned, shelf) = (try PlannedPage(request, read.basis), read.found.shelf)
+        let view = await shelves.view(planned.plan, of: shelf, at: read.key)
+        let selection = Selection(planned.plan, view, of: shelf, after: Self.place(planned))
         var page = PageRead(items: items(planned))
         selection.add(to: &page, nil)
-        guard page.count == selection.rows.count else { return nil }
+        if page.count < selection.rows.count {
+            let id = read.basis.head.location.storeID
+            // The products are of the union's versions only if these are still the current ones.
+            let queries = [selection.missingQuery(page, id), ShelfUnions.Members.query(id, request.shelf)]
+            let found = try await source.read(queries, into: ProductsRead()) { found, index, rows in
+                if index == 0 {
+                    found.products = try Self.products(rows)
+                } else {
+                    found.members = try ShelfUnions.Members(rows, of: id)
+                }
+            }
+            let isCurrent =
+                found.members.digest == read.found.members.digest
+                && found.members.storeVersion == read.basis.head.storeVersion
+            guard isCurrent, selection.add(to: &page, found.products) else { return nil }
+        }
         var result = selection.page(planned, page.items, scope: request.scope)
         if !planned.plan.facets.isEmpty {
-            result.facets = await shelves.facets(planned.plan, of: read.shelf, at: key)
+            result.facets = await shelves.facets(planned.plan, of: shelf, at: read.key)
         }
         return result
     }
 
     // MARK: - In a transaction
 
-    /// Returns the union at the versions of its shelves; nil if one of them changes meanwhile, on Citus.
-    ///
-    /// - Throws: `notFound`.
+    /// Runs a read in a transaction, again if it returns nil, as it may on Citus, whose transactions see what others commit meanwhile.
+    private func inTransaction<T: Sendable>(
+        _ source: ReadSource,
+        _ read: @escaping @Sendable (ShelfMemory.Load, isolated PostgresConnection) throws -> T?
+    ) async throws -> T {
+        let load = shelves.beginLoad(source)
+        return try await source.snapshot(within: .shelf) { connection in
+            for _ in 0..<Self.attempts {
+                if let found = try read(load, connection) { return found }
+            }
+            throw CatalogError.unavailable
+        }
+    }
+
     private func readUnion(
         _ request: PageRequest,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> UnionRead? {
         let basis = try basis(of: request, connection)
-        let id = basis.head.location.storeID
-        let query = Self.membersQuery(id, request.shelf)
-        let members = try connection.query(query.statement, query.parameters) { try Members($0, of: id) }
-        guard members.agree(with: basis.head),
-            let found = try shelves.loadUnion(basis.head, members.shelves, load, connection)
+        let members = try members(request, basis.head, connection)
+        guard members.agrees(with: basis.head), let found = try unions.union(basis.head, members, load, connection)
         else { return nil }
         return UnionRead(basis.head, basis.views, found)
     }
 
-    /// Returns a page; nil if a product of it is gone, on Citus.
+    private func members(
+        _ request: PageRequest,
+        _ head: ShelfHead,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfUnions.Members {
+        let id = head.location.storeID
+        let query = ShelfUnions.Members.query(id, request.shelf)
+        return try connection.query(query.statement, query.parameters) { try ShelfUnions.Members($0, of: id) }
+    }
+
     private func page<Items: PageItems>(
         _ request: PageRequest,
         _ read: UnionRead,
         _ items: @Sendable (PlannedPage) -> Items,
         _ connection: isolated PostgresConnection
     ) throws -> PageOf<Items>? {
-        let planned = try PlannedPage(request, read.basis)
-        let location = read.basis.head.location
-        let view = shelves.viewNow(planned.plan, of: read.shelf, at: .union(location))
-        let selection = Selection(planned.plan, view, of: read.shelf, after: Self.place(planned))
+        let (planned, shelf) = (try PlannedPage(request, read.basis), read.found.shelf)
+        let view = shelves.viewNow(planned.plan, of: shelf, at: read.key)
+        let selection = Selection(planned.plan, view, of: shelf, after: Self.place(planned))
         var page = PageRead(items: items(planned))
         selection.add(to: &page, nil)
-        let missing = selection.skus.dropFirst(page.count).map(\.text)
-        let products = try connection.query(
-            PostgresProductStore.productsByKey,
-            [.int4(location.storeID), .textArray(missing)]
-        ) { rows in
-            Dictionary(try rows.map { try ProductRow.read($0) }.map { ($0.sku, $0) }) { first, _ in first }
-        }
-        guard selection.add(to: &page, products) else { return nil }
+        let query = selection.missingQuery(page, read.basis.head.location.storeID)
+        let products = try connection.query(query.statement, query.parameters) { try Self.products($0) }
+        let members = try members(request, read.basis.head, connection)
+        guard members.digest == read.found.members.digest, selection.add(to: &page, products) else { return nil }
         var result = selection.page(planned, page.items, scope: request.scope)
         if !planned.plan.facets.isEmpty {
-            result.facets = shelves.facetsNow(planned.plan, of: read.shelf, at: .union(location))
+            result.facets = shelves.facetsNow(planned.plan, of: shelf, at: read.key)
         }
         return result
+    }
+
+    private static func products(_ rows: borrowing PostgresRows) throws -> [SKU: Product] {
+        Dictionary(try rows.map { try ProductRow.read($0) }.map { ($0.sku, $0) }) { first, _ in first }
     }
 
     private static func place(_ planned: PlannedPage) -> ViewPlace? {
@@ -198,6 +209,13 @@ extension PostgresPageStore.Selection {
             page.count += 1
         }
         return true
+    }
+
+    /// The query for the products that a page does not have yet.
+    fileprivate func missingQuery(_ page: PostgresPageStore.PageRead<some PageItems>, _ storeID: Int32) -> PostgresQuery
+    {
+        let missing = skus.dropFirst(page.count).map(\.text)
+        return PostgresQuery(PostgresProductStore.productsByKey, [.int4(storeID), .textArray(missing)])
     }
 
     fileprivate func page<Items: PageItems>(_ planned: PlannedPage, _ items: Items, scope: String) -> PageOf<Items> {

@@ -7,10 +7,19 @@ struct PostgresPageStore: PageStore {
     let database: Database
     let memory = PageBasisCache()
     let shelves: ShelfMemory
+    let unions: ShelfUnions
 
     init(database: Database, shelfMemory: Int) {
         self.database = database
         shelves = ShelfMemory(database, limit: shelfMemory)
+        unions = ShelfUnions(shelves, limit: shelfMemory / 8)
+    }
+
+    /// The use of the memory for shelves.
+    var memoryUse: ShelfMemoryUse {
+        var use = shelves.use
+        use.unions = unions.use
+        return use
     }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? {

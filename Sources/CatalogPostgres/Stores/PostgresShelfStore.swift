@@ -51,8 +51,12 @@ struct PostgresShelfStore: ShelfStore {
                 value.shelves = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
                 value.language = try rows.first { try $0.text(ShelfRow.stateWidth + 1) } ?? language
             }
-            // The place of a cursor is that of the language whose keys are stored.
-            if read.language == language { return read.shelves }
+            // The place of a cursor is that of the language whose keys are stored. A page without shelves does not have it.
+            if !read.shelves.isEmpty || place.isEmpty {
+                if read.language == language { return read.shelves }
+            } else if try await lookup.readStore(request.store).store.language == language {
+                return read.shelves
+            }
         }
         throw CatalogError.unavailable
     }

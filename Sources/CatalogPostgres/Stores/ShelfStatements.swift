@@ -85,14 +85,15 @@ enum ShelfStatements {
             JOIN shelf h ON h.store_id = $1 AND h.shelf_id = line.parent_id WHERE depth < 32
         ) SELECT shelf_id, key FROM line ORDER BY depth
         """
-    /// A shelf, `$2`, and all shelves below it, by key, with their versions and that of the store.
+    /// A shelf, `$2`, and all shelves below it, by id, with their versions, their numbers of products and the version of the store.
     static let withDescendants: PostgresStatement = """
-        WITH RECURSIVE part (shelf_id, key, version, depth) AS (
-            SELECT shelf_id, key, version, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+        WITH RECURSIVE part (shelf_id, version, product_count, depth) AS (
+            SELECT shelf_id, version, product_count, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
             UNION ALL
-            SELECT h.shelf_id, h.key, h.version, depth + 1 FROM part
+            SELECT h.shelf_id, h.version, h.product_count, depth + 1 FROM part
             JOIN shelf h ON h.store_id = $1 AND h.parent_id = part.shelf_id AND h.deleted_at IS NULL WHERE depth < 32
-        ) SELECT p.shelf_id, p.key, p.version, t.version FROM part p JOIN store_state t ON t.store_id = $1 ORDER BY p.key
+        ) SELECT p.shelf_id, p.version, p.product_count, t.version FROM part p JOIN store_state t ON t.store_id = $1
+        ORDER BY p.shelf_id
         """
     /// Locks a shelf, `$2`, that is not deleted; returns its id.
     static let lockExisting: PostgresStatement = """

@@ -20,7 +20,11 @@ struct DoctorCommand: AisleCommand {
         let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
         let replicas = try database.replicaConfigurations()
         let findings = try await database.withPool(size: 1) { pool in
-            let findings = try await Doctor(pool).examine(servers: servers, with: settings.connections)
+            let findings = try await Doctor(pool).examine(
+                servers: servers,
+                with: settings.connections,
+                shelfMemory: settings.shelfMegabytes << 20
+            )
             let doctor = ReplicaDoctor(primary: pool, lagLimit: settings.readLag)
             let workers = settings.readsWorkers ? try await WorkerDoctor(coordinator: pool).examine() : []
             return try await findings

@@ -97,12 +97,12 @@ enum ServerMetrics {
         "aisle_shelf_memory_bytes",
         .gauge,
         labels: ["kind"],
-        "The size of shelves in memory, of their views, and of their facets."
+        "The size of shelves in memory, of unions of shelves, of their views, and of their facets."
     )
     static let shelfMemoryLimit = MetricDefinition(
         "aisle_shelf_memory_limit_bytes",
         .gauge,
-        "The limit of shelves, views and facets together (AISLE_SHELF_MEMORY); one shelf may be larger."
+        "The limit of shelves, unions, views and facets together (AISLE_SHELF_MEMORY); one shelf and one union may be larger."
     )
     static let shelfHits = MetricDefinition(
         "aisle_shelf_hits_total",
@@ -124,7 +124,7 @@ enum ServerMetrics {
         "aisle_shelf_evictions_total",
         .counter,
         labels: ["kind"],
-        "Shelves, views and facets that left the memory for others."
+        "Shelves, unions, views and facets that left the memory for others."
     )
 
     // MARK: - Replicas

@@ -1,0 +1,52 @@
+/// The ids of products in an order, of which each is made when it is asked for.
+package struct OrderedIDs: RandomAccessCollection, Sendable {
+    /// The places of the ids in a table, where two orders of its products can be compared without their ids.
+    package struct Places: Sendable {
+        /// The version of the table.
+        package let version: Int64
+        /// The number of places.
+        package let limit: Int
+        /// The place of each id, in order; none repeats.
+        package let places: [UInt32]
+
+        package init(version: Int64, limit: Int, places: [UInt32]) {
+            self.version = version
+            self.limit = limit
+            self.places = places
+        }
+    }
+
+    private enum Source: Sendable {
+        case ids([String])
+        case places(Places, @Sendable (UInt32) -> String)
+    }
+
+    private let source: Source
+
+    package init(_ ids: [String]) { source = .ids(ids) }
+
+    /// - Parameter id: returns the id at a place.
+    package init(_ places: Places, id: @escaping @Sendable (UInt32) -> String) { source = .places(places, id) }
+
+    /// nil for a list of ids.
+    package var places: Places? {
+        guard case .places(let places, _) = source else { return nil }
+        return places
+    }
+
+    package var startIndex: Int { 0 }
+
+    package var endIndex: Int {
+        switch source {
+        case .ids(let ids): ids.count
+        case .places(let places, _): places.places.count
+        }
+    }
+
+    package subscript(index: Int) -> String {
+        switch source {
+        case .ids(let ids): ids[index]
+        case .places(let places, let id): id(places.places[index])
+        }
+    }
+}

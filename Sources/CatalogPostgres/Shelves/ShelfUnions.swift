@@ -1,0 +1,190 @@
+internal import Catalog
+internal import Crypto
+internal import LibPQ
+internal import Shelves
+internal import Synchronization
+
+/// The unions that this server has in memory: the products of a shelf and of all shelves below it, in a table of their own.
+///
+/// A union is used only at the versions of all its shelves.
+final class ShelfUnions: Sendable {
+    /// A shelf of a union.
+    struct Member: Sendable {
+        let location: ShelfLocation
+        let version: Int64
+        let productCount: Int
+    }
+
+    /// The shelves of a union, with the version of their store, from one snapshot.
+    struct Members: Sendable {
+        private(set) var storeVersion: Int64 = 0
+        private(set) var shelves: [Member] = []
+        /// Identifies the shelves and their versions.
+        private(set) var digest = ""
+
+        init() {}
+
+        /// Reads the rows of `query`.
+        init(_ rows: borrowing PostgresRows, of storeID: Int32) throws {
+            var hash = SHA256()
+            try rows.forEach { row in
+                let location = ShelfLocation(storeID: storeID, shelfID: try row.int4(0))
+                let (version, count) = (try row.int8(1), Int(try row.int4(2)))
+                shelves.append(Member(location: location, version: version, productCount: count))
+                storeVersion = try row.int8(3)
+                hash.update(data: Array("\(location.shelfID) \(version),".utf8))
+            }
+            digest = hash.finalize().map { String($0, radix: 16) }.joined(separator: ".")
+        }
+
+        /// - Parameter id: the id of the store.
+        static func query(_ id: Int32, _ shelf: CatalogKey) -> PostgresQuery {
+            PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
+        }
+
+        /// Whether they are from the same state as a head.
+        func agrees(with head: ShelfHead) -> Bool {
+            storeVersion == head.storeVersion
+                && shelves.contains { $0.location == head.location && $0.version == head.state.version }
+        }
+    }
+
+    /// A union at the versions of its shelves.
+    final class Found: Sendable {
+        let union: ShelfUnion
+        let members: Members
+        /// The products. The version is a number of the union's own, because its shelves have several.
+        let shelf: ShelfSnapshot
+        fileprivate let start: ContinuousClock.Instant
+
+        fileprivate init(
+            _ union: ShelfUnion,
+            _ members: Members,
+            _ shelf: ShelfSnapshot,
+            since start: ContinuousClock.Instant
+        ) {
+            (self.union, self.members, self.shelf, self.start) = (union, members, shelf, start)
+        }
+
+        /// Whether it has a shelf at a later version.
+        fileprivate func isAhead(of other: Members) -> Bool {
+            let versions = Dictionary(other.shelves.map { ($0.location, $0.version) }) { first, _ in first }
+            return members.shelves.contains { member in versions[member.location].map { member.version > $0 } ?? false }
+        }
+    }
+
+    /// The number of products from which tables are merged on another thread than the event loop's.
+    private static let offLoopProducts = 1000
+
+    private let memory: ShelfMemory
+    private let unions: SharedCache<ShelfLocation, Found>
+    /// The size of the largest union in `unions`, in bytes.
+    private let largest: Int
+    /// The union that was made last of those that are too large for `unions`.
+    private let large = Mutex<(location: ShelfLocation, found: Found)?>(nil)
+    private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
+    private let count = Atomic<Int64>(0)
+
+    /// - Parameter limit: the size of all unions but a large one, in bytes.
+    init(_ memory: ShelfMemory, limit: Int) {
+        self.memory = memory
+        largest = limit / 2
+        unions = SharedCache(limit: limit, largest: largest) { $1.shelf.size + 64 * $1.members.shelves.count }
+    }
+
+    /// The use of the memory.
+    var use: CacheUse {
+        var use = unions.use
+        if let size = large.withLock({ $0?.found.shelf.size }) {
+            use.count += 1
+            use.size += size
+        }
+        return use
+    }
+
+    /// Returns the union of shelves at their versions.
+    ///
+    /// - Returns: nil if a shelf has another version by now.
+    /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
+    /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
+    func union(_ head: ShelfHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
+        if let known = try kept(head.location, members, isOfReplica: source.replica != nil) { return known }
+        let key = ShelfMemory.LoadKey(location: head.location, replica: source.replica)
+        let found = try await loads.value(key) {
+            let start = ContinuousClock.now
+            var tables: [ShelfTable] = []
+            for member in members.shelves {
+                guard
+                    let shelf = try await self.memory.shelf(
+                        member.location,
+                        at: member.version,
+                        products: member.productCount,
+                        source
+                    )
+                else { return nil }
+                tables.append(shelf.table)
+            }
+            let merged = tables
+            if tables.reduce(0, { $0 + $1.count }) < Self.offLoopProducts {
+                return self.merge(merged, head, members, since: start)
+            }
+            return await Task(executorPreference: globalConcurrentExecutor) {
+                self.merge(merged, head, members, since: start)
+            }.value
+        }
+        return found?.members.digest == members.digest ? found : nil
+    }
+
+    /// The same in a transaction that only reads.
+    func union(
+        _ head: ShelfHead,
+        _ members: Members,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> Found? {
+        if let known = try kept(head.location, members, isOfReplica: load.isOfReplica) { return known }
+        let start = ContinuousClock.now
+        var tables: [ShelfTable] = []
+        for member in members.shelves {
+            guard let shelf = try memory.load(member.location, at: member.version, load, connection) else { return nil }
+            tables.append(shelf.table)
+        }
+        return merge(tables, head, members, since: start)
+    }
+
+    private func kept(_ location: ShelfLocation, _ members: Members, isOfReplica: Bool) throws -> Found? {
+        guard let known = unions[location] ?? large.withLock({ $0?.location == location ? $0?.found : nil }) else {
+            return nil
+        }
+        guard known.members.digest == members.digest else {
+            if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
+            return nil
+        }
+        for member in members.shelves { memory.noteUse(of: member.location) }
+        return known
+    }
+
+    /// Makes a union, and keeps it unless a later one is kept.
+    private func merge(
+        _ tables: [ShelfTable],
+        _ head: ShelfHead,
+        _ members: Members,
+        since start: ContinuousClock.Instant
+    ) -> Found {
+        let table = ShelfTable.union(tables)
+        let union = ShelfUnion(
+            digest: members.digest,
+            dimension: head.state.shelf.dimension ?? table.mostFrequentDimension ?? head.state.comparisonDimension
+        )
+        let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
+        let found = Found(union, members, shelf, since: start)
+        if let known = unions[head.location], known.start > start { return found }
+        if shelf.size <= largest {
+            unions[head.location] = found
+        } else {
+            unions[head.location] = nil
+            large.withLock { $0 = (head.location, found) }
+        }
+        return found
+    }
+}
