@@ -36,6 +36,9 @@ import Testing
         "PurchaseStatements.anonymizeStrays": "anonymization in all stores",
         "PurchaseStatements.endErasures": "anonymization in all stores",
         "OrderStatements.shelvesWithLongKeys": "compaction of all stores",
+        // The doctor.
+        "DoctorStatements.shelvesInUse": "the memory for the shelves of all stores",
+        "DoctorStatements.oldestChange": "the changes of the shelves of all stores",
         // When a server starts.
         "ShelfImageStatements.lastUsed": "one query for the shelves of all stores that were used last",
         // Every ten minutes.
