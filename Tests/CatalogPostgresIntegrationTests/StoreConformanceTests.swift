@@ -528,6 +528,18 @@ import TestSupport
                 } while shelves.after != nil
                 #expect(titles == texts, "\(store.key)")
                 request.facets = [.brand, .tag]
+                // A cursor of another language has no place in the order.
+                var changed = store
+                changed.collation = "sv"
+                (request.after, shelves.after) = (nil, nil)
+                request.after = try await catalog.page(request).next
+                shelves.after = try await catalog.shelves(shelves).next
+                _ = try await catalog.put(changed)
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.shelves(shelves) }
+                _ = try await catalog.put(store)
+                #expect(try await catalog.page(request).products.map(\.name) == Array(texts[2..<4]))
+                request.after = nil
                 for price in 1...3 as ClosedRange<Int64> {
                     let facets = try #require(try await catalog.page(request).facets)
                     #expect(facets.brands.map(\.value) == texts, "\(store.key)")

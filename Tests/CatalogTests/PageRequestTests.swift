@@ -78,7 +78,7 @@ import Testing
 
     private func cursor(_ change: (inout Cursor) -> Void = { _ in }) -> Cursor {
         var cursor = Cursor(
-            scope: request().scope,
+            scope: request().scope(in: head().store),
             sort: "price",
             source: .shelf,
             dimension: .mass,
@@ -102,7 +102,8 @@ import Testing
     @Test("A cursor of another shelf, sort, filter or number of values is rejected")
     func foreignCursors() throws {
         let wrong = [
-            cursor { $0.scope = "products/s/other" }, cursor { $0.sort = "cost" }, cursor { $0.values = [] },
+            cursor { $0.scope = "products/s/other" }, cursor { $0.scope += "-x" }, cursor { $0.sort = "cost" },
+            cursor { $0.values = [] },
             cursor { $0.filter = "%" },
         ]
         for cursor in wrong {

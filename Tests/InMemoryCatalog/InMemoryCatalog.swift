@@ -85,6 +85,7 @@ package final class InMemoryCatalog: CatalogStore {
             let shelves = store.shelfOrder.compactMap { store.shelves[$0] }.filter { !$0.isRemoved }
             return (shelves.map { self.state($0, store) }, store.store.language)
         }
+        if let after = request.after, after.scope != request.scope(in: language) { throw .invalidCursor }
         let collate = collate(language)
         let sorted: [ShelfState] =
             switch request.sort {
@@ -110,7 +111,12 @@ package final class InMemoryCatalog: CatalogStore {
         return ShelvesPage(
             shelves: Array(rest.prefix(request.limit)),
             next: next.map {
-                Cursor(scope: request.scope, sort: request.sort.rawValue, source: .query, id: $0.shelf.key.text)
+                Cursor(
+                    scope: request.scope(in: language),
+                    sort: request.sort.rawValue,
+                    source: .query,
+                    id: $0.shelf.key.text
+                )
             }
         )
     }
@@ -186,7 +192,7 @@ package final class InMemoryCatalog: CatalogStore {
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(planned, scope: request.scope, listings: listed, into: items(planned), matches: sorted.count)
+        var page = PageOf(planned, listings: listed, into: items(planned), matches: sorted.count)
         if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product), head.store.language) }
         return page
     }

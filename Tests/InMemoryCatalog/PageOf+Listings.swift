@@ -6,7 +6,6 @@ extension PageOf {
     /// - Parameter matches: the number of products that match the filter.
     init(
         _ planned: PlannedPage,
-        scope: String,
         listings: [Listing],
         into items: Items,
         matches: Int
@@ -21,8 +20,7 @@ extension PageOf {
                 at: listing.product.sku,
                 listing.product.name,
                 plan.sort.terms.map { $0.key.value(of: listing) },
-                isSoldOut: listing.isSoldOut,
-                scope: scope
+                isSoldOut: listing.isSoldOut
             )
         }
         self.init(planned, items, next: next, matches: matches)

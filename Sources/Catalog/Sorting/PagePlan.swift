@@ -16,6 +16,8 @@ package final class PagePlan: Sendable, Hashable {
     package let keyGeneration: Int64
     /// The shelves whose products are shown; nil if it is only one.
     package let union: ShelfUnion?
+    /// The scope of its cursors.
+    private let scope: String
     /// Computed once, because a plan is used for many requests.
     private let hash: Int
 
@@ -31,6 +33,7 @@ package final class PagePlan: Sendable, Hashable {
     ) {
         self.view = view
         self.union = union
+        scope = request.scope(in: head.store)
         self.dimension = dimension
         facets = request.facets
         wantsTotal = request.wantsTotal
@@ -66,8 +69,7 @@ extension PagePlan {
         at sku: SKU,
         _ name: String,
         _ values: [SortValue],
-        isSoldOut: Bool,
-        scope: String
+        isSoldOut: Bool
     ) -> Cursor {
         Cursor(
             scope: scope,

@@ -44,8 +44,11 @@ package struct PageRequest: Sendable, Hashable {
         self.after = after
     }
 
-    /// The scope of its cursors.
-    package var scope: String { "products/\(store)/\(shelf)\(includesDescendants ? "/descendants" : "")" }
+    /// The scope of its cursors, without the language of the store.
+    private var scope: String { "products/\(store)/\(shelf)\(includesDescendants ? "/descendants" : "")" }
+
+    /// Returns the scope of its cursors: after a change of the language, a place in the old order has none in the new one.
+    package func scope(in store: Store) -> String { "\(scope) \(store.language)" }
 }
 
 extension PageRequest {
@@ -56,7 +59,7 @@ extension PageRequest {
         guard Self.limits.contains(limit) else {
             throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
-        if let after, after.scope != scope { throw .invalidCursor }
+        if let after, !after.scope.hasPrefix(scope) { throw .invalidCursor }
         if includesDescendants, let sort, sort.readsPositions {
             throw .malformed(
                 parameter: "sort",
@@ -83,7 +86,8 @@ extension PageRequest {
             )
             return PagePlan(self, view, head, union, dimension: dimension)
         }
-        guard let order = try? Sort.parse(after.sort), sort == nil || sort == order,
+        guard after.scope == scope(in: head.store), let order = try? Sort.parse(after.sort),
+            sort == nil || sort == order,
             union == nil || !order.readsPositions,
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown

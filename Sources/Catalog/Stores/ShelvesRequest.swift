@@ -18,5 +18,7 @@ package struct ShelvesRequest: Sendable {
     }
 
     /// The listing that a cursor of the request belongs to.
-    package var scope: String { "shelves/\(store)" }
+    ///
+    /// - Parameter language: that of the store.
+    package func scope(in language: String) -> String { "shelves/\(store) \(language)" }
 }

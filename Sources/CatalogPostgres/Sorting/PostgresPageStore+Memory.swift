@@ -48,14 +48,13 @@ extension PostgresPageStore {
         }
 
         /// Returns the cursor of the next page; nil on the last one.
-        func next(_ plan: PagePlan, scope: String) -> Cursor? {
+        func next(_ plan: PagePlan) -> Cursor? {
             guard hasNext, let last = rows.last.map(Int.init) else { return nil }
             return plan.cursor(
                 at: table.sku(last),
                 table.name(last),
                 plan.sort.terms.map { table.value(of: $0.key, last) },
-                isSoldOut: plan.sortsSoldOutLast && !table.isInStock(last),
-                scope: scope
+                isSoldOut: plan.sortsSoldOutLast && !table.isInStock(last)
             )
         }
     }
@@ -110,7 +109,7 @@ extension PostgresPageStore {
             else { return nil }
             page = found
         }
-        return PageOf(planned, page.items, next: selection.next(plan, scope: request.scope), matches: selection.count)
+        return PageOf(planned, page.items, next: selection.next(plan), matches: selection.count)
     }
 
     /// Returns the facets of a page; nil if the shelf changed meanwhile.
@@ -176,7 +175,7 @@ extension PostgresPageStore {
             return rows.count
         }
         guard count == selection.rows.count else { return nil }
-        return PageOf(planned, items, next: selection.next(plan, scope: request.scope), matches: selection.count)
+        return PageOf(planned, items, next: selection.next(plan), matches: selection.count)
     }
 
     /// Returns the ids that several views of a shelf show, on a connection in a transaction that only reads.

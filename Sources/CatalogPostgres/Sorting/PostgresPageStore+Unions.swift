@@ -115,7 +115,7 @@ extension PostgresPageStore {
                 && found.members.storeVersion == read.basis.head.storeVersion
             guard isCurrent, selection.add(to: &page, found.products) else { return nil }
         }
-        var result = selection.page(planned, page.items, scope: request.scope)
+        var result = selection.page(planned, page.items)
         if !planned.plan.facets.isEmpty {
             result.facets = await shelves.facets(planned.plan, of: shelf, at: read.key)
         }
@@ -175,7 +175,7 @@ extension PostgresPageStore {
         let products = try connection.query(query.statement, query.parameters) { try Self.products($0) }
         let members = try members(request, read.basis.head, connection)
         guard members.digest == read.found.members.digest, selection.add(to: &page, products) else { return nil }
-        var result = selection.page(planned, page.items, scope: request.scope)
+        var result = selection.page(planned, page.items)
         if !planned.plan.facets.isEmpty {
             result.facets = shelves.facetsNow(planned.plan, of: shelf, at: read.key)
         }
@@ -218,7 +218,7 @@ extension PostgresPageStore.Selection {
         return PostgresQuery(PostgresProductStore.productsByKey, [.int4(storeID), .textArray(missing)])
     }
 
-    fileprivate func page<Items: PageItems>(_ planned: PlannedPage, _ items: Items, scope: String) -> PageOf<Items> {
-        PageOf(planned, items, next: next(planned.plan, scope: scope), matches: count)
+    fileprivate func page<Items: PageItems>(_ planned: PlannedPage, _ items: Items) -> PageOf<Items> {
+        PageOf(planned, items, next: next(planned.plan), matches: count)
     }
 }

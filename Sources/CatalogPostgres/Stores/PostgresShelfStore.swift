@@ -23,27 +23,29 @@ struct PostgresShelfStore: ShelfStore {
 
     func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {
         try await database.mappingErrors {
-            let after = request.after
-            guard after == nil || (after!.scope == request.scope && after!.sort == request.sort.rawValue) else {
-                throw CatalogError.invalidCursor
-            }
-            let read = try await readShelves(request)
+            let (read, language) = try await readShelves(request)
             let shown = Array(read.prefix(request.limit))
-            let next: Cursor? =
-                read.count > request.limit ? shown.last.map { Self.cursor(request, $0.state, $0.position) } : nil
+            let last = read.count > request.limit ? shown.last : nil
+            let next = last.map { Self.cursor(request, in: language, $0.state, $0.position) }
             return ShelvesPage(shelves: shown.map(\.state), next: next)
         }
     }
 
     private typealias ListedShelf = (state: ShelfState, position: [UInt8])
 
-    private func readShelves(_ request: ShelvesRequest) async throws -> [ListedShelf] {
+    /// Reads the shelves of a page and the next one, and the language by whose rules they are ordered.
+    private func readShelves(_ request: ShelvesRequest) async throws -> (shelves: [ListedShelf], language: String) {
         let statement = Self.shelves(request.sort, isFirst: request.after == nil).named("PostgresShelfStore.shelves")
         for _ in 0..<4 {
             let store = try await lookup.readStore(request.store)
             let language = store.store.language
-            let place = try request.after.map { try Self.place($0, of: request.sort, in: language) } ?? []
-            let query = PostgresQuery(statement, [.int4(store.id), .int8(Int64(request.limit + 1))] + place)
+            let place = try request.after.map { after in
+                guard after.scope == request.scope(in: language), after.sort == request.sort.rawValue else {
+                    throw CatalogError.invalidCursor
+                }
+                return try Self.place(after, of: request.sort, in: language)
+            }
+            let query = PostgresQuery(statement, [.int4(store.id), .int8(Int64(request.limit + 1))] + (place ?? []))
             let read: (shelves: [ListedShelf], language: String) = try await database.pages.read(
                 [query],
                 into: ([], language)
@@ -51,11 +53,10 @@ struct PostgresShelfStore: ShelfStore {
                 value.shelves = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
                 value.language = try rows.first { try $0.text(ShelfRow.stateWidth + 1) } ?? language
             }
-            // The place of a cursor is that of the language whose keys are stored. A page without shelves does not have it.
-            if !read.shelves.isEmpty || place.isEmpty {
-                if read.language == language { return read.shelves }
-            } else if try await lookup.readStore(request.store).store.language == language {
-                return read.shelves
+            // The language may have changed since it was read. A page without shelves does not have it.
+            if place == nil || (!read.shelves.isEmpty && read.language == language) { return read }
+            if read.shelves.isEmpty, try await lookup.readStore(request.store).store.language == language {
+                return read
             }
         }
         throw CatalogError.unavailable
@@ -81,7 +82,12 @@ struct PostgresShelfStore: ShelfStore {
         throw .invalidCursor
     }
 
-    private static func cursor(_ request: ShelvesRequest, _ last: ShelfState, _ position: [UInt8]) -> Cursor {
+    private static func cursor(
+        _ request: ShelvesRequest,
+        in language: String,
+        _ last: ShelfState,
+        _ position: [UInt8]
+    ) -> Cursor {
         let value: SortValue =
             switch request.sort {
             case .position: .bytes(position)
@@ -89,7 +95,7 @@ struct PostgresShelfStore: ShelfStore {
             case .modified, .modifiedDescending: .integer(last.modifiedAt.microseconds)
             }
         return Cursor(
-            scope: request.scope,
+            scope: request.scope(in: language),
             sort: request.sort.rawValue,
             source: .query,
             values: [value],
