@@ -146,20 +146,25 @@ import Testing
                     for round in 0..<12 {
                         var store = try await catalog.store(Self.store)
                         store.collation = languages[round % 4]
-                        _ = try await catalog.put(store)
+                        do { _ = try await catalog.put(store) } catch CatalogError.unavailable {}
                     }
                 }
                 group.addTask {
                     for round in 0..<40 {
-                        _ = try await catalog.put(Self.product("c\(round)", "Ärla \(round)", "Éclair"), in: Self.store)
+                        // On a slow machine, a write may wait for the store for too long.
                         let shelf = Shelf(key: CatalogKey("c\(round)")!, title: "Öl \(round)")
-                        _ = try await catalog.put(shelf, in: Self.store)
+                        let product = Self.product("c\(round)", "Ärla \(round)", "Éclair")
+                        do {
+                            _ = try await catalog.put(product, in: Self.store)
+                            _ = try await catalog.put(shelf, in: Self.store)
+                        } catch CatalogError.unavailable {}
                     }
                 }
                 group.addTask {
                     for round in 0..<10 {
                         do {
                             try await importFile("store,shelf,sku,name\ns,y,n\(round),Ål \(round)\n", into: catalog)
+                        } catch CatalogError.unavailable {
                         } catch let error as CatalogError {
                             // The staged keys were in another language.
                             #expect("\(error)".contains("language"), "\(error)")
@@ -168,7 +173,8 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            _ = try await expectKeys(catalog.database.writes.pool, in: "root")
+            let language = try await catalog.store(Self.store).language
+            #expect(try await expectKeys(catalog.database.writes.pool, in: language) > 2 * Self.names.count)
         }
     }
 
