@@ -34,6 +34,11 @@ package struct ClusterState: Sendable {
     /// Tables that are not distributed, but should be.
     package var localTables: [String] = []
 
+    /// Whether a worker, or a shard of one, cannot be read.
+    var hasLostWorkers: Bool {
+        !unreachableNodes.isEmpty || nodes.contains { !$0.isActive || $0.lostShards > 0 }
+    }
+
     /// Reads the state of the cluster that a database belongs to.
     ///
     /// - Returns: nil for a database without Citus.

@@ -52,14 +52,18 @@ package struct Doctor: Sendable {
             findings += DoctorAdvice.findings(try Self.settings(connection))
             findings += DoctorOperations.findings(try DoctorOperations.serverState(connection))
             findings.append(try Self.connections(servers, connections, connection))
-            if let cluster = try ClusterState.read(connection) { findings += DoctorCluster.findings(cluster) }
+            let cluster = try ClusterState.read(connection)
+            if let cluster { findings += DoctorCluster.findings(cluster) }
             let state = try Migrator.schemaState(connection)
             // `DoctorCluster` has a finding about a worker.
             if state != .worker { findings.append(Finding(state.isUsable, "schema: \(state)", Self.remedy(of: state))) }
             if state.isUsable {
                 findings.append(try Self.sortKeys(connection))
                 findings += try Self.indexes(connection)
-                findings += try DoctorShelves.read(connection).findings(limit: shelfMemory)
+                // All workers answer these queries, and one that is lost is a finding already.
+                if cluster?.hasLostWorkers != true {
+                    findings += try DoctorShelves.read(connection).findings(limit: shelfMemory)
+                }
                 findings += DoctorOperations.findings(try DoctorOperations.runs(connection), now: .now())
             }
             return findings
