@@ -28,12 +28,20 @@ extension PostgresPageStore {
         /// Adds the products that the reader has, or that are shown, to those that a page has already, until one is missing.
         func add(to page: inout PageRead<some PageItems>, _ shown: ShownProducts?) {
             var lookup: ((SKU) -> Product?)?
+            add(to: &page) { sku, _ in
+                if lookup == nil { lookup = shown?.lookup(skus) }
+                return lookup?(sku)
+            }
+        }
+
+        /// The same with other products.
+        ///
+        /// - Parameter product: returns a product that the reader does not have, with the score by which it is sorted; nil if it is missing.
+        func add(to page: inout PageRead<some PageItems>, _ product: (SKU, Popularity) -> Product?) {
             for row in rows.dropFirst(page.count).lazy.map(Int.init) {
                 let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
                 if !page.items.addKnown(sku, modifiedAt: time, popularity: popularity) {
-                    guard let shown else { return }
-                    if lookup == nil { lookup = shown.lookup(skus) }
-                    guard let product = lookup?(sku) else { return }
+                    guard let product = product(sku, popularity) else { return }
                     page.items.add(product)
                 }
                 page.count += 1

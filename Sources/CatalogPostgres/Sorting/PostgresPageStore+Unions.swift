@@ -17,6 +17,11 @@ extension PostgresPageStore {
         }
 
         var key: ShelfMemory.TableKey { .union(basis.head.location) }
+
+        /// Whether shelves that were read later have the versions of the union, and their store that of the basis.
+        func isConfirmed(by members: ShelfUnions.Members) -> Bool {
+            members.digest == found.members.digest && members.agrees(with: basis.head)
+        }
     }
 
     /// Products with the versions after them.
@@ -110,10 +115,7 @@ extension PostgresPageStore {
                     found.members = try ShelfUnions.Members(rows, of: id)
                 }
             }
-            let isCurrent =
-                found.members.digest == read.found.members.digest
-                && found.members.storeVersion == read.basis.head.storeVersion
-            guard isCurrent, selection.add(to: &page, found.products) else { return nil }
+            guard read.isConfirmed(by: found.members), selection.complete(&page, found.products) else { return nil }
         }
         var result = selection.page(planned, page.items)
         if !planned.plan.facets.isEmpty {
@@ -174,7 +176,7 @@ extension PostgresPageStore {
         let query = selection.missingQuery(page, read.basis.head.location.storeID)
         let products = try connection.query(query.statement, query.parameters) { try Self.products($0) }
         let members = try members(request, read.basis.head, connection)
-        guard members.digest == read.found.members.digest, selection.add(to: &page, products) else { return nil }
+        guard read.isConfirmed(by: members), selection.complete(&page, products) else { return nil }
         var result = selection.page(planned, page.items)
         if !planned.plan.facets.isEmpty {
             result.facets = shelves.facetsNow(planned.plan, of: shelf, at: read.key)
@@ -192,23 +194,19 @@ extension PostgresPageStore {
 }
 
 extension PostgresPageStore.Selection {
-    /// Adds the rest of the products to a page, with the scores by which they are sorted.
+    /// Adds the rest of the products to a page.
     ///
     /// - Returns: false if one is missing.
-    fileprivate func add(
-        to page: inout PostgresPageStore.PageRead<some PageItems>,
+    fileprivate func complete(
+        _ page: inout PostgresPageStore.PageRead<some PageItems>,
         _ products: [SKU: Product]
     ) -> Bool {
-        for row in rows.dropFirst(page.count).lazy.map(Int.init) {
-            let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
-            if !page.items.addKnown(sku, modifiedAt: time, popularity: popularity) {
-                guard var product = products[sku] else { return false }
-                product.popularity = popularity
-                page.items.add(product)
-            }
-            page.count += 1
+        add(to: &page) { sku, popularity in
+            var product = products[sku]
+            product?.popularity = popularity
+            return product
         }
-        return true
+        return page.count == rows.count
     }
 
     /// The query for the products that a page does not have yet.
