@@ -57,8 +57,24 @@ extension ShelfTable {
 
     /// Counts each price in ascending order, and products without a price.
     private static func counts(_ prices: some Sequence<Int64>) -> ([PriceCount], unpriced: Int) {
-        var (counts, unpriced) = ([Int64: Int](), 0)
-        for price in prices { if price == noPrice { unpriced += 1 } else { counts[price, default: 0] += 1 } }
+        var (lowest, highest, total, unpriced) = (Int64.max, Int64.min, 0, 0)
+        for price in prices {
+            if price == noPrice {
+                unpriced += 1
+            } else {
+                (lowest, highest, total) = (min(lowest, price), max(highest, price), total + 1)
+            }
+        }
+        guard total > 0 else { return ([], unpriced) }
+        // Most shelves have prices of a small range, which need neither hashes nor a sort.
+        if highest - lowest < Int64(max(4096, 16 * total)) {
+            var counts = [Int32](repeating: 0, count: Int(highest - lowest) + 1)
+            for price in prices where price != noPrice { counts[Int(price - lowest)] += 1 }
+            let found = counts.enumerated().lazy.filter { $0.element > 0 }
+            return (found.map { PriceCount(lowest + Int64($0.offset), Int($0.element)) }, unpriced)
+        }
+        var counts: [Int64: Int] = [:]
+        for price in prices where price != noPrice { counts[price, default: 0] += 1 }
         return (counts.sorted { $0.key < $1.key }.map { PriceCount($0.key, $0.value) }, unpriced)
     }
 

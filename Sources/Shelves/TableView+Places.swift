@@ -72,13 +72,14 @@ extension ShelfTable {
     /// Returns a view from that of an earlier table, which has the same products in the same rows, and other values in some.
     ///
     /// - Parameter changed: the rows with other values, each once.
-    /// - Complexity: O(*n* + *m* log *n* + *m* *n*/1000) for *n* rows and *m* changed ones, and O(*n*) for each key of the filter.
+    /// - Complexity: O(*n* + *m* log *n* + *m* *n*/1000) for *n* rows and *m* changed ones.
     package func view(_ earlier: TableView, changed: [UInt32]) -> TableView {
         let request = earlier.request
         var isChanged = [Bool](repeating: false, count: count)
         for row in changed { isChanged[Int(row)] = true }
         var rows = earlier.rows.filter { !isChanged[Int($0)] }
-        let matches = request.filter.isEmpty ? nil : self.rows(matching: request.filter, in: request.currency)
+        let matches =
+            request.filter.isEmpty ? nil : self.rows(matching: request.filter, in: request.currency, among: changed)
         for row in changed where matches?[Int(row)] ?? true {
             let place = ViewPlace(self, Int(row), request.sort)
             rows.insert(row, at: index(after: place, in: rows, request))

@@ -50,6 +50,23 @@ import Testing
         }
     }
 
+    @Test("Prices of any range are counted", arguments: [0, 4095, 4096, 999_999_999_999] as [Int64])
+    func priceRanges(highest: Int64) {
+        var generator = SeededGenerator(seed: 2)
+        var table = RandomShelf(20, using: &generator).table
+        var prices: [Int64?] = [nil, highest]
+        for _ in 2..<20 { prices.append([0, highest, highest / 2].randomElement(using: &generator)!) }
+        for (row, price) in prices.enumerated() {
+            var changed = table.values(row)
+            changed.priceMinor = price
+            table = table.applying([changed.sku: changed])
+        }
+        let facets = table.facets([.price], .none, in: RandomShelf.currency)
+        let known = prices.compactMap { $0 }
+        #expect(facets.prices == Set(known).sorted().map { price in PriceCount(price, known.count { $0 == price }) })
+        #expect(facets.unpriced == 1)
+    }
+
     @Test("Only the requested facets are counted")
     func requested() {
         var generator = SeededGenerator(seed: 1)
