@@ -236,7 +236,7 @@ let package = Package(
         ),
         .testTarget(
             name: "LibPQTests",
-            dependencies: ["LibPQ", "Platform"],
+            dependencies: ["LibPQ", "Ordering", "Platform"],
             swiftSettings: strict
         ),
         .testTarget(

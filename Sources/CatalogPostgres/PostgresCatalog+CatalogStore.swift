@@ -258,7 +258,7 @@ extension PostgresCatalog: CatalogStore {
 
     // MARK: - Live
 
-    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await changeStore.versions(of: shelves)
     }
 

@@ -9,6 +9,8 @@ struct PoolState {
     struct Limits: Sendable {
         var connections = 8
         var waiting = 512
+        /// The maximum number of connections, and of waiting callers, of one group.
+        var group = PoolTurns.Limits(turns: 4, waiting: 256)
         /// The maximum lifetime of a connection; shortened by `jitter`, so that connections do not all end at once.
         var lifetime: Duration = .seconds(1800)
         /// The delay after consecutive connection failures; doubles from the first to the longest.
@@ -50,26 +52,43 @@ struct PoolState {
     private var isWakeDue = false
     /// Waiters that were granted a connection and do not use it yet; with the failure of those that have given up.
     private var granted: [Int: Failure?] = [:]
+    private var turns: PoolTurns
 
-    init(limits: Limits) { self.limits = limits }
+    init(limits: Limits) {
+        self.limits = limits
+        turns = PoolTurns(limits.group)
+    }
 
     var connectionCount: Int { idle.count + leased.count + connecting.count }
     var idleCount: Int { idle.count }
     var leasedCount: Int { leased.count }
-    var waitingCount: Int { waiters.count }
+    var waitingCount: Int { waiters.count + turns.waitingCount }
 
     /// Requests a connection for a waiter.
-    mutating func request(_ waiter: Int, now: ContinuousClock.Instant) -> [Action] {
+    ///
+    /// - Parameter group: the group whose turns are limited; nil for a caller that needs no other server, or several.
+    mutating func request(_ waiter: Int, _ group: PoolGroup? = nil, now: ContinuousClock.Instant) -> [Action] {
         if isShutDown { return [.fail(waiter: waiter, .shutDown)] }
+        if let group {
+            switch turns.request(waiter, group) {
+            case .turn: break
+            case .wait: return []
+            case .refusal: return [.fail(waiter: waiter, .full)]
+            }
+        }
+        let actions = connection(for: waiter, now)
+        if case .fail(waiter, _)? = actions.last { return actions + serve(turns.fail(waiter)) }
+        return actions
+    }
+
+    private mutating func connection(for waiter: Int, _ now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
         while let candidate = idle.popLast() {
             if candidate.retireAt <= now {
                 actions.append(.close(candidate.connection))
                 continue
             }
-            leased[candidate.connection] = candidate.retireAt
-            granted[waiter] = .some(nil)
-            return actions + [.grant(waiter: waiter, connection: candidate.connection)]
+            return actions + [lease(candidate.connection, candidate.retireAt, to: waiter)]
         }
         let isPaused = retryAt.map { $0 > now } ?? false
         if isPaused, connectionCount == 0 { return actions + [.fail(waiter: waiter, .unavailable)] }
@@ -81,13 +100,17 @@ struct PoolState {
     /// Withdraws a waiter. Does nothing if the waiter was already served.
     mutating func withdraw(_ waiter: Int, _ failure: Failure) -> [Action] {
         if granted[waiter] != nil { granted[waiter] = failure }
+        if turns.withdraw(waiter) { return [.fail(waiter: waiter, failure)] }
         guard let index = waiters.firstIndex(of: waiter) else { return [] }
         waiters.remove(at: index)
-        return [.fail(waiter: waiter, failure)]
+        return [.fail(waiter: waiter, failure)] + serve(turns.fail(waiter))
     }
 
     /// Confirms that a granted connection is in use.
-    mutating func confirm(_ waiter: Int) { granted[waiter] = nil }
+    mutating func confirm(_ waiter: Int) {
+        granted[waiter] = nil
+        turns.confirm(waiter)
+    }
 
     /// Handles the end of the delay after a failure.
     mutating func wake() -> [Action] {
@@ -112,24 +135,31 @@ struct PoolState {
         let doubled = limits.initialDelay * (1 << min(failures - 1, 10))
         retryAt = now + min(doubled, limits.maximumDelay) * (0.5 + jitter / 2)
         guard connectionCount == 0 else { return wakeIfNeeded() }
-        defer { waiters.removeAll() }
-        return waiters.map { .fail(waiter: $0, .unavailable) }
+        return removeWaiters().map { .fail(waiter: $0, .unavailable) }
     }
 
     /// Ends a lease. A connection that is broken, in a transaction or too old is closed.
-    mutating func release(_ connection: Int, isReusable: Bool, now: ContinuousClock.Instant) -> [Action] {
+    ///
+    /// - Parameter timedOut: whether the caller waited for the server in vain.
+    mutating func release(
+        _ connection: Int,
+        isReusable: Bool,
+        timedOut: Bool = false,
+        now: ContinuousClock.Instant
+    ) -> [Action] {
         guard let retireAt = leased.removeValue(forKey: connection) else { return [] }
-        guard isReusable, retireAt > now, !isShutDown else { return [.close(connection)] + connectIfNeeded() }
-        return grantOrIdle(connection, retireAt)
+        let next = turns.release(connection, timedOut: timedOut)
+        let isKept = isReusable && retireAt > now && !isShutDown
+        return (isKept ? grantOrIdle(connection, retireAt) : [.close(connection)] + connectIfNeeded()) + serve(next)
     }
 
     /// Discards a connection that broke before its lease began; its waiter returns to the head of the queue.
     mutating func discard(_ connection: Int, returning waiter: Int) -> [Action] {
         leased[connection] = nil
-        if let failure = granted.removeValue(forKey: waiter) ?? nil {
-            return [.close(connection), .fail(waiter: waiter, failure)]
+        turns.discard(connection)
+        if let failure = (granted.removeValue(forKey: waiter) ?? nil) ?? (isShutDown ? .shutDown : nil) {
+            return [.close(connection), .fail(waiter: waiter, failure)] + serve(turns.fail(waiter))
         }
-        if isShutDown { return [.close(connection), .fail(waiter: waiter, .shutDown)] }
         waiters.prepend(waiter)
         var actions: [Action] = [.close(connection)]
         // Other idle connections are probably broken, too, but each one is checked before its lease.
@@ -144,11 +174,38 @@ struct PoolState {
     /// Stops leasing; idle connections close now, leased ones on release.
     mutating func shutDown() -> [Action] {
         isShutDown = true
-        defer {
-            idle.removeAll()
-            waiters.removeAll()
+        defer { idle.removeAll() }
+        return idle.map { .close($0.connection) } + removeWaiters().map { .fail(waiter: $0, .shutDown) }
+    }
+
+    /// Removes and returns all waiters.
+    private mutating func removeWaiters() -> [Int] {
+        // First those that would get the turns of the others.
+        let held = turns.removeWaiters()
+        for waiter in waiters { _ = turns.fail(waiter) }
+        defer { waiters.removeAll() }
+        return waiters + held
+    }
+
+    /// Serves waiters that have a turn now.
+    private mutating func serve(_ next: [Int]) -> [Action] {
+        var actions: [Action] = []
+        for waiter in next {
+            waiters.append(waiter)
+            if let candidate = idle.popLast() {
+                actions += grantOrIdle(candidate.connection, candidate.retireAt)
+            } else {
+                actions += retryAt == nil ? connectIfNeeded() : wakeIfNeeded()
+            }
         }
-        return idle.map { .close($0.connection) } + waiters.map { .fail(waiter: $0, .shutDown) }
+        return actions
+    }
+
+    private mutating func lease(_ connection: Int, _ retireAt: ContinuousClock.Instant, to waiter: Int) -> Action {
+        leased[connection] = retireAt
+        granted[waiter] = .some(nil)
+        turns.grant(waiter, connection)
+        return .grant(waiter: waiter, connection: connection)
     }
 
     private mutating func grantOrIdle(_ connection: Int, _ retireAt: ContinuousClock.Instant) -> [Action] {
@@ -156,9 +213,7 @@ struct PoolState {
             idle.append(Idle(connection: connection, retireAt: retireAt))
             return []
         }
-        leased[connection] = retireAt
-        granted[waiter] = .some(nil)
-        return [.grant(waiter: waiter, connection: connection)]
+        return [lease(connection, retireAt, to: waiter)]
     }
 
     /// Schedules a wake-up for waiters during the delay, because no other event would serve them.

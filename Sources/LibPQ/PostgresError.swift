@@ -65,6 +65,9 @@ package struct PostgresError: Error, Sendable {
         "SSL connection has been closed unexpectedly",
     ]
 
+    /// Whether the server, or another one that it needs, took too long.
+    var isTimeout: Bool { kind == .deadline || sqlState == .queryCanceled }
+
     /// Whether the same transaction may succeed if it is retried.
     package var isRetryable: Bool { kind == .conflict || sqlState?.isRetryable == true }
 }

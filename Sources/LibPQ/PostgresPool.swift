@@ -10,6 +10,10 @@ package final class PostgresPool: Sendable {
         package var leaseTimeout: Duration
         /// The maximum number of waiting callers.
         package var maximumWaiting: Int
+        /// The maximum number of connections of one group of callers.
+        package var groupSize: Int
+        /// The maximum number of waiting callers of one group.
+        package var maximumWaitingOfGroup: Int
         /// Called with the time that a caller has waited for its lease.
         package var onLease: @Sendable (Duration) -> Void
         /// The name of the pool in logs and traces.
@@ -25,6 +29,9 @@ package final class PostgresPool: Sendable {
             self.size = size
             self.leaseTimeout = leaseTimeout
             self.maximumWaiting = maximumWaiting
+            // At most half, so that one group leaves connections to the others.
+            groupSize = max(1, size / 2)
+            maximumWaitingOfGroup = max(1, maximumWaiting / 2)
             self.name = name
             self.onLease = onLease
         }
@@ -51,9 +58,9 @@ package final class PostgresPool: Sendable {
     package init(_ configuration: PostgresConfiguration, options: Options = Options()) {
         self.configuration = configuration
         self.options = options
-        shell = Mutex(
-            Storage(state: PoolState(limits: .init(connections: options.size, waiting: options.maximumWaiting)))
-        )
+        let group = PoolTurns.Limits(turns: options.groupSize, waiting: options.maximumWaitingOfGroup)
+        let limits = PoolState.Limits(connections: options.size, waiting: options.maximumWaiting, group: group)
+        shell = Mutex(Storage(state: PoolState(limits: limits)))
     }
 
     // MARK: - Leases
@@ -61,17 +68,19 @@ package final class PostgresPool: Sendable {
     /// Leases a connection for the duration of a block. A connection that is returned broken, or inside a transaction, is
     /// closed.
     ///
+    /// - Parameter group: the callers that need the same other server; nil for one that needs none, or several.
     /// - Throws: kind `exhausted` if no connection became free in time, `connection` if none can be established.
     package func withConnection<T: Sendable>(
+        of group: PoolGroup? = nil,
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
-        let lease = try await recordedLease()
+        let lease = try await recordedLease(group)
         do {
             let value = try await body(lease.connection)
-            await release(lease)
+            await release(lease, timedOut: false)
             return value
         } catch {
-            await release(lease)
+            await release(lease, timedOut: (error as? PostgresError)?.isTimeout ?? false)
             throw error
         }
     }
@@ -80,18 +89,20 @@ package final class PostgresPool: Sendable {
     @discardableResult
     package func perform<T: Sendable>(
         within limit: Duration? = nil,
+        of group: PoolGroup? = nil,
         epilogue: TransactionEpilogue? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await perform(until: limit.map { .now + $0 }, epilogue, body)
+        try await perform(until: limit.map { .now + $0 }, group, epilogue, body)
     }
 
     private func perform<T: Sendable>(
         until deadline: ContinuousClock.Instant?,
+        _ group: PoolGroup?,
         _ epilogue: TransactionEpilogue?,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await withConnection { try await $0.perform(until: deadline, epilogue: epilogue, body) }
+        try await withConnection(of: group) { try await $0.perform(until: deadline, epilogue: epilogue, body) }
     }
 
     /// Runs a block in one transaction, with up to three retries of a retryable error.
@@ -99,12 +110,13 @@ package final class PostgresPool: Sendable {
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: Duration? = nil,
+        of group: PoolGroup? = nil,
         epilogue: TransactionEpilogue? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
         return try await Self.retrying {
-            try await perform(until: deadline, epilogue) { try $0.transaction(mode, body) }
+            try await perform(until: deadline, group, epilogue) { try $0.transaction(mode, body) }
         }
     }
 
@@ -113,12 +125,13 @@ package final class PostgresPool: Sendable {
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
+        of group: PoolGroup? = nil,
         epilogue: TransactionEpilogue? = nil,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
         return try await Self.retrying {
-            try await perform(until: deadline, epilogue) { try $0.transaction(deciding: body) }
+            try await perform(until: deadline, group, epilogue) { try $0.transaction(deciding: body) }
         }
     }
 
@@ -146,10 +159,10 @@ package final class PostgresPool: Sendable {
     // MARK: - Actions
 
     /// Leases a connection, and reports the wait, also for the current request.
-    private func recordedLease() async throws -> Lease {
+    private func recordedLease(_ group: PoolGroup?) async throws -> Lease {
         let start = ContinuousClock.now
         do {
-            let lease = try await lease()
+            let lease = try await lease(group)
             let end = ContinuousClock.now
             options.onLease(end - start)
             StepRecorder.current?.record(.init(.wait, options.name, start: start, end: end))
@@ -162,7 +175,7 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    private func lease() async throws -> Lease {
+    private func lease(_ group: PoolGroup?) async throws -> Lease {
         try Task.checkCancellation()
         let waiter = shell.withLock {
             $0.nextWaiter += 1
@@ -172,7 +185,7 @@ package final class PostgresPool: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 let actions = shell.withLock { shell in
                     shell.continuations[waiter] = continuation
-                    return shell.state.request(waiter, now: .now)
+                    return shell.state.request(waiter, group, now: .now)
                 }
                 perform(actions)
                 startTimer(waiter)
@@ -194,9 +207,9 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    private func release(_ lease: Lease) async {
+    private func release(_ lease: Lease, timedOut: Bool) async {
         let isReusable = await lease.connection.isReusable()
-        act { $0.release(lease.number, isReusable: isReusable, now: .now) }
+        act { $0.release(lease.number, isReusable: isReusable, timedOut: timedOut, now: .now) }
     }
 
     private func act(_ decide: (inout PoolState) -> [PoolState.Action]) {

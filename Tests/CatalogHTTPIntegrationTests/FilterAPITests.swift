@@ -210,6 +210,32 @@ import TestSupport
             let manual = try await get(client, Self.shelf + "/products?include=descendants&sort=position")
             #expect(manual.status == 400)
             #expect(manual.json["detail"]?.string?.contains("position") == true)
+            let whole = try await get(client, Self.shelf + "/order?include=descendants&sort=price")
+            #expect(whole.json["ids"]?.text == #"["c","a","d","b"]"#)
+            #expect(whole.json["version"] == nil && whole.json["order_version"] == nil)
+            let diff = Self.shelf + "/order/diff?include=descendants&from_sort=price&to_sort=-price"
+            let moves = try await get(client, diff)
+            #expect(moves.json["old_count"] == .number("4"))
+            let same = try await get(client, diff, as: nil, [.ifNoneMatch: moves.headers[.eTag]!])
+            #expect(same.status == 304)
+            for path in ["/order?include=descendants&sort=position", "/events?include=descendants&sort=position"] {
+                #expect(try await get(client, Self.shelf + path).status == 400)
+            }
+            #expect(try await get(client, diff + "&from_sort=x").status == 400)
+            // The default of a shelf; a shelf below has what the other has not.
+            _ = try await catalog.place(SKU("e")!, on: below, in: store)
+            let token = try await TestAPI.token("writer", [.catalogWrite])
+            let patched = try await client.execute(
+                uri: Self.shelf,
+                method: .patch,
+                headers: [.contentType: "application/merge-patch+json", .authorization: "Bearer " + token],
+                body: ByteBuffer(string: #"{"includes_descendants":true}"#)
+            )
+            #expect(patched.status == .ok)
+            #expect(try await get(client, Self.shelf).json["includes_descendants"] == .bool(true))
+            #expect(
+                try await skus(get(client, Self.shelf + "/products?sort=price").json) == ["e", "c", "a", "d", "b"]
+            )
             let unknown = try await get(client, Self.shelf + "/products?include=children")
             #expect(unknown.status == 400)
             let missing = try await get(client, "/v1/stores/s/shelves/none/products?include=descendants")

@@ -48,7 +48,7 @@ import TestSupport
         try await setPrice("p0", 9, primary, feed)
         let lost = try #require(feed.event(from: first?.shown))
         stores.promote()
-        let version = try await stores.versions(of: [Self.address])[Self.address]
+        let version = try await stores.versions(of: [Self.address])[Self.address] ?? nil
         #expect(feed.isOutdated(version))
         let (number, wakeups) = feed.subscribers.add()
         defer { feed.subscribers.remove(number) }
@@ -58,6 +58,53 @@ import TestSupport
         let correction = text(feed.event(from: lost.shown))
         #expect(correction.contains(#""inserts":[{"id":"p0","to":0"#))
         #expect(text(feed.event(from: nil)).contains(#""ids":["p0","p1","p2"]"#))
+    }
+
+    @Test("A feed of several shelves follows each of them, with ids of its own")
+    func followsDescendants() async throws {
+        let catalog = try await fill()
+        let below = CatalogKey("y")!
+        _ = try await catalog.put(Shelf(key: below, title: "Y", parent: Self.address.shelf), in: Self.address.store)
+        var product = Product(sku: SKU("below")!, name: "Below", priceMinor: 0)
+        _ = try await catalog.put(product, in: Self.address.store)
+        _ = try await catalog.place(product.sku, on: below, in: Self.address.store)
+        func feed() -> ShelfFeed {
+            let key = ShelfFeed.Key(
+                address: Self.address,
+                sort: Sort(.price, .ascending),
+                includesDescendants: true,
+                limit: 3
+            )
+            return ShelfFeed(key, catalog, AsyncSemaphore(1))
+        }
+        let (first, second) = (feed(), feed())
+        try await first.start()
+        try await second.start()
+        #expect(first.showsUnion)
+        let shown = try #require(first.event(from: nil))
+        #expect(text(shown).contains(#""ids":["below","p0","p1"]"#))
+        #expect(text(shown).contains(#""to_version":null"#))
+        let (number, wakeups) = first.subscribers.add()
+        defer { first.subscribers.remove(number) }
+        // Nothing changed.
+        await first.refreshIfOutdated()
+        #expect(first.event(from: shown.shown) == nil)
+        product.priceMinor = 9
+        _ = try await catalog.put(product, in: Self.address.store)
+        await first.refreshIfOutdated()
+        #expect(await wakeups.wait())
+        let next = try #require(first.event(from: shown.shown))
+        #expect(text(next).contains(#""deletes":[{"id":"below","from":0}]"#))
+        #expect(text(next).contains(#""from_version":null"#))
+        #expect(next.event.id > shown.event.id)
+        // A subscriber resumes from this server only.
+        #expect(first.window(at: shown.event.id)?.number == shown.shown?.number)
+        #expect(second.window(at: next.event.id) == nil)
+        try await catalog.remove(shelf: below, from: Self.address.store)
+        try await catalog.remove(shelf: Self.address.shelf, from: Self.address.store)
+        await first.refreshIfOutdated()
+        #expect(await wakeups.wait())
+        #expect(first.event(from: next.shown)?.event.name == .gone)
     }
 
     @Test("The first event has the whole order, and nothing follows without a change")
@@ -86,7 +133,7 @@ import TestSupport
         let catalog = try await fill()
         let feed = feed(catalog)
         try await feed.start()
-        let version = try #require(try await catalog.versions(of: [Self.address])[Self.address]).shelf
+        let version = try #require(try await catalog.versions(of: [Self.address])[Self.address] ?? nil).shelf
         #expect(feed.window(at: version)?.ids == ["p0", "p1", "p2"])
         #expect(feed.window(at: version + 1) == nil)
         for step in 0..<17 { try await setPrice("p1", step % 2 == 0 ? 9 : 1, catalog, feed) }
@@ -132,7 +179,7 @@ private final class Failover: PageStore, ChangeStore {
         try await store.orders(address, views)
     }
 
-    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await store.versions(of: shelves)
     }
 

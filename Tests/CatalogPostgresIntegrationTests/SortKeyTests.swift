@@ -271,9 +271,9 @@ import Testing
             SELECT 1, n::text, 'Ä ' || n, now(), now()\(isBeforeKeys ? "" : ", '\\x01'") FROM generate_series(1, 50) n
             """
         try await pool.perform { try $0.run(script: insertion) }
-        // An index of the same name interrupts the last migration before its last step.
+        // An index of the same name interrupts the migration that computes keys before its last step.
         try await pool.perform { try $0.run(script: "CREATE INDEX shelf_by_title_key ON product (sku)") }
-        _ = try await Migrator(pool).migrate(to: last - 1)
+        _ = try await Migrator(pool).migrate(to: 31)
         try await pool.perform {
             try $0.run(script: "ALTER TABLE shelf ADD CONSTRAINT no_keys CHECK (title_key IS NULL)")
         }

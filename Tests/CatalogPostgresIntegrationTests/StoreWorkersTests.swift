@@ -139,9 +139,10 @@ struct StoreWorkersTests {
             let store = try await addStore("corner", to: catalog)
             try await untilRead([store], in: catalog)
             let id = try #require(catalog.database.storeIDs[store])
-            let read = try #require(catalog.database.workers!.read(of: id, catalog.database.pageLane))
+            let read = try #require(catalog.database.workers!.read(of: id, users: catalog.database.pageLane))
+            #expect(read.pages != nil)
             read.workers.readFailed(PostgresError(.connection, "the connection broke"), read.shard, read.worker)
-            #expect(catalog.database.workers!.read(of: id, catalog.database.pageLane) == nil)
+            #expect(catalog.database.workers!.read(of: id, users: catalog.database.pageLane)?.pages == nil)
             #expect(try await names(store, in: catalog).count == 3)
             // Its monitor reaches it again.
             try await untilRead([store], in: catalog)
@@ -169,9 +170,12 @@ struct WorkersWithoutCitusTests {
                 }
             }
             let deadline = ContinuousClock.now + .seconds(60)
-            while workers.isActive { try #require(.now < deadline) }
+            while workers.isActive {
+                try #require(.now < deadline)
+                await Task.yield()
+            }
             while try await connections() > 0 { try #require(.now < deadline) }
-            #expect(workers.read(of: 1, catalog.database.pageLane) == nil)
+            #expect(workers.read(of: 1, users: catalog.database.pageLane) == nil)
             #expect(workers.status.isEmpty)
         }
     }

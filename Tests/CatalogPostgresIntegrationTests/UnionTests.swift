@@ -110,6 +110,7 @@ import TestSupport
                 let parent = [nil, Self.food][number(2)]
                 let languages = ["sv", "hr", "root"][number(3)]
                 let soldOut: SoldOut = number(2) == 0 ? .last : .mixed
+                let isDefault = number(2) == 0
                 for catalog in both {
                     do {
                         switch kind {
@@ -124,18 +125,128 @@ import TestSupport
                             store.collation = languages
                             _ = try await catalog.put(store)
                         default:
-                            let food = Shelf(key: Self.food, title: "food", soldOut: soldOut)
+                            let food = Shelf(
+                                key: Self.food,
+                                title: "food",
+                                soldOut: soldOut,
+                                includesDescendants: isDefault
+                            )
                             _ = try await catalog.put(food, in: Self.store)
                         }
                     } catch CatalogError.notFound {}
                 }
                 let sorts = ["name", "-price,brand", "unit_price"].map { try! Sort.parse($0) }
-                let request = Self.request([Self.food, CatalogKey("dairy")!][number(2)], sorts[round % 3])
+                var request = Self.request([Self.food, CatalogKey("dairy")!][number(2)], sorts[round % 3])
+                request.includesDescendants = [nil, true][number(2)]
                 #expect(
                     try await catalog.allPages(request) == (try await memory.allPages(request)),
                     "round \(round), kind \(kind)"
                 )
             }
+        }
+    }
+
+    @Test("Whole orders and diffs of several shelves match the specification")
+    func ordersAndDiffs() async throws {
+        try await withShelves(seed: 7) { memory, catalog, products, generator in
+            let sorts = ["price", "-name", "brand,-price", "unit_price"].map { try! Sort.parse($0) }
+            for shelf in Self.shelves.map(\.key) {
+                let (first, second) = (sorts.randomElement(using: &generator)!, sorts.randomElement(using: &generator)!)
+                var order = OrderRequest(address: ShelfAddress(Self.store, shelf), view: ShelfView(sort: first))
+                order.includesDescendants = true
+                let (found, expected) = (try await catalog.order(order), try await memory.order(order))
+                #expect(found.ids == expected.ids, "\(shelf) by \(first.description)")
+                #expect(found.version == nil && !String(decoding: found.json, as: UTF8.self).contains("version"))
+                let lists: [DiffRequest.Start] = [
+                    .view(ShelfView(sort: second)), .list(expected.ids.shuffled(using: &generator).dropLast(3)),
+                ]
+                for from in lists {
+                    for limit in [nil, 10] {
+                        var request = DiffRequest(
+                            store: Self.store,
+                            shelf: shelf,
+                            from: from,
+                            to: ShelfView(sort: first),
+                            limit: limit
+                        )
+                        request.includesDescendants = true
+                        let (diff, specified) = (try await catalog.diff(request), try await memory.diff(request))
+                        #expect(Array(diff.old) == Array(specified.old) && Array(diff.new) == Array(specified.new))
+                        #expect(Set(diff.products.keys) == Set(specified.products.keys))
+                        #expect(diff.fromVersion == nil && diff.toVersion == nil)
+                    }
+                }
+            }
+            // A product that changes also changes the tag of a diff between two views.
+            var request = DiffRequest(
+                store: Self.store,
+                shelf: Self.food,
+                from: .view(ShelfView(sort: sorts[0])),
+                to: ShelfView(sort: sorts[1])
+            )
+            request.includesDescendants = true
+            var page = Self.request(Self.food, nil)
+            page.includesDescendants = request.showsDescendants
+            let tag = request.entityTag(try await catalog.diff(request), mediaType: "x")
+            #expect(request.entityTag(try await catalog.basis(of: page), mediaType: "x") == tag)
+            let placed = try #require(try await catalog.allPages(Self.request(Self.food, .system)).first)
+            var changed = try #require(products.first { $0.sku.text == placed })
+            changed.name += " changed"
+            _ = try await catalog.put(changed, in: Self.store)
+            #expect(request.entityTag(try await catalog.basis(of: page), mediaType: "x") != tag)
+            for (from, to, name) in [(sorts[0], Sort.position, "to_sort"), (.position, sorts[0], "from_sort")] {
+                (request.from, request.to) = (.view(ShelfView(sort: from)), ShelfView(sort: to))
+                await #expect {
+                    try await catalog.diff(request)
+                } throws: { "\($0)".contains(name) }
+            }
+        }
+    }
+
+    @Test("A shelf that includes its descendants shows them to requests that do not ask for the manual order")
+    func defaultUnion() async throws {
+        try await withShelves(seed: 8) { _, catalog, _, _ in
+            let price = Sort(.price, .ascending)!
+            var request = Self.request(Self.food, price)
+            let union = try await catalog.allPages(request)
+            request.includesDescendants = false
+            let own = try await catalog.allPages(request)
+            #expect(own.count < union.count)
+            request.includesDescendants = nil
+            #expect(try await catalog.allPages(request) == own)
+            let cursor = try await catalog.page(request).next
+            let food = Shelf(key: Self.food, title: "food", includesDescendants: true)
+            _ = try await catalog.put(food, in: Self.store)
+            #expect(try await catalog.shelf(Self.store, Self.food).state.shelf == food)
+            // Also from what the server remembers of the shelf.
+            for _ in 0..<2 { #expect(try await catalog.allPages(request) == union) }
+            // The next page shows what the first one did.
+            request.after = cursor
+            #expect(try await catalog.page(request).plan.union == nil)
+            request.after = nil
+            request.sort = .position
+            for _ in 0..<2 { #expect(Set(try await catalog.allPages(request)) == Set(own)) }
+            request.sort = price
+            #expect(try await catalog.page(request).plan.union != nil)
+            func order(_ sort: Sort) -> OrderRequest {
+                OrderRequest(address: ShelfAddress(Self.store, Self.food), view: ShelfView(sort: sort))
+            }
+            #expect(try await catalog.order(order(price)).ids == union)
+            #expect(Set(try await catalog.order(order(.position)).ids) == Set(own))
+            let diff = DiffRequest(
+                store: Self.store,
+                shelf: Self.food,
+                from: .view(ShelfView(sort: .position)),
+                to: ShelfView(sort: price)
+            )
+            // One of them is the manual order, so both are those of the shelf itself.
+            #expect(try await catalog.diff(diff).diff.inserts.isEmpty)
+            // The manual order is edited as on any shelf.
+            let edit = OrderEditRequest(store: Self.store, shelf: Self.food, edit: .snapshot(price))
+            _ = try await catalog.editOrder(edit, once: nil)
+            #expect(try await catalog.order(order(.position)).ids == own)
+            _ = try await catalog.put(Shelf(key: Self.food, title: "food"), in: Self.store)
+            #expect(try await catalog.allPages(request) == own)
         }
     }
 

@@ -78,7 +78,7 @@ import Testing
 
     private func cursor(_ change: (inout Cursor) -> Void = { _ in }) -> Cursor {
         var cursor = Cursor(
-            scope: request().scope(in: head().store),
+            scope: request().scope(in: head().store, isUnion: false),
             sort: "price",
             source: .shelf,
             dimension: .mass,

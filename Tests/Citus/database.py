@@ -43,6 +43,12 @@ class Database:
             SELECT n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid WHERE p.shardid = {self.shard(store)}""")
         return self.cluster.ports.index(int(port))
 
+    def node_of_user(self, user: str) -> int:
+        """Returns the number of the worker that has a user."""
+        shard = psql(self.dsn, f"SELECT get_shard_id_for_distribution_column('user_account', '{user}')")
+        port = psql(self.dsn, f"SELECT n.nodeport FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid WHERE p.shardid = {shard}")
+        return self.cluster.ports.index(int(port))
+
     def move(self, store: str, node: int) -> None:
         """Moves a store, and those that are with it, to another worker."""
         # The copies that earlier moves have left would be in the way. While a page is read from one, it is not deleted.

@@ -2,8 +2,8 @@
 
 Usage: faults.py AISLE [--rounds N] [--seed N].
 
-1. A worker is killed, and later frozen: pages of its stores answer 503, those of other stores go on, the doctor names it, and everything
-   goes on when it is back.
+1. A worker is killed, and later frozen: requests for its stores and users are answered with 503, those for others go on, the doctor names
+   it, and everything goes on when it is back.
 2. Workers, the coordinator and servers are killed at random while clients write, each call until it is acknowledged.
 3. A worker is added, and shards are moved to it, while they write.
 In the end, everything is stored exactly once.
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Faults"))
@@ -49,11 +50,11 @@ def add_stores(database: Database, base: str) -> dict[str, int]:
     return nodes
 
 
-class Pages:
-    """Reads pages of one store in a loop, and remembers the statuses and durations by phase."""
+class Client:
+    """Sends requests that need one worker in a loop, and remembers the statuses and durations by phase."""
 
-    def __init__(self, base: str, store: str):
-        self.base, self.store = base, store
+    def __init__(self, name: str, node: int, call: Callable[[int], int]):
+        self.name, self.node, self.call = name, node, call
         self.phase, self.found, self.number = "before", {}, 0
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.run, daemon=True)
@@ -63,8 +64,7 @@ class Pages:
         while not self.is_over.is_set():
             phase, start = self.phase, time.monotonic()
             self.number += 1
-            # Different pages, so that no cache of the server answers.
-            code = status(self.base, f"/v1/stores/{self.store}/shelves/shelf/products?sort=price&limit={1 + self.number % 50}")
+            code = self.call(self.number)
             if phase == self.phase:
                 self.found.setdefault(phase, []).append((code, time.monotonic() - start))
             self.is_over.wait(0.005)
@@ -72,7 +72,7 @@ class Pages:
     def end(self) -> None:
         self.is_over.set()
         self.thread.join(60)
-        assert not self.thread.is_alive(), "pages do not end"
+        assert not self.thread.is_alive(), f"{self.name} do not end"
 
     def statuses(self, phase: str) -> set[int]:
         return {code for code, _ in self.found[phase]}
@@ -80,6 +80,29 @@ class Pages:
     def p99(self, phase: str) -> float:
         durations = sorted(duration for _, duration in self.found[phase])
         return durations[len(durations) * 99 // 100] * 1000
+
+
+def start_clients(database: Database, base: str, nodes: dict[str, int]) -> list[Client]:
+    """Starts clients that read pages and change prices of each store, and users on each worker who change settings and read pages."""
+    clients = []
+    prices = database.token("prices", "catalog:write")
+    for store, node in nodes.items():
+        page = f"/v1/stores/{store}/shelves/shelf/products"
+        # Different pages, so that no cache of the server answers.
+        clients.append(Client(f"pages of {store}", node, lambda number, page=page: status(base, f"{page}?sort=price&limit={1 + number % 50}")))
+        clients.append(Client(f"prices of {store}", node, lambda number, store=store: status(
+            base, f"/v1/stores/{store}/prices", "POST", [{"sku": f"P{number % 50}", "price_minor": number + 1}], prices)))
+    for number in range(16):
+        user = f"user {number}"
+        node, token = database.node_of_user(user), database.token(user)
+        own = [store for store in STORES if nodes[store] == node]
+        page = f"/v1/stores/{own[number % len(own)]}/shelves/shelf/products"
+        clients.append(Client(f"settings of {user}", node, lambda number, token=token: status(
+            base, "/v1/me/settings/number", "PUT", {"value": number}, token)))
+        clients.append(Client(f"remembered sorts of {user}", node, lambda number, page=page, token=token: status(
+            base, f"{page}?limit={1 + number % 50}", "GET", None, token)))
+    assert {client.node for client in clients} == {1, 2}
+    return clients
 
 
 def unreachable(database: Database) -> list[str]:
@@ -91,26 +114,23 @@ def unreachable(database: Database) -> list[str]:
 
 
 def lose_worker(database: Database, base: str) -> None:
-    """Kills a worker, and later freezes it: only its stores are unavailable, and only until it is back."""
+    """Kills a worker, and later freezes it: only its stores and users are unavailable, and only until it is back."""
     nodes, cluster, lost = add_stores(database, base), database.cluster, 1
-    gone = [store for store in STORES if nodes[store] == lost]
-    others = [store for store in STORES if nodes[store] != lost]
-    readers = {store: Pages(base, store) for store in STORES}
+    clients = start_clients(database, base, nodes)
+    gone, others = [client for client in clients if client.node == lost], [client for client in clients if client.node != lost]
     recoveries = []
 
-    def enter(phase: str, slow: list[str] = []) -> None:
-        """Waits for 100 pages of each store in a phase, and for one of each of those that wait for a worker."""
-        for reader in readers.values():
-            reader.phase = phase
-        until(lambda: all(len(reader.found.get(phase, [])) >= (1 if store in slow else 100) for store, reader in readers.items()),
-              60, f"pages {phase}")
-        for reader in readers.values():
-            reader.phase = "meanwhile"
+    def enter(phase: str, slow: list[Client] = []) -> None:
+        """Waits for 100 responses to each client in a phase, and for one to each of those that wait for a worker."""
+        for client in clients:
+            client.phase = phase
+        until(lambda: all(len(client.found.get(phase, [])) >= (1 if client in slow else 100) for client in clients), 60, f"responses {phase}")
+        for client in clients:
+            client.phase = "meanwhile"
 
     def recover() -> None:
         start = time.monotonic()
-        until(lambda: all(status(base, f"/v1/stores/{store}/shelves/shelf/products?sort=name") == 200 for store in gone),
-              RECOVERY, "the lost stores are back")
+        until(lambda: all(client.call(0) == 200 for client in gone), RECOVERY, "the lost stores are back")
         recoveries.append(time.monotonic() - start)
 
     enter("before")
@@ -124,22 +144,24 @@ def lose_worker(database: Database, base: str) -> None:
     cluster.freeze(lost)
     try:
         enter("while it hangs", slow=gone)
+        # Again, when the servers know it.
+        enter("still", slow=gone)
         assert unreachable(database) == [str(cluster.ports[lost])]
     finally:
         cluster.thaw(lost)
     recover()
     enter("in the end")
-    for reader in readers.values():
-        reader.end()
-    for store, reader in readers.items():
+    for client in clients:
+        client.end()
+    for client in clients:
         for phase in ("before", "after", "in the end"):
-            assert reader.statuses(phase) == {200}, (store, phase, reader.statuses(phase))
-        for phase in ("without it", "while it hangs"):
-            assert reader.statuses(phase) == ({503} if store in gone else {200}), (store, nodes[store], phase, reader.statuses(phase))
-    times = ", ".join(f"{phase} {max(readers[store].p99(phase) for store in others):.1f} ms"
-                      for phase in ("before", "without it", "after", "while it hangs", "in the end"))
-    print(f"without one of two workers, {len(gone)} of {len(STORES)} stores answered 503, and the others 200 only; "
-          f"their pages took at most (p99) {times}; the stores were back {recoveries[0]:.1f} s after their worker started, and "
+            assert client.statuses(phase) == {200}, (client.name, phase, client.statuses(phase))
+        for phase in ("without it", "while it hangs", "still"):
+            assert client.statuses(phase) == ({503} if client in gone else {200}), (client.name, client.node, phase, client.statuses(phase))
+    times = ", ".join(f"{phase} {max(client.p99(phase) for client in others):.1f} ms"
+                      for phase in ("before", "without it", "after", "while it hangs", "still", "in the end"))
+    print(f"without one of two workers, {len(gone)} of {len(clients)} clients got 503, and the others 200 only; "
+          f"their requests took at most (p99) {times}; its stores and users were back {recoveries[0]:.1f} s after it started, and "
           f"{recoveries[1]:.1f} s after it went on", flush=True)
 
 

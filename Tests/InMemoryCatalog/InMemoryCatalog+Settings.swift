@@ -216,7 +216,7 @@ extension InMemoryCatalog {
 
     package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
         self.users.withLock { content in
-            Dictionary(users.compactMap { user in content[user].map { (user, $0.revision) } }) { a, _ in a }
+            Dictionary(users.map { ($0, content[$0]?.revision ?? 0) }) { first, _ in first }
         }
     }
 

@@ -135,7 +135,7 @@ package final class InMemoryCatalog: CatalogStore {
 
     /// The shelves of a page with descendants; nil for a page of one shelf.
     private func union(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> ShelfUnion? {
-        guard request.includesDescendants else { return nil }
+        guard request.showsDescendants(of: head(store, shelf)) else { return nil }
         let products = unionListings(store, shelf).map(\.product)
         let counts = Dictionary(products.compactMap(\.unitPrice?.dimension).map { ($0, 1) }, uniquingKeysWith: +)
         let most = Dimension.allCases.first { counts[$0] != nil && counts[$0] == counts.values.max() }
@@ -155,6 +155,11 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
+    /// The products that a request shows.
+    private func listings(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+        request.showsDescendants(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
+    }
+
     private func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         let skus = Set(parts(store, shelf).flatMap { listings(store, $0).map(\.product.sku) })
@@ -180,7 +185,7 @@ package final class InMemoryCatalog: CatalogStore {
         let (head, listings, union) = try read(request.store, request.shelf) { store, shelf in
             (
                 self.head(store, shelf),
-                request.includesDescendants ? self.unionListings(store, shelf) : self.listings(store, shelf),
+                self.listings(request, store, shelf),
                 self.union(request, store, shelf)
             )
         }
@@ -198,17 +203,17 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
-        try orders(request.address, [request.view], request.user).orders[0]
+        try orders(request.address, [request.view], request.showsDescendants, request.user).orders[0]
     }
 
     package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
-        try orders(address, views, nil).orders
+        try orders(address, views, false, nil).orders
     }
 
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         try request.check()
         let address = ShelfAddress(request.store, request.shelf)
-        let read = try orders(address, request.views, request.user, limit: request.limit)
+        let read = try orders(address, request.views, request.showsDescendants, request.user, limit: request.limit)
         let diff = try OrderDiff(request, read.orders)
         let entering = diff.includesProducts(for: request) ? Set(diff.insertedIDs) : []
         let products = read.listings.map(\.product).filter { entering.contains($0.sku.text) }
@@ -218,20 +223,25 @@ package final class InMemoryCatalog: CatalogStore {
     private func orders(
         _ address: ShelfAddress,
         _ views: [ShelfView],
+        _ includesDescendants: Bool?,
         _ user: UserID?,
         limit: Int? = nil
     ) throws(CatalogError) -> (orders: [ShelfOrder], listings: [Listing]) {
-        let (head, listings) = try read(address.store, address.shelf) { store, shelf in
-            (self.head(store, shelf), self.listings(store, shelf))
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        request.includesDescendants = includesDescendants
+        let (head, listings, union) = try read(address.store, address.shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(request, store, shelf), self.union(request, store, shelf))
         }
-        let (basis, collate) = (basis(head, user), collate(head.store.language))
-        let orders = views.map { asked in
-            let view = head.resolve(asked, remembering: basis.views)
-            let shown = listings.filter { view.filter.accepts($0.product, in: head.store.currency) }
-            let ids = shown.sorted {
-                view.sort.precedes($0, $1, dimension: head.state.comparisonDimension, collate: collate)
-            }.map(\.product.sku.text)
-            return ShelfOrder(head: head, view: view, ids: limit.map { Array(ids.prefix($0)) } ?? ids)
+        let (basis, collate) = (basis(head, user, union), collate(head.store.language))
+        var orders: [ShelfOrder] = []
+        for view in views {
+            (request.sort, request.filter) = (view.sort, view.filter)
+            let plan = try PlannedPage(request, basis).plan
+            let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+            let ids = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
+                .map(\.product.sku.text)
+            let list = OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
+            orders.append(ShelfOrder(head: head, union: union, view: plan.view, list: list))
         }
         return (orders, listings)
     }
@@ -265,13 +275,15 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+    package func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         content.withLock { content in
-            var versions: [ShelfAddress: ShelfVersion] = [:]
+            var versions: [ShelfAddress: ShelfVersion?] = [:]
             for address in shelves {
-                guard let store = content[address.store], let shelf = store.shelves[address.shelf], !shelf.isRemoved
-                else { continue }
-                versions[address] = ShelfVersion(head(store, shelf))
+                if let store = content[address.store], let shelf = store.shelves[address.shelf], !shelf.isRemoved {
+                    versions[address] = .some(ShelfVersion(head(store, shelf)))
+                } else {
+                    versions[address] = .some(nil)
+                }
             }
             return versions
         }

@@ -14,6 +14,8 @@ package struct DiffRequest: Sendable {
     package var shelf: CatalogKey
     package var from: Start
     package var to: ShelfView
+    /// Whether the orders have the products of the shelves below, too; nil for what the shelf says.
+    package var includesDescendants: Bool?
     /// The user whose remembered sort applies if a view names none.
     package var user: UserID?
     /// The window: only the first `limit` products of both orders are compared.
@@ -46,8 +48,19 @@ package struct DiffRequest: Sendable {
         if case .view(let view) = from { [to, view] } else { [to] }
     }
 
-    /// - Throws: `malformed` for a limit out of range, `unprocessable` for a list with a repeated id, `tooLarge`.
+    /// Whether the orders have the products of the shelves below, too: not if one is the manual order, unless the request asks for them; nil for
+    /// what the shelf says.
+    package var showsDescendants: Bool? {
+        includesDescendants ?? (views.contains { $0.readsPositions } ? false : nil)
+    }
+
+    /// - Throws: `malformed` for a limit out of range or the manual order of several shelves, `unprocessable` for a list with a repeated id,
+    ///   `tooLarge`.
     package func check() throws(CatalogError) {
+        if includesDescendants == true {
+            if to.readsPositions { throw PageRequest.positionOfSeveral("to_sort") }
+            if case .view(let from) = from, from.readsPositions { throw PageRequest.positionOfSeveral("from_sort") }
+        }
         if let limit, !(1...Self.windowLimit).contains(limit) {
             throw .malformed(
                 parameter: "limit",

@@ -72,8 +72,8 @@ package struct OrderDiff: Sendable {
         self.new = new
         self.targetOrder = targetOrder
         self.fromSort = fromSort
-        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : targetOrder?.head.state.version)
-        self.toVersion = toVersion ?? targetOrder?.head.state.version
+        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : targetOrder?.version)
+        self.toVersion = toVersion ?? targetOrder?.version
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 

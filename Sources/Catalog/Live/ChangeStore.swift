@@ -1,8 +1,12 @@
 /// The versions and revisions used to detect changes.
 package protocol ChangeStore: Sendable {
-    /// Returns the versions of the given shelves; missing shelves are left out.
-    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion]
-    /// Returns the latest revision of each user who has one.
+    /// Returns the versions of the given shelves; nil for those that do not exist. Shelves that cannot be read now are left out.
+    ///
+    /// - Throws: `unavailable` if none can be read.
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?]
+    /// Returns the latest revision of each user; 0 for those who have none. Users who cannot be read now are left out.
+    ///
+    /// - Throws: `unavailable` if none can be read.
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64]
     /// Returns the changes to a user's settings and lists after a revision, as events.
     ///

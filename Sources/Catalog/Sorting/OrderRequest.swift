@@ -2,6 +2,8 @@
 package struct OrderRequest: Sendable, Hashable {
     package var address: ShelfAddress
     package var view: ShelfView
+    /// Whether the order has the products of the shelves below, too; nil for what the shelf says.
+    package var includesDescendants: Bool?
     /// The user whose remembered sort applies if the view names none.
     package var user: UserID?
 
@@ -10,4 +12,8 @@ package struct OrderRequest: Sendable, Hashable {
         self.view = view
         self.user = user
     }
+
+    /// Whether the order has the products of the shelves below, too: not the manual order, unless the request asks for them; nil for what the shelf
+    /// says.
+    package var showsDescendants: Bool? { includesDescendants ?? (view.readsPositions ? false : nil) }
 }

@@ -33,7 +33,7 @@ package final class PagePlan: Sendable, Hashable {
     ) {
         self.view = view
         self.union = union
-        scope = request.scope(in: head.store)
+        scope = request.scope(in: head.store, isUnion: union != nil)
         self.dimension = dimension
         facets = request.facets
         wantsTotal = request.wantsTotal

@@ -2,8 +2,8 @@
 package struct PageRequest: Sendable, Hashable {
     package var store: CatalogKey
     package var shelf: CatalogKey
-    /// Whether the page shows the products of the shelf and of all shelves below it, each once.
-    package var includesDescendants = false
+    /// Whether the page shows the products of the shelf and of all shelves below it, each once; nil for what the shelf says.
+    package var includesDescendants: Bool?
     /// The requested sort; nil for the caller's, the shelf's, the store's or the system's.
     package var sort: Sort?
     /// The requested filter; nil for the one remembered with the caller's sort, if that sort applies.
@@ -44,11 +44,23 @@ package struct PageRequest: Sendable, Hashable {
         self.after = after
     }
 
-    /// The scope of its cursors, without the language of the store.
-    private var scope: String { "products/\(store)/\(shelf)\(includesDescendants ? "/descendants" : "")" }
+    /// The beginning of the scope of its cursors.
+    private var scope: String { "products/\(store)/\(shelf)" }
 
     /// Returns the scope of its cursors: after a change of the language, a place in the old order has none in the new one.
-    package func scope(in store: Store) -> String { "\(scope) \(store.language)" }
+    ///
+    /// - Parameter isUnion: whether the page shows descendants.
+    package func scope(in store: Store, isUnion: Bool) -> String {
+        "\(scope)\(isUnion ? "/descendants" : "") \(store.language)"
+    }
+
+    /// Returns whether the page shows the products of the shelves below a shelf, too. The manual order is that of one shelf, and the next page
+    /// shows what the first one did.
+    package func showsDescendants(of head: ShelfHead) -> Bool {
+        if let includesDescendants { return includesDescendants }
+        if let after { return after.scope == scope(in: head.store, isUnion: true) }
+        return head.state.shelf.includesDescendants && sort?.readsPositions != true
+    }
 }
 
 extension PageRequest {
@@ -60,12 +72,19 @@ extension PageRequest {
             throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
         if let after, !after.scope.hasPrefix(scope) { throw .invalidCursor }
-        if includesDescendants, let sort, sort.readsPositions {
-            throw .malformed(
-                parameter: "sort",
-                detail: "position is the order of one shelf; sort by another key, or leave out include"
-            )
+        if includesDescendants == true, let sort, sort.readsPositions {
+            throw Self.positionOfSeveral("sort")
         }
+    }
+
+    /// The error of a request for the manual order of several shelves.
+    ///
+    /// - Parameter parameter: the name of the parameter with the sort.
+    static func positionOfSeveral(_ parameter: String) -> CatalogError {
+        .malformed(
+            parameter: parameter,
+            detail: "position is the order of one shelf; sort by another key, or leave out include"
+        )
     }
 
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
@@ -86,7 +105,7 @@ extension PageRequest {
             )
             return PagePlan(self, view, head, union, dimension: dimension)
         }
-        guard after.scope == scope(in: head.store), let order = try? Sort.parse(after.sort),
+        guard after.scope == scope(in: head.store, isUnion: union != nil), let order = try? Sort.parse(after.sort),
             sort == nil || sort == order,
             union == nil || !order.readsPositions,
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),

@@ -9,4 +9,7 @@ package struct ShelfView: Hashable, Sendable {
         self.sort = sort
         self.filter = filter
     }
+
+    /// Whether it asks for the manual order, which is that of one shelf.
+    package var readsPositions: Bool { sort?.readsPositions ?? false }
 }

@@ -10,6 +10,8 @@ package struct Shelf: Hashable, Sendable {
     package var soldOut: SoldOut?
     /// The sort from which the re-sort rebuilds the manual order.
     package var positionSource: Sort?
+    /// Whether a request that does not say which products it shows gets those of the shelves below, too.
+    package var includesDescendants: Bool
 
     /// The maximum number of shelves from the top to the innermost one.
     package static let depthLimit = 16
@@ -21,7 +23,8 @@ package struct Shelf: Hashable, Sendable {
         defaultSort: Sort? = nil,
         dimension: Dimension? = nil,
         soldOut: SoldOut? = nil,
-        positionSource: Sort? = nil
+        positionSource: Sort? = nil,
+        includesDescendants: Bool = false
     ) {
         self.key = key
         self.title = title
@@ -30,6 +33,7 @@ package struct Shelf: Hashable, Sendable {
         self.dimension = dimension
         self.soldOut = soldOut
         self.positionSource = positionSource
+        self.includesDescendants = includesDescendants
     }
 
     package static let titleLimit = 200

@@ -42,7 +42,7 @@ struct DiffEndpoints: EndpointGroup {
 
     private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
-        try target.allow("from_sort", "to_sort", "limit", "mode", filters: true)
+        try target.allow("from_sort", "to_sort", "limit", "mode", "include", filters: true)
         let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
         let isShared = from != nil && to != nil
         var request = DiffRequest(
@@ -55,11 +55,13 @@ struct DiffEndpoints: EndpointGroup {
         )
         let form = DiffFormat(accepting: call.header(.accept))
         request.includesProducts = form == .json
+        request.includesDescendants = try target.includesDescendants()
         if !isShared { request.user = call.caller?.user }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         if !call.knownTags.isEmpty {
-            let shelf = PageRequest(store: request.store, shelf: request.shelf, user: request.user)
+            var shelf = PageRequest(store: request.store, shelf: request.shelf, user: request.user)
+            shelf.includesDescendants = request.showsDescendants
             let basis = try await pages.basis(of: shelf)
             if let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) {
                 return .notModified(tag, cache, headers)
@@ -72,7 +74,7 @@ struct DiffEndpoints: EndpointGroup {
     }
 
     private func diffList(_ call: Call) async throws -> Response {
-        try call.target.allow("mode", filters: true)
+        try call.target.allow("mode", "include", filters: true)
         let filter = try call.target.filter()
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
@@ -93,6 +95,7 @@ struct DiffEndpoints: EndpointGroup {
         try reader.end()
         if request.to.sort == nil { request.user = call.caller?.user }
         request.includesProducts = form == .json
+        request.includesDescendants = try call.target.includesDescendants()
         let diff = try await diffs.diff(request)
         call.work.add(rows: diff.new.count)
         if let once, first == nil {

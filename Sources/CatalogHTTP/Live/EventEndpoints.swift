@@ -50,9 +50,15 @@ struct EventEndpoints: EndpointGroup {
 
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "limit", "since", "products", filters: true)
+        try call.target.allow("sort", "limit", "since", "products", "include", filters: true)
         var (sort, filter) = (try call.target.sort(), try call.target.filter())
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
+        let includesDescendants = try call.target.includesDescendants()
+        if includesDescendants == true {
+            var page = PageRequest(store: shelf.store, shelf: shelf.shelf, sort: sort)
+            page.includesDescendants = true
+            try page.check()
+        }
         var start = try Self.start(call)
         if sort == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
@@ -66,6 +72,7 @@ struct EventEndpoints: EndpointGroup {
             shelf,
             by: sort,
             filter: filter,
+            includesDescendants: includesDescendants,
             limit: limit,
             from: start,
             includesProducts: products

@@ -94,10 +94,10 @@ struct RequestTarget {
 }
 
 extension RequestTarget {
-    /// Whether `include` asks for the shelves below a shelf.
-    func includesDescendants() throws(CatalogError) -> Bool {
+    /// Whether `include` asks for the shelves below a shelf; nil if it is missing.
+    func includesDescendants() throws(CatalogError) -> Bool? {
         switch try value("include") {
-        case nil: false
+        case nil: nil
         case "descendants": true
         default:
             throw .malformed(parameter: "include", detail: "include must be descendants", allowed: ["descendants"])

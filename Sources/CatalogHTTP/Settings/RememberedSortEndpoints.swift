@@ -48,7 +48,10 @@ struct RememberedSortEndpoints: EndpointGroup {
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
         if let limit = edit.transitionLimit, let head {
-            let before = head.resolve(remembering: RememberedViews(shelf: result.previous?.view, store: storeView))
+            let before = head.resolve(
+                remembering: RememberedViews(shelf: result.previous?.view, store: storeView),
+                allowsPositions: !head.state.shelf.includesDescendants
+            )
             let request = DiffRequest(
                 store: store,
                 shelf: shelf,

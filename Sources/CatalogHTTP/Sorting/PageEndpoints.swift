@@ -128,30 +128,31 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
-        if request.includesDescendants { try request.check() }
+        if request.includesDescendants == true { try request.check() }
         return request
     }
 
     /// Returns the parameters of the next page, apart from the cursor.
     private func parameters(_ request: PageRequest, _ plan: PagePlan) -> String {
-        var query = "limit=\(plan.limit)\(request.includesDescendants ? "&include=descendants" : "")"
+        var query = "limit=\(plan.limit)\(request.includesDescendants == true ? "&include=descendants" : "")"
         if request.sort != nil { query = "sort=\(plan.sort.description)&" + query }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
         return query
     }
 
     private func order(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", filters: true)
+        try call.target.allow("sort", "include", filters: true)
         let (sort, filter) = (try call.target.sort(), try call.target.filter())
         let view = ShelfView(sort: sort, filter: filter)
-        let order = try await store.order(
-            OrderRequest(address: call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
-        )
+        var request = OrderRequest(address: try call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
+        request.includesDescendants = try call.target.includesDescendants()
+        let order = try await store.order(request)
         call.work.add(rows: order.list.count)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()
         hash.combine(order.view.text)
+        if let union = order.union { hash.combine(union.digest) }
         let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"
         // A filtered manual order depends on more, but edits still check the order version.

@@ -16,7 +16,7 @@ final class PageTarget: Sendable {
         self.request = request
         variant = PageCache.Variant(
             path: path,
-            includesDescendants: request.includesDescendants,
+            includesDescendants: request.includesDescendants == true,
             namesSort: request.sort != nil,
             namesFilter: request.filter != nil
         )

@@ -77,6 +77,7 @@ extension AuditChange {
             .init("default_sort", .text(shelf.defaultSort?.description)),
             .init("dimension", .text(shelf.dimension?.rawValue)), .init("sold_out", .text(shelf.soldOut?.rawValue)),
             .init("position_source", .text(shelf.positionSource?.description)),
+            .init("includes_descendants", shelf.includesDescendants ? .bool(true) : .null),
         ]
     }
 

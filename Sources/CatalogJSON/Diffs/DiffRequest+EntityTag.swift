@@ -10,10 +10,14 @@ extension DiffRequest {
     /// - Returns: nil for a diff from a list.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
         guard case .view(let from) = from else { return nil }
+        func resolve(_ view: ShelfView) -> ResolvedView {
+            basis.head.resolve(view, remembering: basis.views, allowsPositions: basis.union == nil)
+        }
         return entityTag(
             basis.head,
-            from: basis.head.resolve(from, remembering: basis.views),
-            to: basis.head.resolve(to, remembering: basis.views),
+            basis.union,
+            from: resolve(from),
+            to: resolve(to),
             mediaType: mediaType,
             day: day
         )
@@ -22,11 +26,12 @@ extension DiffRequest {
     /// Returns the entity tag of a computed diff.
     package func entityTag(_ diff: OrderDiff, mediaType: String, day: Int = Timestamp.now().day) -> String? {
         guard let from = diff.fromView, let reached = diff.targetOrder else { return nil }
-        return entityTag(reached.head, from: from, to: reached.view, mediaType: mediaType, day: day)
+        return entityTag(reached.head, reached.union, from: from, to: reached.view, mediaType: mediaType, day: day)
     }
 
     private func entityTag(
         _ head: ShelfHead,
+        _ union: ShelfUnion?,
         from: ResolvedView,
         to: ResolvedView,
         mediaType: String,
@@ -36,6 +41,7 @@ extension DiffRequest {
         for part in [from.text, to.text, limit.map { "\($0) \(day)" } ?? "", mode.rawValue, mediaType] {
             hash.combine(part)
         }
+        if let union { hash.combine(union.digest) }
         return "\"diff-\(head.storeVersion)-\(head.state.version)-\(String(hash.value, radix: 36))\""
     }
 }

@@ -98,6 +98,7 @@ package final class LiveHub: Sendable {
     /// - Parameters:
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
+    ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
     ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
@@ -105,11 +106,18 @@ package final class LiveHub: Sendable {
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
+        includesDescendants: Bool? = nil,
         limit: Int,
         from start: SubscriptionStart,
         includesProducts: Bool = false
     ) async throws(CatalogError) -> ShelfSubscription {
-        let key = ShelfFeed.Key(address: address, sort: sort, filter: filter, limit: limit)
+        let key = ShelfFeed.Key(
+            address: address,
+            sort: sort,
+            filter: filter,
+            includesDescendants: includesDescendants,
+            limit: limit
+        )
         let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
             if state.isClosed || state.shelfSubscriptions >= options.subscriptionLimit { return .failure(.unavailable) }
             if state.shelves[key] == nil, state.shelves.count >= options.shelfFeedLimit {
@@ -231,11 +239,18 @@ package final class LiveHub: Sendable {
             )
         }
         if !users.isEmpty, let revisions = try? await catalog.revisions(of: users.map(\.user)) {
-            for feed in users where feed.revision != revisions[feed.user] ?? 0 { feed.refresh() }
+            for feed in users where revisions[feed.user].map({ feed.revision != $0 }) ?? false { feed.refresh() }
         }
-        let addresses = Array(Set(shelves.map(\.key.address)))
+        let unions = shelves.filter(\.showsUnion)
+        await withTaskGroup { group in
+            for feed in unions { group.addTask { await feed.refreshIfOutdated() } }
+        }
+        let single = shelves.filter { !$0.showsUnion }
+        let addresses = Array(Set(single.map(\.key.address)))
         if !addresses.isEmpty, let versions = try? await catalog.versions(of: addresses) {
-            for feed in shelves where feed.isOutdated(versions[feed.key.address]) { feed.refresh() }
+            for feed in shelves where versions[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
+                feed.refresh()
+            }
         }
     }
 }

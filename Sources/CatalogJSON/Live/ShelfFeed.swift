@@ -8,16 +8,20 @@ final class ShelfFeed: Sendable {
         /// The sort; nil for the shelf's current default.
         var sort: Sort?
         var filter: Filter?
+        /// Whether the products of the shelves below are shown, too; nil for what the shelf says.
+        var includesDescendants: Bool?
         var limit: Int
     }
 
     /// The shelf's first products, as they were between two changes.
     struct Window: Sendable {
         let number: Int
-        /// The shelf version when the window appeared: the id of its event.
-        let version: Int64
-        /// The versions at which the shelf was read with this content. Between two of them it may have differed.
-        fileprivate(set) var versions: Set<Int64>
+        /// The id of its event: the shelf version when the window appeared, or for several shelves a number that only this server knows.
+        let eventID: Int64
+        /// The ids at which the products were read with this content. Between two of them they may have differed.
+        fileprivate(set) var eventIDs: Set<Int64>
+        /// Whether the products are those of several shelves.
+        fileprivate let isUnion: Bool
         let sort: Sort
         let ids: [String]
         /// The hash of each product's content.
@@ -37,6 +41,8 @@ final class ShelfFeed: Sendable {
         var page: ShelfPage?
         /// The shelf version at the last consistent read; nil before it, after an inconsistent read, or if the shelf does not exist.
         var lastVersion: ShelfVersion?
+        /// The union at the last read; nil for one shelf.
+        var lastUnion: ShelfUnion?
         /// The number of the last read that began, and of the last one that was applied.
         var (begun, applied) = (0, 0)
         /// The events from earlier windows to the newest.
@@ -64,8 +70,8 @@ final class ShelfFeed: Sendable {
 
     /// The number of windows kept for reconnects.
     private static let limit = 16
-    /// The maximum number of versions per window.
-    private static let versionLimit = 64
+    /// The maximum number of ids of events per window.
+    private static let eventLimit = 64
 
     init(
         _ key: Key,
@@ -84,12 +90,21 @@ final class ShelfFeed: Sendable {
         state.withLock { state in version != state.lastVersion && !(version == nil && state.isGone) }
     }
 
+    /// Whether the products are those of several shelves, whose versions `isOutdated` does not know.
+    var showsUnion: Bool {
+        state.withLock { $0.page == nil ? key.includesDescendants == true : $0.lastUnion != nil }
+    }
+
+    private func isOutdated(_ basis: PageBasis) -> Bool {
+        isOutdated(ShelfVersion(basis.head)) || state.withLock { $0.lastUnion != basis.union }
+    }
+
     // MARK: - Events
 
-    /// Returns the window at a version; nil if it is not certain.
-    func window(at version: Int64) -> Window? {
+    /// Returns the window at the id of an event; nil if it is not certain.
+    func window(at eventID: Int64) -> Window? {
         state.withLock { state in
-            let matching = state.windows.filter { $0.versions.contains(version) }
+            let matching = state.windows.filter { $0.eventIDs.contains(eventID) }
             // Store settings can change the content without a new shelf version.
             return matching.count == 1 ? matching[0] : nil
         }
@@ -105,7 +120,7 @@ final class ShelfFeed: Sendable {
         event: LiveEvent, shown: Window?
     )? {
         state.withLock { state in
-            if state.isGone { return (.gone(shown?.version ?? 0), nil) }
+            if state.isGone { return (.gone(shown?.eventID ?? 0), nil) }
             guard let newest = state.windows.last, let page = state.page, shown?.number != newest.number else {
                 return nil
             }
@@ -123,18 +138,23 @@ final class ShelfFeed: Sendable {
         _ page: ShelfPage,
         _ includesProducts: Bool
     ) -> LiveEvent? {
-        let reached = ShelfOrder(head: page.head, view: page.plan.view, ids: newest.ids)
+        let reached = ShelfOrder(
+            head: page.head,
+            union: page.plan.union,
+            view: page.plan.view,
+            list: OrderedIDs(newest.ids)
+        )
         let diff = try? OrderDiff(
             old: shown?.ids ?? [],
             new: newest.ids,
             mode: shown == nil ? .order : .moves,
             targetOrder: reached,
-            fromVersion: shown?.version
+            fromVersion: newest.isUnion || shown?.isUnion == true ? nil : shown?.eventID
         )
         guard let diff else { return nil }
         guard let shown else {
             let whole = includesProducts ? diff.with(page.products, changed: []) : diff
-            return LiveEvent(.order, id: newest.version, data: whole.json())
+            return LiveEvent(.order, id: newest.eventID, data: whole.json())
         }
         let oldHashes = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
@@ -145,7 +165,7 @@ final class ShelfFeed: Sendable {
             page.products.filter { entering.contains($0.sku.text) },
             changed: changed.map { Int32($0) }
         )
-        return LiveEvent(.order, id: newest.version, data: diffWithProducts.json())
+        return LiveEvent(.order, id: newest.eventID, data: diffWithProducts.json())
     }
 
     // MARK: - Reading
@@ -167,8 +187,12 @@ final class ShelfFeed: Sendable {
     private func check() async -> Result<Void, CatalogError> {
         defer { state.withLock { $0.starting = nil } }
         do throws(CatalogError) {
-            let version = try await catalog.versions(of: [key.address])[key.address]
-            guard version == nil || isOutdated(version) else { return .success(()) }
+            if showsUnion {
+                guard isOutdated(try await catalog.basis(of: request)) else { return .success(()) }
+            } else {
+                let version = try await catalog.versions(of: [key.address])[key.address] ?? nil
+                guard version == nil || isOutdated(version) else { return .success(()) }
+            }
             let reading = await readLimiter.run { () async -> Result<PageRead, CatalogError> in
                 do throws(CatalogError) { return .success(try await read()) } catch { return .failure(error) }
             }
@@ -177,6 +201,20 @@ final class ShelfFeed: Sendable {
         } catch {
             return .failure(error)
         }
+    }
+
+    /// Schedules a read if one of several shelves has changed.
+    func refreshIfOutdated() async {
+        let isOutdated = await readLimiter.run { () async -> Bool in
+            do throws(CatalogError) {
+                return self.isOutdated(try await self.catalog.basis(of: self.request))
+            } catch {
+                // If the database is unreachable, the next poll tries again.
+                if case .notFound = error { return self.isOutdated(nil) }
+                return false
+            }
+        }
+        if isOutdated { refresh() }
     }
 
     /// Schedules a read, which wakes the subscribers.
@@ -193,15 +231,20 @@ final class ShelfFeed: Sendable {
         }
     }
 
-    /// Reads the page and the version in two statements; the result is consistent if nothing changed in between.
-    private func read() async throws(CatalogError) -> PageRead {
-        let request = PageRequest(
+    private var request: PageRequest {
+        var request = PageRequest(
             store: key.address.store,
             shelf: key.address.shelf,
             sort: key.sort,
             filter: key.filter,
             limit: key.limit
         )
+        request.includesDescendants = key.includesDescendants
+        return request
+    }
+
+    /// Reads the page and the version in two statements; the result is consistent if nothing changed in between.
+    private func read() async throws(CatalogError) -> PageRead {
         var attempt = 1
         while true {
             let number = state.withLock { state in
@@ -209,7 +252,11 @@ final class ShelfFeed: Sendable {
                 return state.begun
             }
             let page = try await catalog.page(request)
-            let isConsistent = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
+            // A page of several shelves is at the versions of all of them.
+            var isConsistent = page.plan.union != nil
+            if !isConsistent {
+                isConsistent = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
+            }
             if isConsistent || attempt == 3 {
                 return PageRead(number: number, page: page, isConsistent: isConsistent)
             }
@@ -222,28 +269,36 @@ final class ShelfFeed: Sendable {
     private func apply(_ reading: PageRead) -> Bool {
         let page = reading.page
         let isNew = state.withLock { state in
-            let version = page.head.state.version
+            let union = page.plan.union
+            // The clock keeps servers from using the same id for several shelves.
+            let eventID =
+                union == nil
+                ? page.head.state.version
+                : max((state.windows.last?.eventID ?? 0) + 1, Timestamp.now().microseconds)
             // Ignore a read that began before the last one. Versions would not do: after a failover that lost commits, the
             // shelf has an older version than the one that was seen.
             guard reading.number > state.applied else { return false }
             state.applied = reading.number
             // An inconsistent page will be read again.
             state.lastVersion = reading.isConsistent ? ShelfVersion(page.head) : nil
+            state.lastUnion = union
             state.isGone = false
             state.page = page
             let ids = page.products.map(\.sku.text)
             let hashes = page.products.map(\.hashValue)
-            if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes, last.sort == page.plan.sort
+            if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes,
+                last.sort == page.plan.sort, last.isUnion == (union != nil)
             {
-                if reading.isConsistent, last.versions.count < Self.versionLimit {
-                    state.windows[state.windows.count - 1].versions.insert(version)
+                if reading.isConsistent, union == nil, last.eventIDs.count < Self.eventLimit {
+                    state.windows[state.windows.count - 1].eventIDs.insert(eventID)
                 }
                 return false
             }
             let window = Window(
                 number: (state.windows.last?.number ?? 0) + 1,
-                version: version,
-                versions: reading.isConsistent ? [version] : [],
+                eventID: eventID,
+                eventIDs: reading.isConsistent ? [eventID] : [],
+                isUnion: union != nil,
                 sort: page.plan.sort,
                 ids: ids,
                 contentHashes: hashes

@@ -7,8 +7,10 @@ extension ShelfOrder {
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
             json.field("filter", json: view.filterJSON.text)
-            json.field("version", head.state.version)
-            json.field("order_version", head.state.orderVersion)
+            if let version {
+                json.field("version", version)
+                json.field("order_version", head.state.orderVersion)
+            }
             json.array("ids", list) { $0.string($1) }
         }
         return json.bytes

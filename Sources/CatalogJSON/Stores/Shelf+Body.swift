@@ -19,7 +19,8 @@ extension Shelf {
             defaultSort: try reader.sort("default_sort"),
             dimension: try reader.choice("dimension"),
             soldOut: try reader.choice("sold_out"),
-            positionSource: try reader.sort("position_source")
+            positionSource: try reader.sort("position_source"),
+            includesDescendants: try reader.bool("includes_descendants") ?? false
         )
         try reader.end()
     }

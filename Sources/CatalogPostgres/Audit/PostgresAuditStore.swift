@@ -17,13 +17,13 @@ struct PostgresAuditStore: AuditStore {
             ]
             switch request.log {
             case .store(let store):
-                return try await database.longReads.snapshot(within: .shelf) { connection in
+                return try await database.longReads.snapshot(within: .shelf, of: database.owner(store)) { connection in
                     let id = try ShelfLookup(database: database).idEvenIfDeleted(store, connection)
                     return try Self.page(request, AuditStatements.ofStore, [.int4(id)] + conditions, connection)
                 }
             case .user(let user):
                 let erased = CustomerHashes.erasedName(CustomerHashes.hash(of: user, try await customers.key()))
-                return try await database.longReads.snapshot(within: .shelf) { connection in
+                return try await database.longReads.snapshot(within: .shelf, of: .user(user)) { connection in
                     let parameters = [.text(user.text)] + conditions + [.text(erased)]
                     return try Self.page(request, AuditStatements.ofUser, parameters, connection)
                 }

@@ -8,17 +8,66 @@ extension Database {
     ///
     /// On Citus, the worker that has the store answers if it can, and otherwise the coordinator.
     ///
-    /// - Parameter body: reads from the given source only. It must have no side effects that a repetition would duplicate.
-    func reading<T>(_ store: CatalogKey, _ body: (ReadSource) async throws -> T) async throws -> T {
+    /// - Parameters:
+    ///   - user: the user whose settings the read needs.
+    ///   - body: reads from the given source only. It must have no side effects that a repetition would duplicate.
+    func reading<T>(
+        _ store: CatalogKey,
+        for user: UserID?,
+        _ body: (ReadSource) async throws -> T
+    ) async throws -> T {
         if let requirement = ReadRequirement.current, let source = replicas?.choose(for: requirement.position) {
             do { return try await body(source) } catch let error where Self.isRepeatable(error) {
                 source.readFailed(error)
             }
         }
-        if let id = storeIDs[store], let worker = workers?.read(of: id, pageLane) {
+        return try await readingPrimary(store, for: user, body)
+    }
+
+    /// Runs a read of a store on the primary.
+    func readingPrimary<T>(
+        _ store: CatalogKey,
+        for user: UserID?,
+        _ body: (ReadSource) async throws -> T
+    ) async throws -> T {
+        guard let id = storeIDs[store],
+            let worker = workers?.read(of: id, users: pageLane(of: user.map { .user($0) }))
+        else { return try await body(ReadSource(self)) }
+        if worker.pages != nil {
             do { return try await body(ReadSource(self, worker)) } catch is WorkerProblem {}
         }
-        return try await body(ReadSource(self))
+        return try await body(ReadSource(self, worker.throughCoordinator))
+    }
+
+    /// Reads values by their keys on Citus, those of each worker together and apart from those of other workers.
+    ///
+    /// - Parameter owner: the owner of a key's rows; nil if it is not known.
+    /// - Returns: the values of the workers that answered.
+    /// - Throws: the error of a worker if none answered.
+    func readingByWorker<Key: Hashable & Sendable, Value: Sendable>(
+        _ keys: [Key],
+        owner: (Key) -> DataOwner?,
+        _ read: @escaping @Sendable ([Key], PostgresPipeline) async throws -> [Key: Value]
+    ) async throws -> [Key: Value] {
+        let groups = Dictionary(grouping: keys) { owner($0).flatMap { workers?.worker(of: $0) }?.address }
+        return try await withThrowingTaskGroup(of: [Key: Value].self) { tasks in
+            for keys in groups.values {
+                let pages = pages(of: owner(keys[0]))
+                tasks.addTask { try await read(keys, pages) }
+            }
+            var (values, failure): ([Key: Value], (any Error)?) = ([:], nil)
+            var answered = false
+            while let result = await tasks.nextResult() {
+                switch result {
+                case .success(let found):
+                    answered = true
+                    values.merge(found) { $1 }
+                case .failure(let error): failure = failure ?? error
+                }
+            }
+            if let failure, !answered { throw failure }
+            return values
+        }
     }
 
     /// Returns whether the primary may answer a read that a replica could not answer: a conflict with the replay, an older schema, the

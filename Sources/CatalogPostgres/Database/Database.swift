@@ -19,7 +19,8 @@ package final class Database: Sendable {
     let pageLane: PageLane
     /// The replicas that may answer reads; nil if there are none.
     package let replicas: Replicas?
-    /// The workers of a Citus cluster that may answer reads; nil if only the coordinator may.
+    /// The workers of a Citus cluster that may answer reads, and whose stores and users do not wait for each other; nil to treat the cluster as
+    /// one server.
     package let workers: StoreWorkers?
     private let probe: ReadinessProbe
     /// The ids of stores, by key.
@@ -61,12 +62,16 @@ package final class Database: Sendable {
     ) throws {
         let configuration = configuration.naming(StatementRegistry.names)
         let direct = direct?.naming(StatementRegistry.names)
+        workers =
+            readsWorkers
+            ? StoreWorkers((direct ?? configuration).with(DatabaseSettings.writes), connections, observer) : nil
         longReads = Lane(
             "long_reads",
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
             leaseTimeout: leaseTimeout,
+            workers: workers,
             observer: observer
         )
         writes = Lane(
@@ -75,6 +80,7 @@ package final class Database: Sendable {
             connections: connections.writes,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout,
+            workers: workers,
             observer: observer
         )
         imports = Lane(
@@ -83,6 +89,7 @@ package final class Database: Sendable {
             connections: connections.imports,
             waiting: Self.waitingWrites,
             leaseTimeout: leaseTimeout,
+            workers: workers,
             observer: observer
         )
         batch = Lane(
@@ -112,9 +119,6 @@ package final class Database: Sendable {
                 observer: observer
             )
         self.replicas?.start()
-        workers =
-            readsWorkers
-            ? StoreWorkers((direct ?? configuration).with(DatabaseSettings.writes), connections, observer) : nil
         workers?.start()
     }
 
@@ -142,6 +146,17 @@ package final class Database: Sendable {
 
     /// The pipeline for pages and other short reads.
     package var pages: PostgresPipeline { pageLane.current }
+
+    /// The connections for short reads of an owner's rows: on Citus, those for the worker that has them.
+    func pageLane(of owner: DataOwner?) -> PageLane {
+        owner.flatMap { workers?.worker(of: $0)?.detour } ?? pageLane
+    }
+
+    /// The pipeline for short reads of an owner's rows.
+    func pages(of owner: DataOwner?) -> PostgresPipeline { pageLane(of: owner).current }
+
+    /// Returns the owner of a store's rows; nil if the store's id is not known yet.
+    func owner(_ store: CatalogKey) -> DataOwner? { storeIDs[store].map { .store($0) } }
 
     package func shutDown() {
         longReads.shutDown()
@@ -216,7 +231,7 @@ package final class Database: Sendable {
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
         try await mappingErrors {
-            let value = try await writes.transaction(within: limit, body)
+            let value = try await writes.transaction(within: limit, of: owner(store), body)
             announcer.announce(.store(store))
             return value
         }

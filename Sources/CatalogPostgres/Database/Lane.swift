@@ -6,6 +6,8 @@ package struct Lane: Sendable {
     /// The name in metrics.
     let name: String
     package let pool: PostgresPool
+    /// The workers among which an owner's is found; nil if tables are not distributed.
+    private let workers: StoreWorkers?
 
     /// - Parameters:
     ///   - name: the name in logs and traces.
@@ -13,15 +15,18 @@ package struct Lane: Sendable {
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.
+    ///   - workers: the callers that need the same worker use and wait for half of the connections.
     init(
         _ name: String,
         _ configuration: PostgresConfiguration,
         connections: Int,
         waiting: Int,
         leaseTimeout: Duration,
+        workers: StoreWorkers? = nil,
         observer: Observer
     ) {
         self.name = name
+        self.workers = workers
         pool = PostgresPool(
             configuration,
             options: .init(
@@ -44,13 +49,19 @@ package struct Lane: Sendable {
 
     package var configuration: PostgresConfiguration { pool.configuration }
 
+    /// Returns the group of the callers that need the worker of an owner; nil without Citus.
+    func group(of owner: DataOwner?) -> PoolGroup? { workers?.group(of: owner) }
+
     /// Runs a block of synchronous calls on a connection's thread.
+    ///
+    /// - Parameter owner: the owner of all rows that the block needs; nil if there are several.
     @discardableResult
     package func perform<T: Sendable>(
         within limit: TimeLimit,
+        of owner: DataOwner? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.perform(within: limit.duration, epilogue: Self.epilogue, body)
+        try await pool.perform(within: limit.duration, of: group(of: owner), epilogue: Self.epilogue, body)
     }
 
     /// Runs a block in one transaction, with up to three retries if the server requests them.
@@ -58,18 +69,31 @@ package struct Lane: Sendable {
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: TimeLimit,
+        of owner: DataOwner? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(mode, within: limit.duration, epilogue: Self.epilogue, body)
+        try await pool.transaction(
+            mode,
+            within: limit.duration,
+            of: group(of: owner),
+            epilogue: Self.epilogue,
+            body
+        )
     }
 
     /// Runs a block in one transaction; the block decides whether to commit.
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: TimeLimit,
+        of owner: DataOwner? = nil,
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
-        try await pool.transaction(within: limit.duration, epilogue: Self.epilogue, deciding: body)
+        try await pool.transaction(
+            within: limit.duration,
+            of: group(of: owner),
+            epilogue: Self.epilogue,
+            deciding: body
+        )
     }
 
     /// The mode of a transaction whose statements all read the same state.
@@ -79,15 +103,19 @@ package struct Lane: Sendable {
     @discardableResult
     package func snapshot<T: Sendable>(
         within limit: TimeLimit,
+        of owner: DataOwner? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(Self.snapshotMode, within: limit.duration, body)
+        try await pool.transaction(Self.snapshotMode, within: limit.duration, of: group(of: owner), body)
     }
 
     /// Runs a block with exclusive use of a connection.
-    package func withConnection<T: Sendable>(_ body: (PostgresConnection) async throws -> T) async throws -> T {
+    package func withConnection<T: Sendable>(
+        of owner: DataOwner? = nil,
+        _ body: (PostgresConnection) async throws -> T
+    ) async throws -> T {
         defer { PositionRecorder.current?.forget() }
-        return try await pool.withConnection(body)
+        return try await pool.withConnection(of: group(of: owner), body)
     }
 
     /// Reads the position after each transaction if the current request asks for it.

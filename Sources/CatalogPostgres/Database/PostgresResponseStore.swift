@@ -9,7 +9,8 @@ struct PostgresResponseStore: ResponseStore {
     func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            return try await database.writes.perform(within: .lookup) {
+            let owner = storeID == 0 ? nil : DataOwner.store(storeID)
+            return try await database.writes.perform(within: .lookup, of: owner) {
                 try IdempotencyRecords(storeID: storeID).firstResponse(key, $0)
             }
         }
@@ -21,7 +22,7 @@ struct PostgresResponseStore: ResponseStore {
         in store: CatalogKey?
     ) async throws(CatalogError) {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .lookup) { connection in
+            try await database.writes.transaction(within: .lookup, of: store.flatMap(database.owner)) { connection in
                 // The lock keeps the store from being deleted meanwhile.
                 let storeID = try store.map { try lookup.store($0, connection, ShelfStatements.lockStoreKey).id }
                 try IdempotencyRecords(storeID: storeID ?? 0).record(response, call, connection)
@@ -43,7 +44,7 @@ struct PostgresResponseStore: ResponseStore {
 
     func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
-            try await database.writes.perform(within: .lookup) {
+            try await database.writes.perform(within: .lookup, of: .user(user)) {
                 try IdempotencyRecords(user: user).firstResponse(key, $0)
             }
         }

@@ -19,7 +19,7 @@ struct ReadSource: Sendable {
     private let longReads: Lane
     /// nil for the primary and for a worker.
     private let choice: Choice?
-    /// The worker for short reads; everything else is read from the primary, which is the coordinator.
+    /// The worker that has the store: for short reads, and for the group of others, which the primary answers as the coordinator.
     private let worker: WorkerRead?
 
     /// The primary.
@@ -44,7 +44,7 @@ struct ReadSource: Sendable {
     ///
     /// - Throws: `WorkerProblem` on a worker: another store may have its id now.
     func requireAllStores() throws {
-        if worker != nil { throw WorkerProblem.notFound }
+        if worker?.pages != nil { throw WorkerProblem.notFound }
     }
 
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does.
@@ -121,7 +121,9 @@ struct ReadSource: Sendable {
         within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        guard let choice else { return try await longReads.snapshot(within: limit, body) }
+        guard let choice else {
+            return try await longReads.snapshot(within: limit, of: worker?.owner, body)
+        }
         return try await longReads.pool.perform(within: limit.duration / 2) { connection in
             // Before the transaction, whose snapshot would be older than the report.
             try choice.check(try ReplicaStatements.report(choice.requirement.epoch, connection))

@@ -9,7 +9,7 @@ struct PostgresDiffStore: DiffStore {
         try request.check()
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
-            try await pages.database.reading(request.store) { source in
+            try await pages.database.reading(request.store, for: request.user) { source in
                 let load = pages.shelves.beginLoad(source)
                 // All statements see one snapshot.
                 return try await source.snapshot(within: .shelf) { connection in
@@ -17,6 +17,7 @@ struct PostgresDiffStore: DiffStore {
                     let orders = try pages.orders(
                         address,
                         request.views,
+                        includesDescendants: request.showsDescendants,
                         of: request.user,
                         first: request.limit,
                         load,

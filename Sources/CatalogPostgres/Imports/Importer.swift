@@ -41,8 +41,9 @@ package struct Importer: Sendable {
         defer { PositionRecorder.current?.forget() }
         return try await observer.mappingErrors {
             let id = ImportID()
+            let group = database.imports.group(of: options.store.flatMap(database.owner))
             let summary = try await RunLock.withLock(.importRun, "hashtext($1)", [id.parameter], in: pool) {
-                try await pool.withConnection { connection in
+                try await pool.withConnection(of: group) { connection in
                     try await connection.onOwnThread {
                         try await run(pieces, options, id, connection, onReject, onProgress, onPrune)
                     }

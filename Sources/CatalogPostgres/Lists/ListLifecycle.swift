@@ -23,7 +23,9 @@ struct ListLifecycle {
             }
         }
         for id in try await listIDs(ListStatements.joinedLists, user) {
-            try await database.writes.transaction(within: .edit) { try writer.deletePlace(in: id.list, $0) }
+            try await database.writes.transaction(within: .edit, of: .user(user)) {
+                try writer.deletePlace(in: id.list, $0)
+            }
         }
     }
 
@@ -33,7 +35,7 @@ struct ListLifecycle {
     func mergeLists(of guest: UserID, into user: UserID) async throws {
         let writer = try await ListWriter(user: user, in: database)
         let guestWriter = writer.of(guest)
-        try await database.writes.perform(within: .edit) { try writer.checkMerge(of: guestWriter, $0) }
+        try await database.writes.perform(within: .edit, of: .user(user)) { try writer.checkMerge(of: guestWriter, $0) }
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guestWriter) { list, connection in
                 var transferred = list
@@ -84,7 +86,7 @@ struct ListLifecycle {
     private func listIDs(_ statement: PostgresStatement, _ user: UserID) async throws -> [(
         list: UniqueID, owner: UserID?
     )] {
-        try await database.writes.perform(within: .edit) { connection in
+        try await database.writes.perform(within: .edit, of: .user(user)) { connection in
             try connection.query(statement, [.text(user.text)]) { rows in
                 try rows.map { row in
                     (UniqueID(try row.text(0))!, UserID(try row.text(1)))

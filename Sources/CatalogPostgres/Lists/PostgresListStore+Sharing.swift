@@ -34,7 +34,7 @@ extension PostgresListStore {
         try await database.mappingErrors {
             let reader = try await ListWriter(user: user, in: database)
             let counts = reader.isDistributed ? ListStatements.memberCountsOnCitus : ListStatements.memberCounts
-            return try await database.writes.snapshot(within: .edit) { connection in
+            return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 try membership.checkOwner()
                 let list: [PostgresValue] = [.text(membership.list.owner.text), .text(id.text)]

@@ -10,7 +10,7 @@ struct PostgresListStore: ListStore {
 
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
         try await database.mappingErrors {
-            try await database.writes.snapshot(within: .edit) {
+            try await database.writes.snapshot(within: .edit, of: .user(user)) {
                 connection in
                 let own = try ListPlaces(of: user, since: since, connection)
                 let lists = try own.lists(connection)
@@ -70,7 +70,7 @@ struct PostgresListStore: ListStore {
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
             let reader = try await ListWriter(user: user, in: database)
-            return try await database.writes.snapshot(within: .edit) { connection in
+            return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 return (
                     membership,
@@ -232,7 +232,7 @@ struct PostgresListStore: ListStore {
         try await database.mappingErrors {
             let writer = try await ListWriter(user: user, in: database)
             let (value, notified) = try await database.retryingErasureConflicts { [database] in
-                try await database.writes.transaction(within: .edit) { connection in
+                try await database.writes.transaction(within: .edit, of: .user(user)) { connection in
                     if let list { try writer.checkMembership(list, connection) }
                     // Do not lock the account: another transaction with a list lock may be about to notify this user.
                     try writer.ensureAccount(connection)

@@ -7,33 +7,57 @@ struct PostgresChangeStore: ChangeStore {
     let database: Database
     let settings: PostgresSettingsStore
 
-    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion] {
+    func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await database.mappingErrors {
-            let query = PostgresQuery(
-                Self.shelfVersions,
-                [.textArray(shelves.map(\.store.text)), .textArray(shelves.map(\.shelf.text))]
-            )
-            return try await database.pages.read([query], into: [:]) { versions, _, rows in
-                try rows.forEach { row in
-                    let index = try row.int(0) - 1
-                    guard shelves.indices.contains(index) else { return }
-                    versions[shelves[index]] = ShelfVersion(
-                        store: try row.int8(1),
-                        shelf: try row.int8(2)
-                    )
-                }
+            guard try await database.isDistributed() else {
+                return try await versions(of: shelves, Self.shelfVersions, [], database.pages)
+            }
+            let ids = try await ShelfLookup(database: database).ids(of: Set(shelves.map(\.store)))
+            return try await database.readingByWorker(shelves, owner: { ids[$0.store].map { .store($0) } }) {
+                // The ids name the shards that are needed; a worker without one of them does not matter.
+                let needed = Set($0.compactMap { ids[$0.store] }).map { Int64($0) }
+                return try await versions(of: $0, Self.shelfVersionsOfStores, [.int8Array(needed)], $1)
+            }
+        }
+    }
+
+    private func versions(
+        of shelves: [ShelfAddress],
+        _ statement: PostgresStatement,
+        _ parameters: [PostgresValue],
+        _ pages: PostgresPipeline
+    ) async throws -> [ShelfAddress: ShelfVersion?] {
+        let keys = [PostgresValue.textArray(shelves.map(\.store.text)), .textArray(shelves.map(\.shelf.text))]
+        let missing = Dictionary(shelves.map { ($0, ShelfVersion?.none) }) { first, _ in first }
+        return try await pages.read([PostgresQuery(statement, keys + parameters)], into: missing) { versions, _, rows in
+            try rows.forEach { row in
+                let index = try row.int(0) - 1
+                guard shelves.indices.contains(index) else { return }
+                versions[shelves[index]] = .some(try ShelfLookup.version(row))
             }
         }
     }
 
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
         try await database.mappingErrors {
-            let query = PostgresQuery(PostgresSettingsStore.revisions, [.textArray(users.map(\.text))])
-            return try await database.pages.read([query], into: [:]) { revisions, _, rows in
-                try rows.forEach { row in
-                    revisions[users[try row.int(0) - 1]] = try row.int8(1)
-                }
+            guard try await database.isDistributed() else {
+                return try await revisions(of: users, PostgresSettingsStore.revisions, database.pages)
             }
+            return try await database.readingByWorker(users, owner: { .user($0) }) {
+                try await revisions(of: $0, Self.revisionsOnShards, $1)
+            }
+        }
+    }
+
+    private func revisions(
+        of users: [UserID],
+        _ statement: PostgresStatement,
+        _ pages: PostgresPipeline
+    ) async throws -> [UserID: Int64] {
+        let query = PostgresQuery(statement, [.textArray(users.map(\.text))])
+        let none = Dictionary(users.map { ($0, Int64(0)) }) { first, _ in first }
+        return try await pages.read([query], into: none) { revisions, _, rows in
+            try rows.forEach { row in revisions[users[try row.int(0) - 1]] = try row.int8(1) }
         }
     }
 
@@ -54,7 +78,7 @@ struct PostgresChangeStore: ChangeStore {
         let queries = PostgresSettingsStore.changesQueries(of: user, since: since, limit: limit)
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
         // Read the account first: later list events follow with the next read.
-        let (read, lists) = try await database.pages.read(
+        let (read, lists) = try await database.pages(of: .user(user)).read(
             queries + [PostgresQuery(ListStatements.changes, [name, .int8(since), maximum])],
             into: initial
         ) { value, index, rows in
@@ -93,5 +117,21 @@ struct PostgresChangeStore: ChangeStore {
             ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id
+        """
+
+    /// The same for stores on known shards, `$3`.
+    static let shelfVersionsOfStores: PostgresStatement = """
+        SELECT w.number, t.version, h.version
+        FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
+            ON s.key = w.store AND s.deleted_at IS NULL
+        JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
+        JOIN store_state t ON t.store_id = h.store_id
+        WHERE h.store_id = ANY ($3) AND t.store_id = ANY ($3)
+        """
+
+    /// `PostgresSettingsStore.revisions`, which names the shards that it needs.
+    static let revisionsOnShards: PostgresStatement = """
+        SELECT w.number, a.revision FROM unnest($1::text[]) WITH ORDINALITY AS w (user_id, number)
+        JOIN user_account a ON a.user_id = w.user_id WHERE a.user_id = ANY ($1)
         """
 }

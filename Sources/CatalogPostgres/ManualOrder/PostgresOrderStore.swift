@@ -14,8 +14,10 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
-            let (outcome, isCommitted) = try await database.writes.transaction(within: .shelf) {
-                connection in
+            let (outcome, isCommitted) = try await database.writes.transaction(
+                within: .shelf,
+                of: database.owner(request.store)
+            ) { connection in
                 let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
                     try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
@@ -28,7 +30,8 @@ struct PostgresOrderStore: OrderStore {
             if isCommitted { database.announcer.announce(.store(request.store)) }
             if isCommitted || request.isDryRun { return outcome }
             // Record the response even without a change: the same request could change the order later.
-            return try await database.writes.transaction(within: .lookup) { connection in
+            return try await database.writes.transaction(within: .lookup, of: database.owner(request.store)) {
+                connection in
                 let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
@@ -41,7 +44,7 @@ struct PostgresOrderStore: OrderStore {
     ) async throws(CatalogError) -> [OrderChange] {
         try await database.mappingErrors {
             let location = try await lookup.readHead(store, shelf).location
-            return try await database.writes.perform(within: .lookup) {
+            return try await database.writes.perform(within: .lookup, of: .store(location.storeID)) {
                 try OrderEditor.history(location.storeID, location.shelfID, $0)
             }
         }

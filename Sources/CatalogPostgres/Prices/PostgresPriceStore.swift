@@ -98,7 +98,7 @@ struct PostgresPriceStore: PriceStore {
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: .shelf) {
+            return try await database.writes.perform(within: .shelf, of: database.owner(store)) {
                 try $0.query(
                     PriceStatements.shelves,
                     [.int4(storeID), .textArray(skus.map(\.text))]
@@ -111,7 +111,7 @@ struct PostgresPriceStore: PriceStore {
     func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
         try await database.mappingErrors {
             let storeID = try await lookup.readStore(store).id
-            return try await database.writes.perform(within: .shelf) {
+            return try await database.writes.perform(within: .shelf, of: database.owner(store)) {
                 try Self.known(.textArray(skus.map(\.text)), storeID, $0)
             }
         }

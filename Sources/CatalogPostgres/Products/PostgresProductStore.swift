@@ -15,7 +15,10 @@ struct PostgresProductStore: ProductStore {
                 PostgresQuery(Self.shelvesOfProduct, [.int4(found.id), .text(sku.text)]),
             ]
             let initial: (Product?, [CatalogKey]) = (nil, [])
-            let (product, shelves) = try await database.pages.read(queries, into: initial) { value, index, rows in
+            let (product, shelves) = try await database.pages(of: .store(found.id)).read(queries, into: initial) {
+                value,
+                index,
+                rows in
                 if index == 0 {
                     value.0 = try rows.first { try ProductRow.read($0) }
                 } else {
@@ -31,7 +34,7 @@ struct PostgresProductStore: ProductStore {
         try await database.mappingErrors {
             let found = try await lookup.readStore(store)
             let query = PostgresQuery(Self.productsByKey, [.int4(found.id), .textArray(skus.map(\.text))])
-            return ProductsPage(store: found.store, products: try await readProducts(query), next: nil)
+            return ProductsPage(store: found.store, products: try await readProducts(query, of: found.id), next: nil)
         }
     }
 
@@ -48,7 +51,7 @@ struct PostgresProductStore: ProductStore {
                 Self.productsAfter,
                 [.int4(found.id), .text(after?.id ?? ""), .int8(Int64(limit + 1))]
             )
-            let products = try await readProducts(query)
+            let products = try await readProducts(query, of: found.id)
             let next = products.count > limit ? products[limit - 1].sku.text : nil
             return ProductsPage(
                 store: found.store,
@@ -58,8 +61,8 @@ struct PostgresProductStore: ProductStore {
         }
     }
 
-    private func readProducts(_ query: PostgresQuery) async throws -> [Product] {
-        try await database.pages.read([query], into: []) { value, _, rows in
+    private func readProducts(_ query: PostgresQuery, of id: Int32) async throws -> [Product] {
+        try await database.pages(of: .store(id)).read([query], into: []) { value, _, rows in
             value = try rows.map { try ProductRow.read($0) }
         }
     }

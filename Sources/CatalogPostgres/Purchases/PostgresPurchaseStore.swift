@@ -23,7 +23,7 @@ struct PostgresPurchaseStore: PurchaseStore {
             let key = try await customers.key()
             // Several folds, one after the other, may seal the cells during each attempt of a transaction.
             return try await PostgresPool.retrying {
-                try await database.writes.transaction(within: .bulk) { connection in
+                try await database.writes.transaction(within: .bulk, of: database.owner(store)) { connection in
                     let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
                     return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                         let outcome = try Self.add(purchases, found.id, key, connection)

@@ -15,7 +15,7 @@ struct PostgresSettingsStore: SettingsStore {
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
         try await database.mappingErrors {
             let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
-            let found: Setting? = try await database.pages.read([query], into: nil) { found, _, rows in
+            let found: Setting? = try await database.pages(of: .user(user)).read([query], into: nil) { found, _, rows in
                 found = try rows.first { try SettingRow.read($0) }
             }
             guard let found else { throw CatalogError.notFound("setting “\(key)”") }
@@ -34,14 +34,16 @@ struct PostgresSettingsStore: SettingsStore {
                 let new = ChangedSettings(since: since ?? 0)
                 guard let limit else {
                     // The result may be long: do not read it on the pipeline for pages.
-                    let read = try await database.writes.perform(within: .edit) { connection in
+                    let read = try await database.writes.perform(within: .edit, of: .user(user)) { connection in
                         var read = new
                         try connection.queryBatch(queries) { try Self.add($1, of: $0, to: &read) }
                         return read
                     }
                     return (read.page, read.isFromEarlierLife)
                 }
-                var read = try await database.pages.read(queries, into: new) { try Self.add($2, of: $1, to: &$0) }
+                var read = try await database.pages(of: .user(user)).read(queries, into: new) {
+                    try Self.add($2, of: $1, to: &$0)
+                }
                 // A truncated page continues from its last setting.
                 if read.page.settings.count == limit { read.page.revision = read.page.settings.last!.revision }
                 return (read.page, read.isFromEarlierLife)
@@ -70,7 +72,7 @@ struct PostgresSettingsStore: SettingsStore {
         for _ in 0..<3 {
             let (value, isFromEarlierLife) = try await read()
             if !isFromEarlierLife { return value }
-            try await database.writes.transaction(within: .edit) {
+            try await database.writes.transaction(within: .edit, of: .user(user)) {
                 try DatabaseEpoch.makeDevicesResync(of: user, $0)
             }
             database.announcer.announce(.user(user))
@@ -84,7 +86,10 @@ struct PostgresSettingsStore: SettingsStore {
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> RememberedViews {
         try await database.mappingErrors {
-            try await database.pages.read([Self.viewsQuery(user, store, shelf)], into: .none) { views, _, rows in
+            try await database.pages(of: .user(user)).read([Self.viewsQuery(user, store, shelf)], into: .none) {
+                views,
+                _,
+                rows in
                 views = try Self.views(rows)
             }
         }
@@ -146,12 +151,14 @@ struct PostgresSettingsStore: SettingsStore {
             case .missingShelf: try await requireShelf(edit.shelf)
             case .full:
                 // The count is committed, also if the setting is refused.
-                try await database.writes.perform(within: .edit) { try SettingsWriter(user: user).count($0) }
+                try await database.writes.perform(within: .edit, of: .user(user)) {
+                    try SettingsWriter(user: user).count($0)
+                }
             }
         } else {
             try await requireShelf(edit.shelf)
         }
-        return try await database.writes.transaction(within: .edit) { connection in
+        return try await database.writes.transaction(within: .edit, of: .user(user)) { connection in
             let results = try SettingsWriter(user: user).apply(edit, connection)
             return results.contains(where: \.isApplied) ? .commit(results) : .rollback(results)
         }

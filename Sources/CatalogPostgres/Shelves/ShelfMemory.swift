@@ -242,7 +242,7 @@ final class ShelfMemory: Sendable {
     func readImage(_ location: ShelfLocation) async throws -> Bool {
         let load = beginLoad(ReadSource(database))
         let query = ShelfReader.imageQuery(location)
-        let found = try await database.longReads.perform(within: .shelf) { connection in
+        let found = try await database.longReads.perform(within: .shelf, of: .store(location.storeID)) { connection in
             try connection.query(query.statement, query.parameters) { try ShelfReader.image($0) }
         }
         guard let shelf = found.shelf else {

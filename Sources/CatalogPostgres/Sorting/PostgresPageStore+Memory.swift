@@ -131,16 +131,19 @@ extension PostgresPageStore {
     static let attempts = 8
 
     /// Reads a page in one transaction. A shelf that changes all the time needs no second attempt this way, except on Citus.
+    ///
+    /// - Returns: nil if the page shows the products of other shelves, too.
     func readInTransaction<Items: PageItems>(
         _ request: PageRequest,
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
-    ) async throws -> PageOf<Items> {
+    ) async throws -> PageOf<Items>? {
         let load = shelves.beginLoad(source)
         return try await source.snapshot(within: .shelf) { connection in
             for _ in 0..<Self.attempts {
                 let basis = try basis(of: request, connection)
                 memory.insert(basis.head, of: request)
+                if request.showsDescendants(of: basis.head) { return nil }
                 let planned = try PlannedPage(request, basis)
                 guard var page = try read(request, planned, items(planned), load, connection) else { continue }
                 if !planned.plan.facets.isEmpty {
@@ -189,33 +192,46 @@ extension PostgresPageStore {
     /// Returns the ids that several views of a shelf show, on a connection in a transaction that only reads.
     ///
     /// - Parameters:
+    ///   - includesDescendants: whether they show the products of the shelves below, too; nil for what the shelf says.
     ///   - user: the user whose remembered sort applies to a view without one.
     ///   - limit: the maximum number of ids per view; nil for all.
     func orders(
         _ address: ShelfAddress,
         _ views: [ShelfView],
+        includesDescendants: Bool?,
         of user: UserID?,
         first limit: Int?,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
+        request.includesDescendants = includesDescendants
         if views.contains(where: { $0.sort == nil }) { request.user = user }
         for _ in 0..<Self.attempts {
-            let basis = try basis(of: request, connection)
-            memory.insert(basis.head, of: request)
-            guard let shelf = try shelves.load(basis.head, load, connection) else { continue }
+            guard let (basis, shelf, key) = try readTable(request, load, connection) else { continue }
             return try views.map { view in
                 (request.sort, request.filter) = (view.sort, view.filter)
                 let plan = try PlannedPage(request, basis).plan
-                let rows = shelves.viewNow(plan, of: shelf, at: .shelf(basis.head.location)).rows
+                let rows = shelves.viewNow(plan, of: shelf, at: key).rows
                 let shown = limit.map { Array(rows.prefix($0)) } ?? rows
                 let places = OrderedIDs.Places(version: shelf.version, limit: shelf.table.count, places: shown)
                 let list = OrderedIDs(places) { [table = shelf.table] in table.sku(Int($0)).text }
-                return ShelfOrder(head: basis.head, view: plan.view, list: list)
+                return ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list)
             }
         }
         throw CatalogError.unavailable
+    }
+
+    /// Reads what the products of a page are taken from: a shelf, or a union of shelves; nil if a shelf changes meanwhile.
+    private func readTable(
+        _ request: PageRequest,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> (basis: PageBasis, shelf: ShelfSnapshot, key: ShelfMemory.TableKey)? {
+        let basis = try basis(of: request, connection)
+        if request.showsDescendants(of: basis.head) { return try unionTable(request, load, connection) }
+        memory.insert(basis.head, of: request)
+        return try shelves.load(basis.head, load, connection).map { (basis, $0, .shelf(basis.head.location)) }
     }
 
     /// Returns the place of a cursor on a shelf of a store.

@@ -6,10 +6,18 @@ extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
-            try await database.reading(request.address.store) { source in
+            try await database.reading(request.address.store, for: request.user) { source in
                 let load = shelves.beginLoad(source)
                 return try await source.snapshot(within: .shelf) { connection in
-                    try orders(request.address, [request.view], of: request.user, first: nil, load, connection)[0]
+                    try orders(
+                        request.address,
+                        [request.view],
+                        includesDescendants: request.showsDescendants,
+                        of: request.user,
+                        first: nil,
+                        load,
+                        connection
+                    )[0]
                 }
             }
         }
@@ -19,8 +27,8 @@ extension PostgresPageStore {
     func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         try await database.mappingErrors {
             let load = shelves.beginLoad(ReadSource(database))
-            return try await database.longReads.snapshot(within: .shelf) {
-                try orders(address, views, of: nil, first: nil, load, $0)
+            return try await database.longReads.snapshot(within: .shelf, of: database.owner(address.store)) {
+                try orders(address, views, includesDescendants: false, of: nil, first: nil, load, $0)
             }
         }
     }

@@ -152,6 +152,15 @@ extension PostgresPageStore {
         return UnionRead(basis.head, basis.views, found)
     }
 
+    /// Reads a union with its basis; nil if a shelf changes meanwhile.
+    func unionTable(
+        _ request: PageRequest,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> (basis: PageBasis, shelf: ShelfSnapshot, key: ShelfMemory.TableKey)? {
+        try readUnion(request, load, connection).map { ($0.basis, $0.found.shelf, $0.key) }
+    }
+
     private func members(
         _ request: PageRequest,
         _ head: ShelfHead,

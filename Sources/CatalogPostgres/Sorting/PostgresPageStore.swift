@@ -23,7 +23,7 @@ struct PostgresPageStore: PageStore {
     }
 
     func likelyBasis(of request: PageRequest) -> PageBasis? {
-        request.includesDescendants ? nil : memory.basis(of: request)
+        memory.basis(of: request).flatMap { request.showsDescendants(of: $0.head) ? nil : $0 }
     }
 
     /// Prepares the connections for pages.
@@ -48,12 +48,13 @@ struct PostgresPageStore: PageStore {
 
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
-            try await database.reading(request.store) { source in
-                if request.includesDescendants { return try await unionBasis(request, source) }
+            try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
+                if request.includesDescendants == true { return try await unionBasis(request, source) }
                 if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
                     return likely
                 }
-                return try await readBasis(request, source).basis
+                let basis = try await readBasis(request, source).basis
+                return request.showsDescendants(of: basis.head) ? try await unionBasis(request, source) : basis
             }
         }
     }
@@ -64,27 +65,32 @@ struct PostgresPageStore: PageStore {
         into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
         try await database.mappingErrors {
-            try await database.reading(request.store) { source in
-                if request.includesDescendants { return try await unionPage(request, items, source) }
-                return try await readPage(request, likely, items, source)
+            try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
+                let isUnion = request.includesDescendants == true || likely?.plan.union != nil
+                if !isUnion, let page = try await readPage(request, likely, items, source) { return page }
+                return try await unionPage(request, items, source)
             }
         }
     }
 
     /// Plans the page, and reads it at the version that the plan is for. If data changes in between, the page is planned and read again, so that
     /// no version and no entity tag names two states.
+    ///
+    /// - Returns: nil if the page shows the products of other shelves, too.
     private func readPage<Items: PageItems>(
         _ request: PageRequest,
         _ likely: PlannedPage?,
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
-    ) async throws -> PageOf<Items> {
+    ) async throws -> PageOf<Items>? {
         var planned: PlannedPage
         var shelf: ShelfSnapshot?
         if let likely {
             planned = likely
         } else {
-            planned = try PlannedPage(request, try await readBasis(request, source).basis)
+            let basis = try await readBasis(request, source).basis
+            if request.showsDescendants(of: basis.head) { return nil }
+            planned = try PlannedPage(request, basis)
         }
         for attempt in 0..<4 {
             let isGuess = attempt == 0 && likely != nil
@@ -94,6 +100,7 @@ struct PostgresPageStore: PageStore {
                 if page.facets != nil { return page }
             }
             let found = try await readBasis(request, following: planned.basis.head.location, source)
+            if request.showsDescendants(of: found.basis.head) { return nil }
             (planned, shelf) = (try PlannedPage(request, found.basis), found.shelf)
         }
         // A constantly changing shelf is read in one transaction, which never needs a retry.

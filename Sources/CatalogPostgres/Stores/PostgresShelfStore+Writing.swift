@@ -86,7 +86,7 @@ extension PostgresShelfStore {
                 .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
-                .bytea(LanguageCollator.of(found.store.language).key(shelf.title)),
+                .bytea(LanguageCollator.of(found.store.language).key(shelf.title)), .bool(shelf.includesDescendants),
             ]
             if let expected, expected != old?.version {
                 throw CatalogError.conflict("the shelf was changed at the same time; try again")
@@ -175,15 +175,16 @@ extension PostgresShelfStore {
 
     static let insertShelf: PostgresStatement = """
         INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, title_key,
-            position, shelf_id, modified_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, now())
+            includes_descendants, position, shelf_id, modified_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())
         """
 
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
-            position_source = $8, title_key = $9, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
+            position_source = $8, title_key = $9, includes_descendants = $10, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
-            (title, parent_id, default_sort, dimension, sold_out, position_source)
-                IS DISTINCT FROM ($3, $4, $5, $6, $7, $8) OR deleted_at IS NOT NULL)
+            (title, parent_id, default_sort, dimension, sold_out, position_source, includes_descendants)
+                IS DISTINCT FROM ($3, $4, $5, $6, $7, $8, $10) OR deleted_at IS NOT NULL)
         """
 }

@@ -46,7 +46,7 @@ struct PostgresShelfStore: ShelfStore {
                 return try Self.place(after, of: request.sort, in: language)
             }
             let query = PostgresQuery(statement, [.int4(store.id), .int8(Int64(request.limit + 1))] + (place ?? []))
-            let read: (shelves: [ListedShelf], language: String) = try await database.pages.read(
+            let read: (shelves: [ListedShelf], language: String) = try await database.pages(of: .store(store.id)).read(
                 [query],
                 into: ([], language)
             ) { value, _, rows in

@@ -36,14 +36,14 @@ enum ShelfRow {
         h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
         coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
         (SELECT u.key FROM shelf u WHERE u.store_id = $1 AND u.shelf_id = h.parent_id),
-        \(inheritedSort), h.key_generation
+        \(inheritedSort), h.key_generation, h.includes_descendants
         """
 
     /// The settings of shelf `h`.
     static func settingsColumns(ofStore id: SQL) -> SQL {
         """
         h.title, (SELECT u.key FROM shelf u WHERE u.store_id = \(id) AND u.shelf_id = h.parent_id), h.default_sort, \
-        h.dimension, h.sold_out, h.position_source
+        h.dimension, h.sold_out, h.position_source, h.includes_descendants
         """
     }
 
@@ -55,7 +55,7 @@ enum ShelfRow {
 
     static let storeWidth = 17
     /// The number of state columns.
-    static let stateWidth = 15
+    static let stateWidth = 16
 
     static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
         guard let key = CatalogKey(try row.text(2)), let currency = Currency(try row.text(4)),
@@ -101,7 +101,8 @@ enum ShelfRow {
                 defaultSort: try sort(row, start + 3),
                 dimension: try row.int2OrNil(start + 4).map { try Dimension(stored: $0) },
                 soldOut: try row.textOrNil(start + 5).flatMap(SoldOut.init),
-                positionSource: try sort(row, start + 6)
+                positionSource: try sort(row, start + 6),
+                includesDescendants: try row.bool(start + 15)
             ),
             productCount: Int(try row.int4(start + 7)),
             comparisonDimension: try Dimension(stored: try row.int2(start + 8)),
@@ -122,7 +123,8 @@ enum ShelfRow {
             defaultSort: try sort(row, start + 2),
             dimension: try row.int2OrNil(start + 3).map { try Dimension(stored: $0) },
             soldOut: try row.textOrNil(start + 4).flatMap(SoldOut.init),
-            positionSource: try sort(row, start + 5)
+            positionSource: try sort(row, start + 5),
+            includesDescendants: try row.bool(start + 6)
         )
     }
 

@@ -19,7 +19,8 @@ struct PostgresUserStore: UserStore {
             let (outcome, hadGuest) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: .shelf) { connection -> (GuestMerge, Bool) in
+                return try await database.writes.transaction(within: .shelf, of: .user(user)) {
+                    connection -> (GuestMerge, Bool) in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
                     var hadGuest = false
@@ -67,7 +68,7 @@ struct PostgresUserStore: UserStore {
         as hash: [UInt8],
         hadAccount: Bool
     ) async throws {
-        try await database.writes.transaction(within: .bulk) {
+        try await database.writes.transaction(within: .bulk, of: .user(user)) {
             try AuditLog.erase(user, action, as: hash, hadAccount: hadAccount, $0)
         }
     }
@@ -80,7 +81,8 @@ struct PostgresUserStore: UserStore {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
             let reader = try await ListWriter(user: user, in: database)
-            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) { connection in
+            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf, of: .user(user)) {
+                connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }
                 }
@@ -114,7 +116,7 @@ struct PostgresUserStore: UserStore {
     /// A read-only database cannot record it; the export works all the same.
     private func recordExport(of user: UserID) async throws {
         do {
-            try await database.writes.transaction(within: .lookup) { connection in
+            try await database.writes.transaction(within: .lookup, of: .user(user)) { connection in
                 guard try connection.query(UserStatements.lockAccount, [.text(user.text)], { $0.count > 0 }) else {
                     return
                 }
@@ -129,7 +131,7 @@ struct PostgresUserStore: UserStore {
             let isDistributed = try await database.isDistributed()
             let hadAccount = try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                return try await database.writes.transaction(within: .bulk) { connection in
+                return try await database.writes.transaction(within: .bulk, of: .user(user)) { connection in
                     let writer = SettingsWriter(user: user)
                     let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)

@@ -6,6 +6,9 @@ internal import Synchronization
 ///
 /// A monitor asks the coordinator once a second where the shards are. Each read checks that its worker still has the shard; otherwise, and
 /// after a lost connection or an error, it is retried through the coordinator. See decision 0049.
+///
+/// Reads through the coordinator have connections of their own for each worker, and in each pool of connections for transactions, those
+/// that need the same worker are a group. So a worker that does not respond delays only its own stores and users. See decision 0060.
 package final class StoreWorkers: Sendable {
     /// The shards that have the same stores: a shard of `shelf`, and those of other tables.
     struct Shard: Sendable {
@@ -20,10 +23,8 @@ package final class StoreWorkers: Sendable {
 
     private struct State {
         var shards: [Int64: Shard] = [:]
-        /// The shards of stores, by the store's id.
-        var shardsOfStores: [Int32: Int64] = [:]
-        /// The ids of stores whose shards are asked for.
-        var unknownStores: Set<Int32> = []
+        /// The shards of stores, and those of users.
+        var ranges = ShardRanges()
         var workers: [WorkerAddress: Worker] = [:]
         /// The monitors of the workers, and that of the coordinator.
         var monitors: [WorkerAddress?: Task<Void, Never>] = [:]
@@ -56,9 +57,6 @@ package final class StoreWorkers: Sendable {
     private static let probeLimit: Duration = .seconds(2)
     /// How long a shard is read through the coordinator after its worker could not answer.
     private static let pause: Duration = .seconds(5)
-    /// The number of stores whose shards are known: a few megabytes.
-    private static let storeLimit = 50_000
-
     /// - Parameter coordinator: the configuration of the coordinator.
     init(_ coordinator: PostgresConfiguration, _ connections: ConnectionCounts, _ observer: Observer) {
         var monitored = coordinator
@@ -78,26 +76,49 @@ package final class StoreWorkers: Sendable {
 
     // MARK: - Reads
 
-    /// Returns the worker of a store; nil if only the coordinator can answer.
+    /// Returns a way to read a store; nil if it is not known which worker has it.
     ///
-    /// - Parameter lane: the connections of the coordinator.
-    func read(of store: Int32, _ lane: PageLane) -> WorkerRead? {
+    /// - Parameter users: the connections for what the read needs of users, who may be on other workers.
+    func read(of store: Int32, users: PageLane) -> WorkerRead? {
         guard isActive else { return nil }
         let now = ContinuousClock.now
-        let (found, mustAsk) = state.withLock { state -> (WorkerRead?, Bool) in
-            guard let id = state.shardsOfStores[store] else {
-                return (nil, !state.shards.isEmpty && state.unknownStores.insert(store).inserted)
-            }
-            guard let refreshedAt = state.refreshedAt, now <= refreshedAt + Self.lease, let shard = state.shards[id],
-                shard.pausedUntil.map({ $0 <= now }) ?? true,
-                let worker = state.workers[shard.worker], let pages = worker.pages
-            else { return (nil, false) }
-            return (
-                WorkerRead(shard: shard, worker: worker, pages: pages, workers: self, coordinator: lane), false
-            )
+        let owner = DataOwner.store(store)
+        let hash = owner.hash
+        let found = state.withLock { state -> (shard: Shard, worker: Worker, isUsable: Bool)? in
+            guard let placement = state.ranges.stores.placement(of: hash), let shard = state.shards[placement.shard],
+                let worker = state.workers[shard.worker]
+            else { return nil }
+            let isCurrent = state.refreshedAt.map { now <= $0 + Self.lease } ?? false
+            return (shard, worker, isCurrent && shard.pausedUntil.map { $0 <= now } ?? true)
         }
-        if mustAsk { wakeups.continuation.yield() }
-        return found
+        guard let found else { return nil }
+        let pages = found.isUsable ? found.worker.pages : nil
+        return WorkerRead(
+            owner: owner,
+            shard: found.shard,
+            worker: found.worker,
+            pages: pages,
+            workers: self,
+            users: users
+        )
+    }
+
+    /// Returns the worker that has the rows of an owner; nil if it is not known.
+    func worker(of owner: DataOwner) -> Worker? {
+        guard isActive else { return nil }
+        let hash = owner.hash
+        return state.withLock { state in
+            state.ranges[owner].placement(of: hash).flatMap { state.workers[$0.worker] }
+        }
+    }
+
+    /// The callers of whom it is not known which worker they need; they may need several.
+    private static let otherGroup = PoolGroup("several workers")
+
+    /// Returns the group of the callers that need the worker of an owner; nil without Citus, or as long as no worker is known.
+    func group(of owner: DataOwner?) -> PoolGroup? {
+        guard isActive, state.withLock({ !$0.workers.isEmpty }) else { return nil }
+        return owner.flatMap { worker(of: $0)?.group } ?? Self.otherGroup
     }
 
     /// Whether a worker still has shards.
@@ -179,11 +200,11 @@ package final class StoreWorkers: Sendable {
     ///
     /// - Returns: false without Citus; nil if the coordinator does not answer. The last known placements remain valid for a while.
     private func refresh() async -> Bool? {
-        let (known, wanted) = state.withLock { (Set($0.shards.keys), Array($0.unknownStores)) }
+        let known = state.withLock { Set($0.shards.keys) }
         do {
-            let map = try await probe.perform(within: Self.probeLimit) { try ShardMap.read(known, wanted, $0) }
+            let map = try await probe.perform(within: Self.probeLimit) { try ShardMap.read(known, $0) }
             guard let map else { return false }
-            apply(map, wanted)
+            apply(map)
             return true
         } catch {
             // After a failover another host may be the coordinator, so the next probe reconnects.
@@ -193,14 +214,14 @@ package final class StoreWorkers: Sendable {
     }
 
     /// Only the monitor of the coordinator calls this.
-    private func apply(_ map: ShardMap, _ wanted: [Int32]) {
-        let used = Set(map.placements.map(\.worker))
+    private func apply(_ map: ShardMap) {
+        let used = map.ranges.workers
         let missing = state.withLock { state in used.filter { state.workers[$0] == nil } }
         let added = missing.compactMap { try? Worker($0, coordinator, eventLoops: connections.eventLoops) }
         let removed = state.withLock { state -> [Worker] in
             guard !state.isShutDown else { return added }
             var shards: [Int64: Shard] = [:]
-            for placement in map.placements {
+            for placement in map.ranges.stores.placements {
                 let former = state.shards[placement.shard]
                 guard let tables = map.tables[placement.shard].map({ ShardTables($0) }) ?? former?.tables else {
                     continue
@@ -211,10 +232,7 @@ package final class StoreWorkers: Sendable {
             }
             state.shards = shards
             // Stores have other shards after a split.
-            state.shardsOfStores = state.shardsOfStores.filter { shards[$0.value] != nil }
-            if state.shardsOfStores.count > Self.storeLimit { state.shardsOfStores = [:] }
-            state.shardsOfStores.merge(map.shardsOfStores) { $1 }
-            state.unknownStores.subtract(wanted)
+            state.ranges = map.ranges
             state.refreshedAt = map.readAt
             for worker in added { state.workers[worker.address] = worker }
             let removed = state.workers.filter { !used.contains($0.key) }.map(\.value)
@@ -252,43 +270,23 @@ package final class StoreWorkers: Sendable {
     }
 }
 
-/// The placements of the shards that have stores.
+/// The shards as the coordinator knows them.
 private struct ShardMap: Sendable {
-    struct Placement: Sendable {
-        let shard: Int64
-        let worker: WorkerAddress
-    }
-
     /// The time before the coordinator was asked.
     let readAt: ContinuousClock.Instant
-    var placements: [Placement] = []
+    var ranges = ShardRanges()
     /// The names of shards by table, for each shard of `shelf`; empty if they are known.
     var tables: [Int64: [String: String]] = [:]
-    var shardsOfStores: [Int32: Int64] = [:]
 
-    /// - Parameters:
-    ///   - known: the shards whose tables are known.
-    ///   - stores: the ids of stores whose shards are read.
+    /// - Parameter known: the shards whose tables are known.
     /// - Returns: nil without Citus.
-    static func read(
-        _ known: Set<Int64>,
-        _ stores: [Int32],
-        _ connection: isolated PostgresConnection
-    ) throws -> ShardMap? {
+    static func read(_ known: Set<Int64>, _ connection: isolated PostgresConnection) throws -> ShardMap? {
         guard try Distribution.isDistributed(connection) else { return nil }
         var map = ShardMap(readAt: .now)
-        map.placements = try connection.query(WorkerStatements.shards) { rows in
-            try rows.map { Placement(shard: try $0.int8(0), worker: try WorkerAddress($0, from: 1)) }
-        }
-        if !Set(map.placements.map(\.shard)).isSubset(of: known) {
+        map.ranges = try connection.query(WorkerStatements.shards) { try ShardRanges($0) }
+        if !map.ranges.stores.placements.allSatisfy({ known.contains($0.shard) }) {
             try connection.query(WorkerStatements.tables) { rows in
                 try rows.forEach { map.tables[try $0.int8(0), default: [:]][try $0.text(1)] = try $0.text(2) }
-            }
-        }
-        if !stores.isEmpty {
-            let ids = PostgresValue.int8Array(stores.map { Int64($0) })
-            try connection.query(WorkerStatements.shardsOfStores, [ids]) { rows in
-                try rows.forEach { map.shardsOfStores[try $0.int4(0)] = try $0.int8(1) }
             }
         }
         return map

@@ -1,9 +1,11 @@
 internal import LibPQ
 internal import Synchronization
 
-/// A worker of a Citus cluster, with connections of its own for pages.
+/// A worker of a Citus cluster, with connections of its own for short reads.
 final class Worker: Sendable {
     private struct State {
+        /// Opened for the first read through the coordinator.
+        var detour: PageLane?
         /// Why it is not used; nil if it is.
         var problem: String? = "not connected yet"
         var wasTried = false
@@ -16,6 +18,8 @@ final class Worker: Sendable {
     /// The connection of its monitor.
     let probe: ProbeConnection
     private let configuration: PostgresConfiguration
+    /// The configuration of reads through the coordinator.
+    private let detourConfiguration: PostgresConfiguration
     private let eventLoops: Int
     private let state = Mutex(State())
     private let reads = Atomic<Int>(0)
@@ -25,8 +29,8 @@ final class Worker: Sendable {
 
     /// - Parameters:
     ///   - coordinator: the configuration of the coordinator, whose user and options are used.
-    ///   - eventLoops: the number of its connections for pages. Reads are spread over the workers, and those of a connection that arrive
-    ///     together share the check for their shards.
+    ///   - eventLoops: the number of its connections for reads, and of those to the coordinator for reads that need it. Reads are spread over
+    ///     the workers, and those of a connection that arrive together share the check for their shards.
     init(_ address: WorkerAddress, _ coordinator: PostgresConfiguration, eventLoops: Int) throws {
         self.address = address
         self.eventLoops = eventLoops
@@ -35,6 +39,7 @@ final class Worker: Sendable {
         configuration.extensionSettings = nil
         configuration.statementLimit = Self.statementLimit
         self.configuration = configuration
+        detourConfiguration = coordinator.with(DatabaseSettings.pages)
         probe = ProbeConnection(configuration)
     }
 
@@ -55,8 +60,22 @@ final class Worker: Sendable {
         WorkerStatus(name: name, problem: state.withLock { $0.problem }, reads: reads.load(ordering: .relaxed))
     }
 
-    /// The connections for pages; nil if it is not used.
+    /// The connections for reads; nil if it is not used.
     var pages: PageLane? { state.withLock { $0.problem == nil ? $0.pages : nil } }
+
+    /// The members of its group in pools: those whose transactions need it.
+    var group: PoolGroup { PoolGroup(name) }
+
+    /// The connections to the coordinator for reads that need this worker, so that they delay no reads that need another; nil if they cannot
+    /// be opened, or it is shut down.
+    var detour: PageLane? {
+        state.withLock { state in
+            if state.detour == nil, !state.isShutDown {
+                state.detour = try? PageLane(detourConfiguration, eventLoops: eventLoops, connections: 1)
+            }
+            return state.detour
+        }
+    }
 
     /// Records that it responds, and opens the connections for pages.
     ///
@@ -85,11 +104,11 @@ final class Worker: Sendable {
     func countRead() { reads.wrappingAdd(1, ordering: .relaxed) }
 
     func shutDown() {
-        let pages = state.withLock { state in
+        let lanes = state.withLock { state in
             state.isShutDown = true
-            return state.pages
+            return [state.pages, state.detour]
         }
-        pages?.shutDown()
+        for lane in lanes { lane?.shutDown() }
         Task { [probe] in await probe.close() }
     }
 }

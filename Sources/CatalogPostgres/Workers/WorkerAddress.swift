@@ -8,6 +8,8 @@ struct WorkerAddress: Sendable, Hashable {
     /// The host and the port, for operators.
     var name: String { "\(host):\(port)" }
 
+    init(host: String, port: Int) { (self.host, self.port) = (host, port) }
+
     /// Reads the address in two columns of a row.
     init(_ row: borrowing PostgresRow, from column: Int) throws {
         (host, port) = (try row.text(column), try row.int(column + 1))

@@ -1,14 +1,24 @@
 internal import LibPQ
 
-/// A read of a store on the worker that has it.
+/// A read of a store on the worker that has it, or through the coordinator over the connections for that worker.
 struct WorkerRead: Sendable {
+    /// The store.
+    let owner: DataOwner
     /// The shard of `shelf` that has the store.
     let shard: StoreWorkers.Shard
     let worker: Worker
-    /// The connections of the worker.
-    let pages: PageLane
+    /// The connections of the worker; nil to read through the coordinator.
+    var pages: PageLane?
     let workers: StoreWorkers
-    let coordinator: PageLane
+    /// The connections for what the read needs of users.
+    let users: PageLane
+
+    /// The same read through the coordinator.
+    var throughCoordinator: WorkerRead {
+        var copy = self
+        copy.pages = nil
+        return copy
+    }
 
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does. Those about users, who may be on other
     /// workers, come first and go to the coordinator.
@@ -30,7 +40,7 @@ struct WorkerRead: Sendable {
         let (sharedElsewhere, elsewhere) = (Self.missing(sharedHere), Self.missing(queriesHere))
         var state = (shared: initialShared, own: initialOwn)
         if !sharedElsewhere.isEmpty || !elsewhere.isEmpty {
-            state = try await coordinator.current.read(
+            state = try await users.current.read(
                 sharing: sharedElsewhere.map { shared[$0] },
                 into: initialShared,
                 { try sharedRow(&$0, sharedElsewhere[$1], $2) },
@@ -41,6 +51,17 @@ struct WorkerRead: Sendable {
         }
         let (sharedIndexes, indexes) = (Self.present(sharedHere), Self.present(queriesHere))
         guard !sharedIndexes.isEmpty || !indexes.isEmpty else { return state }
+        guard let pages else {
+            return try await (worker.detour ?? users).current.read(
+                sharing: sharedIndexes.map { shared[$0] },
+                into: state.shared,
+                { try sharedRow(&$0, sharedIndexes[$1], $2) },
+                then: indexes.map { queries[$0] },
+                identity: elsewhere.isEmpty ? identity : nil,
+                into: state.own,
+                { try rows(&$0, indexes[$1], $2) }
+            )
+        }
         do {
             let found = try await pages.current.read(
                 sharing: [SharedQuery(WorkerStatements.present, key: [.int8(shard.id)])] + sharedHere.compactMap { $0 },

@@ -2,13 +2,15 @@ internal import LibPQ
 
 /// The statements with which a server finds the workers of a Citus cluster, and checks that they still have a shard.
 enum WorkerStatements {
-    /// The shards of `shelf` on servers that are in use and know the placements; none on a standby. Each shard identifies the shards of all
-    /// tables that have the same stores.
+    /// The shards of `shelf` and of `user_account` on servers that are in use and know the placements, with the lowest and the highest
+    /// hash; none on a standby. Each shard identifies the shards of all tables that have the same stores, or the same users.
     static let shards: PostgresStatement = """
-        SELECT s.shardid, n.nodename, n.nodeport::bigint FROM pg_dist_shard s
+        SELECT s.shardid, n.nodename, n.nodeport::bigint, s.logicalrelid = to_regclass('shelf'),
+            s.shardminvalue::integer, s.shardmaxvalue::integer
+        FROM pg_dist_shard s
         JOIN pg_dist_placement p ON p.shardid = s.shardid AND p.shardstate = 1
         JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' AND n.isactive AND n.hasmetadata AND n.metadatasynced
-        WHERE s.logicalrelid = to_regclass('shelf') AND NOT pg_is_in_recovery()
+        WHERE s.logicalrelid IN (to_regclass('shelf'), to_regclass('user_account')) AND NOT pg_is_in_recovery()
         """
     /// The names of the tables that are together with a shard of `shelf`, and of the reference tables, each with the name of its shard.
     static let tables: PostgresStatement = """
@@ -21,11 +23,6 @@ enum WorkerStatements {
         JOIN pg_class shelf ON shelf.oid = s.logicalrelid AND shelf.relnamespace = c.relnamespace
         JOIN pg_namespace n ON n.oid = c.relnamespace
         WHERE s.logicalrelid = to_regclass('shelf')
-        """
-    /// The shards of `shelf` that have stores, `$1`.
-    static let shardsOfStores: PostgresStatement = """
-        SELECT w.store_id, get_shard_id_for_distribution_column('shelf', w.store_id)
-        FROM unnest($1::bigint[]) AS ids (id) CROSS JOIN LATERAL (SELECT ids.id::integer) AS w (store_id)
         """
     /// Whether the worker still has each of some shards, `$1`. Reads share it.
     ///

@@ -18,6 +18,7 @@ struct SortCommand: AisleCommand {
     @OptionGroup(title: "Filters") var filters: FilterArguments
     @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserID?
     @Option(parsing: .unconditional, help: "The maximum number of products; all by default.") var limit: Int?
+    @Flag(help: "Also show the products of all shelves below.") var descendants = false
     @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
     func execute() async throws {
@@ -29,6 +30,7 @@ struct SortCommand: AisleCommand {
         try await database.withCatalog { catalog in
             let (store, key) = try await shelf.resolve(catalog)
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
+            if descendants { request.includesDescendants = true }
             var products: [Product] = []
             var first: ShelfPage?
             repeat {
@@ -42,10 +44,15 @@ struct SortCommand: AisleCommand {
             show(products, first, .resolve(format))
             if Console.notesAreTerminal {
                 Console.note(
-                    "\(products.count) of \(first.head.state.productCount) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.view.filter))"
+                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.view.filter))"
                 )
             }
         }
+    }
+
+    /// The number of products on the shelf; empty for several shelves.
+    private static func total(_ page: ShelfPage) -> String {
+        page.plan.union == nil ? " of \(page.head.state.productCount)" : ""
     }
 
     private static func describe(_ filter: Filter) -> String {

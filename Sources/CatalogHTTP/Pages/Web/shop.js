@@ -106,7 +106,8 @@ async function open({ keepsCards = false } = {}) {
     model.shelf = found;
     model.shownSort = view.sort = page.sort.keys;
     model.shownFilter = view.filter;
-    model.shownVersion = page.version;
+    // A page of several shelves has no version; the ids of its events take its place.
+    model.shownVersion = page.version ?? 0;
     grid.replaceChildren(...page.products.map(cardOf));
     applyPage(page);
     render();
@@ -235,7 +236,7 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const shown = () => idsOf(grid).slice(0, isResort ? animationLimit : diffLimit);
   const ids = shown();
   const isAll = model.next === null && ids.length === idsOf(grid).length;
-  const [limit, start] = [diffWindow(ids, isAll), performance.now()];
+  const [limit, start, latest] = [diffWindow(ids, isAll), performance.now(), model.latest];
   const diff = isKnown
     ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: model.shownSort, to_sort: view.sort, limit })
     : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
@@ -243,8 +244,9 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  model.needsRecount ||= !isResort || diff.to_version > model.shownVersion || view.filter !== model.shownFilter;
-  [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, diff.to_version)];
+  const reached = diff.to_version ?? latest;
+  model.needsRecount ||= !isResort || reached > model.shownVersion || view.filter !== model.shownFilter;
+  [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, reached)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
   render();
