@@ -9,8 +9,8 @@ struct PoolState {
     struct Limits: Sendable {
         var connections = 8
         var waiting = 512
-        /// The maximum number of connections, and of waiting callers, of one group.
-        var group = PoolTurns.Limits(turns: 4, waiting: 256)
+        /// The maximum number of callers of a group that wait for a server that does not respond.
+        var waitingAfterTimeout = 8
         /// The maximum lifetime of a connection; shortened by `jitter`, so that connections do not all end at once.
         var lifetime: Duration = .seconds(1800)
         /// The delay after consecutive connection failures; doubles from the first to the longest.
@@ -56,7 +56,13 @@ struct PoolState {
 
     init(limits: Limits) {
         self.limits = limits
-        turns = PoolTurns(limits.group)
+        turns = PoolTurns(
+            .init(
+                connections: limits.connections,
+                waiting: limits.waiting,
+                waitingAfterTimeout: limits.waitingAfterTimeout
+            )
+        )
     }
 
     var connectionCount: Int { idle.count + leased.count + connecting.count }
@@ -140,11 +146,11 @@ struct PoolState {
 
     /// Ends a lease. A connection that is broken, in a transaction or too old is closed.
     ///
-    /// - Parameter timedOut: whether the caller waited for the server in vain.
+    /// - Parameter timedOut: whether the caller waited for the server in vain; nil if that is not known.
     mutating func release(
         _ connection: Int,
         isReusable: Bool,
-        timedOut: Bool = false,
+        timedOut: Bool? = false,
         now: ContinuousClock.Instant
     ) -> [Action] {
         guard let retireAt = leased.removeValue(forKey: connection) else { return [] }
@@ -158,7 +164,7 @@ struct PoolState {
         leased[connection] = nil
         turns.discard(connection)
         if let failure = (granted.removeValue(forKey: waiter) ?? nil) ?? (isShutDown ? .shutDown : nil) {
-            return [.close(connection), .fail(waiter: waiter, failure)] + serve(turns.fail(waiter))
+            return [.close(connection), .fail(waiter: waiter, failure)] + connectIfNeeded() + serve(turns.fail(waiter))
         }
         waiters.prepend(waiter)
         var actions: [Action] = [.close(connection)]

@@ -10,10 +10,6 @@ package final class PostgresPool: Sendable {
         package var leaseTimeout: Duration
         /// The maximum number of waiting callers.
         package var maximumWaiting: Int
-        /// The maximum number of connections of one group of callers.
-        package var groupSize: Int
-        /// The maximum number of waiting callers of one group.
-        package var maximumWaitingOfGroup: Int
         /// Called with the time that a caller has waited for its lease.
         package var onLease: @Sendable (Duration) -> Void
         /// The name of the pool in logs and traces.
@@ -29,9 +25,6 @@ package final class PostgresPool: Sendable {
             self.size = size
             self.leaseTimeout = leaseTimeout
             self.maximumWaiting = maximumWaiting
-            // At most half, so that one group leaves connections to the others.
-            groupSize = max(1, size / 2)
-            maximumWaitingOfGroup = max(1, maximumWaiting / 2)
             self.name = name
             self.onLease = onLease
         }
@@ -58,8 +51,7 @@ package final class PostgresPool: Sendable {
     package init(_ configuration: PostgresConfiguration, options: Options = Options()) {
         self.configuration = configuration
         self.options = options
-        let group = PoolTurns.Limits(turns: options.groupSize, waiting: options.maximumWaitingOfGroup)
-        let limits = PoolState.Limits(connections: options.size, waiting: options.maximumWaiting, group: group)
+        let limits = PoolState.Limits(connections: options.size, waiting: options.maximumWaiting)
         shell = Mutex(Storage(state: PoolState(limits: limits)))
     }
 
@@ -80,7 +72,7 @@ package final class PostgresPool: Sendable {
             await release(lease, timedOut: false)
             return value
         } catch {
-            await release(lease, timedOut: (error as? PostgresError)?.isTimeout ?? false)
+            await release(lease, timedOut: Self.timedOut(error))
             throw error
         }
     }
@@ -207,7 +199,14 @@ package final class PostgresPool: Sendable {
         }
     }
 
-    private func release(_ lease: Lease, timedOut: Bool) async {
+    /// Returns whether a lease that ended with an error waited for its server in vain; nil if that is not known.
+    private static func timedOut(_ error: any Error) -> Bool? {
+        if error is CancellationError { return nil }
+        guard let error = error as? PostgresError else { return false }
+        return error.kind == .cancelled ? nil : error.isTimeout
+    }
+
+    private func release(_ lease: Lease, timedOut: Bool?) async {
         let isReusable = await lease.connection.isReusable()
         act { $0.release(lease.number, isReusable: isReusable, timedOut: timedOut, now: .now) }
     }

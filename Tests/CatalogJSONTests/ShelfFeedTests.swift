@@ -86,12 +86,10 @@ import TestSupport
         #expect(text(shown).contains(#""to_version":null"#))
         let (number, wakeups) = first.subscribers.add()
         defer { first.subscribers.remove(number) }
-        // Nothing changed.
-        await first.refreshIfOutdated()
         #expect(first.event(from: shown.shown) == nil)
         product.priceMinor = 9
         _ = try await catalog.put(product, in: Self.address.store)
-        await first.refreshIfOutdated()
+        first.refreshIfOutdated()
         #expect(await wakeups.wait())
         let next = try #require(first.event(from: shown.shown))
         #expect(text(next).contains(#""deletes":[{"id":"below","from":0}]"#))
@@ -102,7 +100,7 @@ import TestSupport
         #expect(second.window(at: next.event.id) == nil)
         try await catalog.remove(shelf: below, from: Self.address.store)
         try await catalog.remove(shelf: Self.address.shelf, from: Self.address.store)
-        await first.refreshIfOutdated()
+        first.refreshIfOutdated()
         #expect(await wakeups.wait())
         #expect(first.event(from: next.shown)?.event.name == .gone)
     }

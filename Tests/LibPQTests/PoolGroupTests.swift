@@ -11,8 +11,7 @@ import Testing
 
     /// Returns a pool of four idle connections, with the numbers 1 to 4, of which a group may use two.
     private func pool(waiting: Int = 4) -> PoolState {
-        let group = PoolTurns.Limits(turns: 2, waiting: waiting, waitingForTrial: 1)
-        var state = PoolState(limits: .init(connections: 4, waiting: 100, group: group))
+        var state = PoolState(limits: .init(connections: 4, waiting: 2 * waiting, waitingAfterTimeout: 1))
         for number in 1...4 { _ = state.request(-number, now: now) }
         for number in 1...4 {
             _ = state.connected(number, now: now, jitter: 0)
@@ -80,6 +79,17 @@ import Testing
         #expect(state.request(7, slow, now: now) == [])
     }
 
+    @Test("A lease that ends before the server responds or a time limit passes changes nothing")
+    func ignoresCancelledLeases() {
+        var state = pool()
+        _ = lease(1, slow, &state)
+        _ = state.release(1, isReusable: false, timedOut: true, now: now)
+        _ = lease(2, slow, &state)
+        _ = state.release(2, isReusable: true, timedOut: nil, now: now)
+        #expect(lease(3, slow, &state) == [.grant(waiter: 3, connection: 2)])
+        #expect(state.request(4, slow, now: now) == [])
+    }
+
     @Test("A waiter of a group whose connection is dead keeps its turn, also if it gives up")
     func keepsTurns() {
         var state = pool()
@@ -94,8 +104,7 @@ import Testing
 
     @Test("Waiters of groups fail when no server is reachable, and with a shutdown")
     func failsWaiters() {
-        let group = PoolTurns.Limits(turns: 1, waiting: 10)
-        var state = PoolState(limits: .init(connections: 2, group: group))
+        var state = PoolState(limits: .init(connections: 2))
         #expect(state.request(1, slow, now: now) == [.connect(1)])
         #expect(state.request(2, slow, now: now) == [])
         let failed = state.connectFailed(1, now: now, jitter: 1)
@@ -109,11 +118,12 @@ import Testing
     @Test("No caller is lost and no group exceeds its share, whatever happens", arguments: 0..<50)
     func keepsItsLimits(seed: UInt64) {
         var dice = SeededGenerator(seed: seed)
-        let limits = PoolTurns.Limits(turns: 2, waiting: 3, waitingForTrial: 1)
-        var state = PoolState(limits: .init(connections: 4, waiting: 8, group: limits))
-        let groups = [slow, other, nil]
+        var state = PoolState(limits: .init(connections: 4, waiting: 8, waitingAfterTimeout: 1))
+        let several = PoolGroup("several", divisor: 4)
+        let groups = [slow, other, several, nil]
         var (groupOf, open, connecting): ([Int: PoolGroup?], Set<Int>, [Int]) = ([:], [], [])
         var leases: [Int: Int] = [:]
+        var granted: [(waiter: Int, connection: Int)] = []
         var (ended, next, time) = (0, 0, now)
         func follow(_ actions: [PoolState.Action]) {
             for action in actions {
@@ -121,16 +131,27 @@ import Testing
                 case .connect(let number): connecting.append(number)
                 case .grant(let waiter, let connection):
                     #expect(open.contains(waiter) && leases[connection] == nil)
-                    leases[connection] = waiter
-                    state.confirm(waiter)
+                    granted.append((waiter, connection))
                 case .fail(let waiter, _):
                     #expect(open.remove(waiter) != nil)
                     ended += 1
                 case .close, .wake: break
                 }
             }
-            for group in [slow, other] {
-                #expect(leases.values.count { groupOf[$0] == .some(group) } <= limits.turns)
+            for group in [slow, other, several] {
+                #expect(leases.values.count { groupOf[$0] == .some(group) } <= 4 / group.divisor)
+            }
+        }
+        /// Begins a granted lease, or finds its connection broken; the waiter may have given up in between.
+        func settle() {
+            while let (waiter, connection) = granted.popLast() {
+                if Int.random(in: 0..<4, using: &dice) == 0 { follow(state.withdraw(waiter, .cancelled)) }
+                if Int.random(in: 0..<4, using: &dice) == 0 {
+                    follow(state.discard(connection, returning: waiter))
+                } else {
+                    leases[connection] = waiter
+                    state.confirm(waiter)
+                }
             }
         }
         for _ in 0..<400 {
@@ -153,20 +174,22 @@ import Testing
                 guard let connection = leases.keys.sorted().randomElement(using: &dice) else { continue }
                 open.remove(leases.removeValue(forKey: connection)!)
                 ended += 1
-                let timedOut = Int.random(in: 0..<4, using: &dice) == 0
-                follow(state.release(connection, isReusable: !timedOut, timedOut: timedOut, now: time))
+                let timedOut: Bool? = [true, nil, false, false].randomElement(using: &dice)!
+                follow(state.release(connection, isReusable: timedOut != true, timedOut: timedOut, now: time))
             default:
                 let waiting = open.subtracting(leases.values).sorted()
                 guard let waiter = waiting.randomElement(using: &dice) else { continue }
                 follow(state.withdraw(waiter, .timedOut))
             }
             follow(state.wake())
+            settle()
         }
         // Everybody is served in the end.
         for _ in 0..<200 where !open.isEmpty {
             time += .seconds(1)
             follow(state.wake())
             while let number = connecting.popLast() { follow(state.connected(number, now: time, jitter: 0)) }
+            settle()
             for connection in leases.keys.sorted() {
                 open.remove(leases.removeValue(forKey: connection)!)
                 ended += 1

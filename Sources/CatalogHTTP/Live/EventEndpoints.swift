@@ -63,7 +63,12 @@ struct EventEndpoints: EndpointGroup {
         if sort == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
-            let own = try await settings.rememberedViews(caller.user, shelf.store, shelf.shelf).view
+            let views = try await settings.rememberedViews(caller.user, shelf.store, shelf.shelf)
+            // The manual order is that of one shelf.
+            var own = views.view
+            if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
+                own = [views.shelf, views.store].lazy.compactMap { $0 }.first { !$0.sort.readsPositions }
+            }
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown
         }

@@ -48,15 +48,18 @@ struct RememberedSortEndpoints: EndpointGroup {
         let result = try await settings.apply(write, of: user)
         var transition: [UInt8]?
         if let limit = edit.transitionLimit, let head {
-            let before = head.resolve(
-                remembering: RememberedViews(shelf: result.previous?.view, store: storeView),
-                allowsPositions: !head.state.shelf.includesDescendants
-            )
+            func shown(_ own: RememberedView?) -> ShelfView {
+                let view = head.resolve(
+                    remembering: RememberedViews(shelf: own, store: storeView),
+                    allowsPositions: !head.state.shelf.includesDescendants
+                )
+                return ShelfView(sort: view.sort, filter: view.filter)
+            }
             let request = DiffRequest(
                 store: store,
                 shelf: shelf,
-                from: .view(ShelfView(sort: before.sort, filter: before.filter)),
-                to: ShelfView(sort: edit.view.sort, filter: edit.view.filter),
+                from: .view(shown(result.previous?.view)),
+                to: shown(edit.view),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.

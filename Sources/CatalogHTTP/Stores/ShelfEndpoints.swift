@@ -69,7 +69,10 @@ struct ShelfEndpoints: EndpointGroup {
         var remembered = RememberedViews.none
         if let caller = call.caller { remembered = try await settings.rememberedViews(caller.user, store, shelf) }
         let language = Language(accepting: call.header(.acceptLanguage))
-        let view = head.resolve(remembering: remembered)
+        let view = head.resolve(
+            remembering: remembered,
+            allowsPositions: !head.state.shelf.includesDescendants
+        )
         let options = SortOption.options(selected: view.sort, language: language)
         let filters = FilterOption.options(selected: view.filter, language: language)
         return JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) }

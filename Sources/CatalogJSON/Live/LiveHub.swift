@@ -136,6 +136,15 @@ package final class LiveHub: Sendable {
         return changes
     }
 
+    /// Returns whether a stream without a sort shows the products of several shelves.
+    ///
+    /// - Throws: `notFound`.
+    package func showsUnion(_ address: ShelfAddress, _ includesDescendants: Bool?) async throws(CatalogError) -> Bool {
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        request.includesDescendants = includesDescendants
+        return try await catalog.basis(of: request).union != nil
+    }
+
     func unsubscribe(_ user: UserID?) {
         state.withLock { state in
             guard let user else {
@@ -241,14 +250,12 @@ package final class LiveHub: Sendable {
         if !users.isEmpty, let revisions = try? await catalog.revisions(of: users.map(\.user)) {
             for feed in users where revisions[feed.user].map({ feed.revision != $0 }) ?? false { feed.refresh() }
         }
-        let unions = shelves.filter(\.showsUnion)
-        await withTaskGroup { group in
-            for feed in unions { group.addTask { await feed.refreshIfOutdated() } }
-        }
+        // They are not awaited, because a worker that does not respond would delay all others.
+        for feed in shelves where feed.showsUnion { feed.refreshIfOutdated() }
         let single = shelves.filter { !$0.showsUnion }
         let addresses = Array(Set(single.map(\.key.address)))
         if !addresses.isEmpty, let versions = try? await catalog.versions(of: addresses) {
-            for feed in shelves where versions[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
+            for feed in single where versions[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
                 feed.refresh()
             }
         }

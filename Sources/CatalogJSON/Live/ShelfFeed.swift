@@ -63,6 +63,7 @@ final class ShelfFeed: Sendable {
     let key: Key
     let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
+    private let basisCoalescer = ReadCoalescer()
     private let catalog: any PageStore & ChangeStore
     private let readLimiter: AsyncSemaphore
     private let observer: Observer
@@ -204,17 +205,15 @@ final class ShelfFeed: Sendable {
     }
 
     /// Schedules a read if one of several shelves has changed.
-    func refreshIfOutdated() async {
-        let isOutdated = await readLimiter.run { () async -> Bool in
+    func refreshIfOutdated() {
+        basisCoalescer.run {
             do throws(CatalogError) {
-                return self.isOutdated(try await self.catalog.basis(of: self.request))
+                if self.isOutdated(try await self.catalog.basis(of: self.request)) { self.refresh() }
             } catch {
                 // If the database is unreachable, the next poll tries again.
-                if case .notFound = error { return self.isOutdated(nil) }
-                return false
+                if case .notFound = error, self.isOutdated(nil) { self.refresh() }
             }
         }
-        if isOutdated { refresh() }
     }
 
     /// Schedules a read, which wakes the subscribers.

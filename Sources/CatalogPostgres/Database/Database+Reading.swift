@@ -30,9 +30,13 @@ extension Database {
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
-        guard let id = storeIDs[store],
-            let worker = workers?.read(of: id, users: pageLane(of: user.map { .user($0) }))
-        else { return try await body(ReadSource(self)) }
+        guard let workers, workers.isActive else { return try await body(ReadSource(self)) }
+        // The id says which worker is needed. The coordinator has it itself.
+        if storeIDs[store] == nil { storeIDs[store] = try await ShelfLookup(database: self).ids(of: [store])[store] }
+        let owner = user.map { DataOwner.user($0) }
+        guard let id = storeIDs[store], let worker = workers.read(of: id, for: owner, users: pageLane(of: owner)) else {
+            return try await body(ReadSource(self))
+        }
         if worker.pages != nil {
             do { return try await body(ReadSource(self, worker)) } catch is WorkerProblem {}
         }
@@ -42,7 +46,7 @@ extension Database {
     /// Reads values by their keys on Citus, those of each worker together and apart from those of other workers.
     ///
     /// - Parameter owner: the owner of a key's rows; nil if it is not known.
-    /// - Returns: the values of the workers that answered.
+    /// - Returns: the values of the workers that answered, at most `patience` after the first one.
     /// - Throws: the error of a worker if none answered.
     func readingByWorker<Key: Hashable & Sendable, Value: Sendable>(
         _ keys: [Key],
@@ -50,25 +54,38 @@ extension Database {
         _ read: @escaping @Sendable ([Key], PostgresPipeline) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
         let groups = Dictionary(grouping: keys) { owner($0).flatMap { workers?.worker(of: $0) }?.address }
-        return try await withThrowingTaskGroup(of: [Key: Value].self) { tasks in
+        return try await withThrowingTaskGroup(of: [Key: Value]?.self) { tasks in
             for keys in groups.values {
                 let pages = pages(of: owner(keys[0]))
                 tasks.addTask { try await read(keys, pages) }
             }
             var (values, failure): ([Key: Value], (any Error)?) = ([:], nil)
-            var answered = false
-            while let result = await tasks.nextResult() {
+            var (answers, failures) = (0, 0)
+            while answers + failures < groups.count, let result = await tasks.nextResult() {
                 switch result {
-                case .success(let found):
-                    answered = true
+                case .success(let found?):
+                    answers += 1
                     values.merge(found) { $1 }
-                case .failure(let error): failure = failure ?? error
+                    guard answers == 1 else { continue }
+                    tasks.addTask {
+                        try await Task.sleep(for: Self.patience)
+                        return nil
+                    }
+                // Others are slower; the next poll asks them again.
+                case .success(nil): tasks.cancelAll()
+                case .failure(let error):
+                    failures += 1
+                    failure = failure ?? error
                 }
             }
-            if let failure, !answered { throw failure }
+            tasks.cancelAll()
+            if let failure, answers == 0 { throw failure }
             return values
         }
     }
+
+    /// How long the workers that answered wait for others.
+    private static let patience: Duration = .milliseconds(500)
 
     /// Returns whether the primary may answer a read that a replica could not answer: a conflict with the replay, an older schema, the
     /// loss of the replica.

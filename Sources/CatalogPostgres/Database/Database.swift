@@ -224,14 +224,17 @@ package final class Database: Sendable {
 
     /// Runs a transaction that changes a store and announces the change.
     ///
-    /// - Parameter limit: the time limit; exceeds the default only for transactions that rewrite a whole store.
+    /// - Parameters:
+    ///   - limit: the time limit; exceeds the default only for transactions that rewrite a whole store.
+    ///   - changesStore: whether it changes the row of the store, which all workers of a cluster have.
     func write<T: Sendable>(
         to store: CatalogKey,
         within limit: TimeLimit = .edit,
+        changesStore: Bool = false,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws(CatalogError) -> T {
         try await mappingErrors {
-            let value = try await writes.transaction(within: limit, of: owner(store), body)
+            let value = try await writes.transaction(within: limit, of: changesStore ? nil : owner(store), body)
             announcer.announce(.store(store))
             return value
         }

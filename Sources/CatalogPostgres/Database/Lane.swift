@@ -15,7 +15,7 @@ package struct Lane: Sendable {
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.
-    ///   - workers: the callers that need the same worker use and wait for half of the connections.
+    ///   - workers: the the callers that need the same worker use at most half of the connections.
     init(
         _ name: String,
         _ configuration: PostgresConfiguration,
@@ -49,8 +49,10 @@ package struct Lane: Sendable {
 
     package var configuration: PostgresConfiguration { pool.configuration }
 
-    /// Returns the group of the callers that need the worker of an owner; nil without Citus.
-    func group(of owner: DataOwner?) -> PoolGroup? { workers?.group(of: owner) }
+    /// Returns the group of the callers that need the rows of an owner, and perhaps of another; nil without Citus.
+    func group(of owner: DataOwner?, and other: DataOwner? = nil) -> PoolGroup? {
+        workers?.group(of: owner, and: other)
+    }
 
     /// Runs a block of synchronous calls on a connection's thread.
     ///
@@ -104,9 +106,15 @@ package struct Lane: Sendable {
     package func snapshot<T: Sendable>(
         within limit: TimeLimit,
         of owner: DataOwner? = nil,
+        and other: DataOwner? = nil,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await pool.transaction(Self.snapshotMode, within: limit.duration, of: group(of: owner), body)
+        try await pool.transaction(
+            Self.snapshotMode,
+            within: limit.duration,
+            of: group(of: owner, and: other),
+            body
+        )
     }
 
     /// Runs a block with exclusive use of a connection.

@@ -9,8 +9,7 @@ struct PostgresResponseStore: ResponseStore {
     func firstResponse(_ key: String, in store: CatalogKey?) async throws(CatalogError) -> FirstResponse? {
         try await database.mappingErrors {
             let storeID = try await ownerID(store)
-            let owner = storeID == 0 ? nil : DataOwner.store(storeID)
-            return try await database.writes.perform(within: .lookup, of: owner) {
+            return try await database.writes.perform(within: .lookup, of: .store(storeID)) {
                 try IdempotencyRecords(storeID: storeID).firstResponse(key, $0)
             }
         }

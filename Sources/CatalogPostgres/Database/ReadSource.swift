@@ -122,7 +122,7 @@ struct ReadSource: Sendable {
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         guard let choice else {
-            return try await longReads.snapshot(within: limit, of: worker?.owner, body)
+            return try await longReads.snapshot(within: limit, of: worker?.owner, and: worker?.user, body)
         }
         return try await longReads.pool.perform(within: limit.duration / 2) { connection in
             // Before the transaction, whose snapshot would be older than the report.

@@ -10,10 +10,11 @@ struct PostgresDiffStore: DiffStore {
         let start = ContinuousClock.now
         return try await pages.database.mappingErrors {
             try await pages.database.reading(request.store, for: request.user) { source in
+                let address = ShelfAddress(request.store, request.shelf)
+                try await pages.prepareUnion(address, request.showsDescendants, source)
                 let load = pages.shelves.beginLoad(source)
                 // All statements see one snapshot.
                 return try await source.snapshot(within: .shelf) { connection in
-                    let address = ShelfAddress(request.store, request.shelf)
                     let orders = try pages.orders(
                         address,
                         request.views,

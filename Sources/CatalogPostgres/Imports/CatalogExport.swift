@@ -26,7 +26,7 @@ package struct CatalogExport: Sendable {
         try await database.mappingErrors {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
             write(Array((ImportColumn.exported.map(\.columnName).joined(separator: ",") + "\n").utf8))
-            try await database.longReads.withConnection { connection in
+            try await database.longReads.withConnection(of: store.flatMap(database.owner)) { connection in
                 // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
                 // Force hash joins: all rows are joined, and there are no statistics right after an import.
                 try await connection.perform {

@@ -58,7 +58,7 @@ package struct ShelfImages: Sendable {
             // An earlier image may be of no use.
             var made = entry.image.flatMap { $0.version == state.version ? $0 : nil }
             if made == nil {
-                made = try await database.longReads.snapshot(within: .shelf) {
+                made = try await database.longReads.snapshot(within: .shelf, of: .store(location.storeID)) {
                     let found = try ShelfReader.readWhole(location.shelfID, of: location.storeID, $0)
                     return found.flatMap { found in found.shown?.image.map { (found.version, $0) } }
                 }

@@ -4,9 +4,11 @@ internal import LibPQ
 // Whole orders.
 extension PostgresPageStore {
     func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
-        try await database.mappingErrors {
+        try request.check()
+        return try await database.mappingErrors {
             // All statements see one snapshot, so that the version is that of the order.
             try await database.reading(request.address.store, for: request.user) { source in
+                try await prepareUnion(request.address, request.showsDescendants, source)
                 let load = shelves.beginLoad(source)
                 return try await source.snapshot(within: .shelf) { connection in
                     try orders(
@@ -21,6 +23,14 @@ extension PostgresPageStore {
                 }
             }
         }
+    }
+
+    /// Merges the shelves of a request that probably shows several, once for all requests that wait, so that its transaction has them in memory.
+    func prepareUnion(_ address: ShelfAddress, _ includesDescendants: Bool?, _ source: ReadSource) async throws {
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        request.includesDescendants = includesDescendants
+        let isUnion = memory.basis(of: request).map { request.showsDescendants(of: $0.head) }
+        if isUnion ?? (includesDescendants == true) { _ = try await unionBasis(request, source) }
     }
 
     /// Returns the ids that several views of a shelf show, from one snapshot.

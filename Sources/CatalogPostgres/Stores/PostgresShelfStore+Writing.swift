@@ -6,7 +6,7 @@ internal import Ordering
 
 extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
-        try await database.write(to: store.key, within: .store) { connection in
+        try await database.write(to: store.key, within: .store, changesStore: true) { connection in
             try connection.set("lock_timeout", "0")
             guard let old = try lookup.storeIfExists(store.key, connection, ShelfStatements.lockStore) else {
                 let newID = try StoreLifecycle.newIDs(1, connection)[0]
@@ -54,7 +54,7 @@ extension PostgresShelfStore {
     }
 
     func remove(store: CatalogKey) async throws(CatalogError) -> Int {
-        try await database.write(to: store, within: .store) { connection in
+        try await database.write(to: store, within: .store, changesStore: true) { connection in
             try connection.set("lock_timeout", "0")
             return try StoreLifecycle.delete(store, lookup, connection)
         }

@@ -19,8 +19,7 @@ struct PostgresUserStore: UserStore {
             let (outcome, hadGuest) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: .shelf, of: .user(user)) {
-                    connection -> (GuestMerge, Bool) in
+                return try await database.writes.transaction(within: .shelf) { connection -> (GuestMerge, Bool) in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
                     var hadGuest = false
@@ -81,7 +80,7 @@ struct PostgresUserStore: UserStore {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
             let reader = try await ListWriter(user: user, in: database)
-            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf, of: .user(user)) {
+            let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                     try $0.first { try $0.int8(0) }

@@ -42,12 +42,13 @@ struct ShardRanges: Sendable {
         var found: [Bool: [Placement]] = [:]
         try rows.forEach { row in
             let (lowest, highest) = (try row.int4(4), try row.int4(5))
-            // A table that is not distributed by hash has a shard without hashes.
-            guard lowest <= highest else { return }
-            let worker = try WorkerAddress(row, from: 1)
-            found[try row.bool(3), default: []].append(
-                Placement(shard: try row.int8(0), worker: worker, hashes: lowest...highest)
+            guard lowest <= highest else { throw PostgresError(.decoding, "invalid range of hashes") }
+            let placement = Placement(
+                shard: try row.int8(0),
+                worker: try WorkerAddress(row, from: 1),
+                hashes: lowest...highest
             )
+            found[try row.bool(3), default: []].append(placement)
         }
         self.init(stores: found[true] ?? [], users: found[false] ?? [])
     }

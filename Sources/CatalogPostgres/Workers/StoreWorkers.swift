@@ -78,8 +78,10 @@ package final class StoreWorkers: Sendable {
 
     /// Returns a way to read a store; nil if it is not known which worker has it.
     ///
-    /// - Parameter users: the connections for what the read needs of users, who may be on other workers.
-    func read(of store: Int32, users: PageLane) -> WorkerRead? {
+    /// - Parameters:
+    ///   - user: the user whose rows the read needs, too.
+    ///   - users: the connections for these rows.
+    func read(of store: Int32, for user: DataOwner? = nil, users: PageLane) -> WorkerRead? {
         guard isActive else { return nil }
         let now = ContinuousClock.now
         let owner = DataOwner.store(store)
@@ -95,6 +97,7 @@ package final class StoreWorkers: Sendable {
         let pages = found.isUsable ? found.worker.pages : nil
         return WorkerRead(
             owner: owner,
+            user: user,
             shard: found.shard,
             worker: found.worker,
             pages: pages,
@@ -112,13 +115,17 @@ package final class StoreWorkers: Sendable {
         }
     }
 
-    /// The callers of whom it is not known which worker they need; they may need several.
-    private static let otherGroup = PoolGroup("several workers")
+    /// The callers of whom it is not known which worker they need; they may need several. With a worker that does not respond, both groups
+    /// leave a quarter of the connections to others.
+    private static let otherGroup = PoolGroup("several workers", divisor: 4)
 
-    /// Returns the group of the callers that need the worker of an owner; nil without Citus, or as long as no worker is known.
-    func group(of owner: DataOwner?) -> PoolGroup? {
+    /// Returns the group of the callers that need the rows of an owner, and perhaps of another; nil without Citus, or as long as no worker is
+    /// known.
+    func group(of owner: DataOwner?, and other: DataOwner? = nil) -> PoolGroup? {
         guard isActive, state.withLock({ !$0.workers.isEmpty }) else { return nil }
-        return owner.flatMap { worker(of: $0)?.group } ?? Self.otherGroup
+        guard let worker = owner.flatMap({ worker(of: $0) }) else { return Self.otherGroup }
+        if let other, self.worker(of: other) !== worker { return Self.otherGroup }
+        return worker.group
     }
 
     /// Whether a worker still has shards.
@@ -231,7 +238,6 @@ package final class StoreWorkers: Sendable {
                 shards[placement.shard] = shard
             }
             state.shards = shards
-            // Stores have other shards after a split.
             state.ranges = map.ranges
             state.refreshedAt = map.readAt
             for worker in added { state.workers[worker.address] = worker }
@@ -243,7 +249,7 @@ package final class StoreWorkers: Sendable {
             return removed
         }
         for worker in added { add(Task.detached { await self.monitor(worker) }, of: worker.address) }
-        for worker in removed { worker.shutDown() }
+        for worker in removed { worker.retire() }
     }
 
     private func monitor(_ worker: Worker) async {

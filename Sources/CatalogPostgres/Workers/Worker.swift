@@ -103,6 +103,17 @@ final class Worker: Sendable {
 
     func countRead() { reads.wrappingAdd(1, ordering: .relaxed) }
 
+    /// Ends the connections when the reads in flight have ended.
+    func retire() {
+        Task {
+            try? await Task.sleep(for: Self.retirement)
+            shutDown()
+        }
+    }
+
+    /// The time after which no read is in flight any more.
+    private static let retirement: Duration = .seconds(10)
+
     func shutDown() {
         let lanes = state.withLock { state in
             state.isShutDown = true

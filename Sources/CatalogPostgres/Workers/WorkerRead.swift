@@ -4,6 +4,8 @@ internal import LibPQ
 struct WorkerRead: Sendable {
     /// The store.
     let owner: DataOwner
+    /// The user whose rows the read needs, too.
+    let user: DataOwner?
     /// The shard of `shelf` that has the store.
     let shard: StoreWorkers.Shard
     let worker: Worker

@@ -10,7 +10,8 @@ enum WorkerStatements {
         FROM pg_dist_shard s
         JOIN pg_dist_placement p ON p.shardid = s.shardid AND p.shardstate = 1
         JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary' AND n.isactive AND n.hasmetadata AND n.metadatasynced
-        WHERE s.logicalrelid IN (to_regclass('shelf'), to_regclass('user_account')) AND NOT pg_is_in_recovery()
+        WHERE s.logicalrelid IN (to_regclass('shelf'), to_regclass('user_account'))
+            AND s.shardminvalue IS NOT NULL AND NOT pg_is_in_recovery()
         """
     /// The names of the tables that are together with a shard of `shelf`, and of the reference tables, each with the name of its shard.
     static let tables: PostgresStatement = """

@@ -33,6 +33,8 @@ const model = {
   shownVersion: 0,
   /** The latest version announced by an event. */
   latest: 0,
+  /** Whether products of several shelves are shown, which have no common version. */
+  isUnion: false,
   /** The cursor of the next page; null at the end, undefined if unknown. */
   next: null,
   isLoading: false,
@@ -107,7 +109,8 @@ async function open({ keepsCards = false } = {}) {
     model.shownSort = view.sort = page.sort.keys;
     model.shownFilter = view.filter;
     // A page of several shelves has no version; the ids of its events take its place.
-    model.shownVersion = page.version ?? 0;
+    model.shownVersion = model.latest = page.version ?? 0;
+    model.isUnion = page.version === undefined;
     grid.replaceChildren(...page.products.map(cardOf));
     applyPage(page);
     render();
@@ -155,8 +158,8 @@ function applyPage(page) {
 
 function renderCount() {
   const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
-  find("count").textContent = [text("products", total(), model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
-  state.textContent = grid.childElementCount ? "" : model.next ? "" : text(model.shelf.product_count ? "empty" : "emptyShelf");
+  find("count").textContent = [text("products", total(), model.isUnion ? total() : model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
+  state.textContent = grid.childElementCount ? "" : model.next ? "" : text(model.isUnion || model.shelf.product_count ? "empty" : "emptyShelf");
 }
 
 const total = () => model.facets?.total ?? model.shelf.product_count;
@@ -245,6 +248,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
   const reached = diff.to_version ?? latest;
+  // Ids of events and versions are of two kinds.
+  if ((diff.to_version === null) !== model.isUnion) [model.isUnion, model.shownVersion, model.latest] = [!model.isUnion, 0, 0];
   model.needsRecount ||= !isResort || reached > model.shownVersion || view.filter !== model.shownFilter;
   [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, reached)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
@@ -286,11 +291,13 @@ function follow(own) {
   const event = ({ name, id, data, bytes }) => {
     if (own !== generation.now) return;
     if (name === "gone") return showAlert(text("closedShelf"));
-    if (name !== "order" || Number(id) <= model.shownVersion) return;
+    const isUnion = data.to_version === null;
+    if (name !== "order" || (!isUnion && Number(id) <= model.shownVersion)) return;
+    const previous = model.latest;
     model.latest = Number(id);
     const ids = idsOf(grid);
     // If the event covers all shown products and nothing else is running, apply its diff.
-    const isAll = data.mode !== "order" && ids.length === data.old_count && data.from_version === model.shownVersion && appliesTo(data, ids) && data.new_count < model.subscribedCount;
+    const isAll = data.mode !== "order" && ids.length === data.old_count && (isUnion ? previous : data.from_version) === model.shownVersion && appliesTo(data, ids) && data.new_count < model.subscribedCount;
     if (!isAll || model.isUpdating || model.isLoading) return catchUp();
     model.shownVersion = model.latest;
     find("wire").value = transferText(text, data, bytes);
