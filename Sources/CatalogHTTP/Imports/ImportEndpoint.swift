@@ -111,11 +111,19 @@ struct ImportEndpoint: EndpointGroup {
         guard slots.tryAcquire() else { throw CatalogError.unavailable }
         defer { slots.release() }
         let prepared = options
-        // Cancel the import if the client disconnects, even during database work.
-        return try await request.body.consumeWithCancellationOnInboundClose { body in
-            let pieces = BodyChunks(body, pace: pace)
-            defer { pieces.discard() }
-            return try await importBody(pieces, isGzip: isGzip, prepared, call)
+        do {
+            // Cancel the import if the client disconnects, even during database work. This ends the connection, so the response says that.
+            var response = try await request.body.consumeWithCancellationOnInboundClose { body in
+                let pieces = BodyChunks(body, pace: pace)
+                defer { pieces.discard() }
+                return try await importBody(pieces, isGzip: isGzip, prepared, call)
+            }
+            response.headers[.connection] = "close"
+            return response
+        } catch {
+            guard var problem = error as? Problem ?? (error as? CatalogError).map({ Problem($0) }) else { throw error }
+            problem.closesConnection = true
+            throw problem
         }
     }
 
