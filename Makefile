@@ -175,7 +175,7 @@ test-pooler: build-tests ## Run the API's tests through PgBouncer in transaction
 	fi
 
 .PHONY: test-citus
-test-citus: build-tests build ## Test stores, orders, lists, imports and the API on a Citus cluster, migrate and distribute databases, lose servers (LOSSES="--rounds 30"), read after each write while shards move (WRITES="--writes 100000"), and restore a backup, if its source is in ../shared/citus
+test-citus: build-tests build ## Test stores, orders, lists, imports and the API on a Citus cluster, migrate and distribute databases, lose servers (LOSSES="--rounds 30"), read after each write while shards move (WRITES="--writes 100000"), compare shelves meanwhile (CHANGES="--writes 10000"), and restore a backup, if its source is in ../shared/citus
 	@$(MAKE) --no-print-directory deps PACKAGES="procps python3"
 	if [ -n "$(CITUS_SOURCE)" ]; then \
 	    $(CITUS_SOURCE) "$(CITUS)" && \
@@ -184,6 +184,7 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/faults.py $(AISLE) $(LOSSES) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/failover.py $(AISLE) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Faults/freshness.py $(AISLE) --citus $(WRITES) && \
+	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Faults/shelves.py $(AISLE) --citus $(CHANGES) && \
 	    AISLE_TEST_CITUS="$(CITUS)" $(TEST_LIMIT) python3 -B Tests/Citus/backup.py $(AISLE); \
 	fi
 
@@ -202,7 +203,7 @@ test-citus-suites:
 	AISLE_TEST_CITUS_LOG="$$PWD/.aisle/citus.log" $(TEST_RUN) --filter MultiShardTests
 
 .PHONY: test-faults
-test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100")
+test-faults: build ## Stop the database under load (STALL=60 seconds), promote a standby, kill at random points (KILLS="--kills 500"), fuzz HTTP (REQUESTS="--requests 2000000"), read after each write (WRITES="--writes 100000"), restart under load (RESTARTS="--restarts 100"), compare shelves that servers followed with those that a server reads (CHANGES="--writes 100000")
 	@$(MAKE) --no-print-directory deps PACKAGES="openssl pgbouncer procps python3 systemd"
 	$(TEST_LIMIT) python3 Tests/Faults/stall.py $(AISLE) $(STALL)
 	$(TEST_LIMIT) python3 Tests/Faults/failover.py $(AISLE)
@@ -211,6 +212,7 @@ test-faults: build ## Stop the database under load (STALL=60 seconds), promote a
 	$(TEST_LIMIT) python3 Tests/Faults/fuzz.py $(AISLE) $(REQUESTS)
 	$(TEST_LIMIT) python3 Tests/Faults/freshness.py $(AISLE) $(WRITES)
 	$(TEST_LIMIT) python3 Tests/Faults/restarts.py $(AISLE) $(RESTARTS)
+	$(TEST_LIMIT) python3 Tests/Faults/shelves.py $(AISLE) $(CHANGES)
 
 .PHONY: test-replicas
 test-replicas: build ## Stop, pause, promote and lose standbys that answer reads, under load (PAUSE=30 seconds)
