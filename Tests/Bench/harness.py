@@ -51,18 +51,18 @@ def big(database="big", program=AISLE):
 
 
 @contextlib.contextmanager
-def served(database, options="", log=subprocess.DEVNULL, program=AISLE, port=PORT, **environment):
-    """Starts a server on a database and yields it when it is ready."""
+def served(database, options="", log=subprocess.DEVNULL, program=AISLE, port=PORT, interval=0.1, **environment):
+    """Starts a server on a database and yields it when it is ready, which is examined at an interval in seconds."""
     variables = {**os.environ, "AISLE_JWT_SECRET": SECRET, "AISLE_RATE_LIMIT": "off", **environment}
     words = [program, "serve", "--dsn", f"{DSN} dbname={database} {options}", "--port", str(port)]
     server = subprocess.Popen(words, stderr=log, env=variables)
     try:
-        for _ in range(300):
+        for _ in range(int(30 / interval)):
             try:
                 urllib.request.urlopen(f"http://127.0.0.1:{port}/readyz")
                 break
             except OSError:
-                time.sleep(0.1)
+                time.sleep(interval)
         else:
             raise RuntimeError("the server does not start")
         yield server
