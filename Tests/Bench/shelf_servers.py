@@ -10,28 +10,41 @@ LIMIT = 128
 
 
 @contextlib.contextmanager
-def price_changes(base, shelf, per_second):
-    """Changes one price after another on a shelf while the block runs; yields the number of changes so far."""
-    skus = sql(base, f"SELECT p.sku FROM placement p JOIN shelf s USING (store_id, shelf_id) WHERE s.key = '{shelf}' ORDER BY p.sku LIMIT 2000").split()
-    stop, failures, done = threading.Event(), [], [0]
+def repeated(work, per_second=math.inf):
+    """Repeats work, which receives the number of times before, while the block runs; yields the list of the seconds that each time took."""
+    stop, failures, times = threading.Event(), [], []
 
-    def change():
-        connection, start = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30), time.monotonic()
+    def repeat():
+        began = time.perf_counter()
         try:
-            while not stop.wait(max(0, start + done[0] / per_second - time.monotonic())):
-                send(connection, "PATCH", f"/v1/stores/generated/products/{skus[done[0] % len(skus)]}", {"price_minor": 100 + done[0] % 900})
-                done[0] += 1
+            while not stop.wait(max(0, began + len(times) / per_second - time.perf_counter())):
+                start = time.perf_counter()
+                work(len(times))
+                times.append(time.perf_counter() - start)
         except Exception as error:
             failures.append(error)
 
-    thread = threading.Thread(target=change)
+    thread = threading.Thread(target=repeat)
     thread.start()
     try:
-        yield done
+        yield times
     finally:
         stop.set()
         thread.join()
         assert not failures, failures
+
+
+@contextlib.contextmanager
+def price_changes(base, shelf, per_second):
+    """Changes one price after another on a shelf while the block runs; yields the list of the seconds that each change took."""
+    skus = sql(base, f"SELECT p.sku FROM placement p JOIN shelf s USING (store_id, shelf_id) WHERE s.key = '{shelf}' ORDER BY p.sku LIMIT 2000").split()
+    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+
+    def change(number):
+        send(connection, "PATCH", f"/v1/stores/generated/products/{skus[number % len(skus)]}", {"price_minor": 100 + number % 900})
+
+    with contextlib.closing(connection), repeated(change, per_second) as times:
+        yield times
 
 
 def storm(rounds, servers=4, pages_per_second=100, changes_per_second=100):
@@ -51,13 +64,13 @@ def storm(rounds, servers=4, pages_per_second=100, changes_per_second=100):
                     return pages.load(seconds=2 * SECONDS_EACH, clients=8, rate=pages_per_second, port=port, paths="storm", warm_up=4)
 
                 for when in list(runs[name])[::-1 if turn % 2 else 1]:
-                    with price_changes(base, shelf, changes_per_second) if when == "changing" else contextlib.nullcontext([0]) as done:
+                    with price_changes(base, shelf, changes_per_second) if when == "changing" else contextlib.nullcontext([]) as changes:
                         before, start = processor_times(None)["postgres"], time.monotonic()
                         with concurrent.futures.ThreadPoolExecutor(servers) as executor:
                             reports = list(executor.map(loaded, range(PORT, PORT + servers)))
                         seconds = time.monotonic() - start
                         runs[name][when].append({
-                            "p99": max(report["p99"] for report in reports), "changes": done[0] / seconds,
+                            "p99": max(report["p99"] for report in reports), "changes": len(changes) / seconds,
                             "postgres": (processor_times(None)["postgres"] - before) / seconds,
                         })
     result = {name: {when: pages.median(found) for when, found in run.items()} for name, run in runs.items()}
@@ -66,30 +79,6 @@ def storm(rounds, servers=4, pages_per_second=100, changes_per_second=100):
         print(f"{changing['changes']:.0f} price changes per second on a shelf of 30,000, {servers} servers, {name}: p99 {changing['p99']} ÷ {quiet['p99']} µs = "
               f"{changing['p99'] / quiet['p99']:.1f}; PostgreSQL {changing['postgres']:.2f} ÷ {quiet['postgres']:.2f} processors", flush=True)
     return result
-
-
-@contextlib.contextmanager
-def repeated(work):
-    """Repeats work, which receives the number of times before, while the block runs; yields the list of the seconds that each time took."""
-    stop, failures, times = threading.Event(), [], []
-
-    def repeat():
-        try:
-            while not stop.is_set():
-                start = time.perf_counter()
-                work(len(times))
-                times.append(time.perf_counter() - start)
-        except Exception as error:
-            failures.append(error)
-
-    thread = threading.Thread(target=repeat)
-    thread.start()
-    try:
-        yield times
-    finally:
-        stop.set()
-        thread.join()
-        assert not failures, failures
 
 
 def describe(found):
