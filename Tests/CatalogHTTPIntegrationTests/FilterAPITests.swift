@@ -243,6 +243,55 @@ import TestSupport
         }
     }
 
+    @Test("A store's products are sorted, filtered and counted on all its shelves, and otherwise listed by SKU")
+    func allShelves() async throws {
+        try await withServer { client, catalog in
+            let (store, other) = (CatalogKey("s")!, CatalogKey("y")!)
+            _ = try await catalog.put(Shelf(key: other, title: "Y"), in: store)
+            for (id, price) in [("e", Int64(50)), ("loose", 1)] {
+                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: price), in: store)
+            }
+            for id in ["a", "e"] { _ = try await catalog.place(SKU(id)!, on: other, in: store) }
+            let list = "/v1/stores/s/products"
+            // A product on no shelf is only in the list by SKU.
+            #expect(try await skus(get(client, list).json) == ["a", "b", "c", "d", "e", "loose"])
+            var path: String? = list + "?sort=price&limit=2&total=true"
+            var seen: [String] = []
+            while let next = path {
+                for _ in 0..<3 {
+                    let again = try await get(client, next)
+                    #expect(again.status == 200)
+                    #expect(again.json["version"] == nil)
+                }
+                let response = try await get(client, next)
+                seen += skus(response.json)
+                path = response.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
+                let same = try await get(client, next, as: nil, [.ifNoneMatch: response.headers[.eTag]!])
+                #expect(same.status == 304)
+            }
+            #expect(seen == ["e", "c", "a", "d", "b"])
+            // A page without a sort in its query continues as what it is.
+            let counted = try await get(client, list + "?facets=brand,in_stock&limit=3")
+            #expect(counted.json["facets"]?["total"] == .number("5"))
+            let cursor = try #require(counted.json["page"]?["next_cursor"]?.string)
+            let rest = try await skus(get(client, list + "?limit=3&cursor=\(cursor)").json)
+            #expect(skus(counted.json).count == 3 && rest.count == 2)
+            #expect(Set(skus(counted.json) + rest) == Set(seen))
+            #expect(try await skus(get(client, list + "?in_stock=true&sort=-price").json) == ["d", "a", "c", "e"])
+            let bySKU = try #require(try await get(client, list + "?limit=2").json["page"]?["next_cursor"]?.string)
+            #expect(try await skus(get(client, list + "?limit=2&cursor=\(bySKU)").json) == ["c", "d"])
+            for (query, part) in [
+                ("sort=position", "position"), ("sort=price&sku=a", "sku names"), ("sort=price&include=descendants", "include"),
+                ("sort=cheapest", "cheapest"), ("sort=price&cursor=\(bySKU)", "cursor"), ("total=yes", "total"),
+            ] {
+                let answer = try await get(client, list + "?" + query)
+                #expect(answer.status == 400, "\(query)")
+                #expect(answer.json.text.contains(part), "\(query): \(answer.json.text)")
+            }
+            #expect(try await get(client, "/v1/stores/none/products?sort=price").status == 404)
+        }
+    }
+
     @Test("Facet counts match the results of choosing each value")
     func facetsCountPickerChoices() async throws {
         try await withServer { client, _ in

@@ -57,9 +57,10 @@ import TestSupport
         }
     }
 
-    private static func request(_ shelf: CatalogKey, _ sort: Sort?, limit: Int = 7) -> PageRequest {
+    /// - Parameter shelf: nil for all shelves of the store.
+    private static func request(_ shelf: CatalogKey?, _ sort: Sort?, limit: Int = 7) -> PageRequest {
         var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: limit)
-        request.includesDescendants = true
+        if shelf != nil { request.includesDescendants = true }
         return request
     }
 
@@ -69,12 +70,12 @@ import TestSupport
             let sorts =
                 Sort.allSingle.filter { !$0.readsPositions }
                 + ["brand,-price", "-unit_price,tags"].map { try! Sort.parse($0) }
-            for shelf in Self.shelves.map(\.key) {
+            for shelf in Self.shelves.map(\.key) + [nil] {
                 for sort in sorts {
                     var request = Self.request(shelf, sort)
                     let expected = try await memory.allPages(request)
                     #expect(Set(expected).count == expected.count)
-                    #expect(try await catalog.allPages(request) == expected, "\(shelf) by \(sort.description)")
+                    #expect(try await catalog.allPages(request) == expected, "\(shelf?.text ?? "all") by \(sort)")
                     let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(2))
                     let values = Dictionary(
                         keys.map { ($0, $0.random(products, Currency("EUR")!, using: &generator)) }
@@ -83,7 +84,7 @@ import TestSupport
                     request.filter = filter
                     (request.facets, request.wantsTotal) = (Set(Facet.allCases), true)
                     let (page, specified) = (try await catalog.page(request), try await memory.page(request))
-                    let place = "\(shelf) by \(sort.description) where \(filter.query)"
+                    let place = "\(shelf?.text ?? "all shelves") by \(sort.description) where \(filter.query)"
                     #expect(page.products.map(\.sku) == specified.products.map(\.sku), "\(place)")
                     #expect(page.products.map(\.popularity) == specified.products.map(\.popularity), "\(place)")
                     #expect(page.facets == specified.facets, "\(place)")
@@ -136,8 +137,8 @@ import TestSupport
                     } catch CatalogError.notFound {}
                 }
                 let sorts = ["name", "-price,brand", "unit_price"].map { try! Sort.parse($0) }
-                var request = Self.request([Self.food, CatalogKey("dairy")!][number(2)], sorts[round % 3])
-                request.includesDescendants = [nil, true][number(2)]
+                var request = Self.request([Self.food, CatalogKey("dairy")!, nil][number(3)], sorts[round % 3])
+                if request.shelf != nil { request.includesDescendants = [nil, true][number(2)] }
                 #expect(
                     try await catalog.allPages(request) == (try await memory.allPages(request)),
                     "round \(round), kind \(kind)"
@@ -299,6 +300,58 @@ import TestSupport
             await #expect(throws: CatalogError.self) {
                 try await catalog.page(Self.request(CatalogKey("none")!, nil))
             }
+        }
+    }
+
+    @Test("A page of all shelves of a store has the store's settings, and cursors and tags of its own")
+    func allShelves() async throws {
+        try await withShelves(seed: 9) { _, catalog, _, _ in
+            let price = Sort(.price, .ascending)!
+            var store = try await catalog.store(Self.store)
+            store.defaultSort = price
+            _ = try await catalog.put(store)
+            let user = UserID("u")!
+            // The name of the store is also that of a shelf, whose settings do not apply.
+            _ = try await catalog.put(Shelf(key: Self.store, title: "Shop", defaultSort: .system), in: Self.store)
+            let own = SettingsEdit.Write(.sort(of: Self.store, in: Self.store), .string("brand"))
+            _ = try await catalog.edit(SettingsEdit([own]), of: user)
+            var request = Self.request(nil, nil)
+            request.user = user
+            let page = try await catalog.page(request)
+            #expect(page.plan.sort == price)
+            #expect(page.plan.source == .store)
+            _ = try await catalog.edit(SettingsEdit([.init(.sort(in: Self.store), .string("-name"))]), of: user)
+            #expect(try await catalog.page(request).plan.sort == Sort(.name, .descending)!)
+            // A cursor works with all shelves only, and the other way round.
+            request.user = nil
+            request.after = page.next
+            #expect(try await catalog.page(request).plan.sort == price)
+            for shelf in [Self.food, Self.store] {
+                request.shelf = shelf
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            }
+            request = Self.request(nil, price)
+            request.after = try await catalog.page(Self.request(Self.food, price)).next
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            await #expect {
+                try await catalog.page(Self.request(nil, .position))
+            } throws: { "\($0)".contains("position is the order of one shelf") }
+            // Every shelf changes the tag.
+            let tag = page.planned.entityTag(day: 1)
+            _ = try await catalog.put(Shelf(key: CatalogKey("new")!, title: "New"), in: Self.store)
+            #expect(try await catalog.page(Self.request(nil, nil)).planned.entityTag(day: 1) != tag)
+        }
+    }
+
+    @Test("A store without shelves has an empty page, and a missing store none")
+    func noShelves() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            await #expect(throws: CatalogError.self) { try await catalog.page(Self.request(nil, .system)) }
+            _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+            var request = Self.request(nil, .system)
+            (request.facets, request.wantsTotal) = (Set(Facet.allCases), true)
+            let page = try await catalog.page(request)
+            #expect(page.products.isEmpty && page.next == nil && page.total == 0)
         }
     }
 

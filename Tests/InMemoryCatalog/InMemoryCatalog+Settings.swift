@@ -77,10 +77,10 @@ extension InMemoryCatalog {
         currentRememberedViews(user, store, shelf)
     }
 
-    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> RememberedViews {
+    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedViews {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
         return RememberedViews(
-            shelf: settings[.sort(of: shelf, in: store)]?.view,
+            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.view },
             store: settings[.sort(in: store)]?.view
         )
     }

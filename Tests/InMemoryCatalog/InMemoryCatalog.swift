@@ -12,6 +12,8 @@ package final class InMemoryCatalog: CatalogStore {
         var placed: Set<SKU> = []
         var settledDimension: Dimension = .mass
         var isRemoved = false
+        /// Whether this is all shelves of the store, in which products are placed on none.
+        var isAllShelves = false
         var version: Int64 = 1
         var orderVersion: Int64 = 1
         /// The number of changes of the manual order, and the latest ones.
@@ -128,8 +130,8 @@ package final class InMemoryCatalog: CatalogStore {
     package func likelyBasis(of request: PageRequest) -> PageBasis? { nil }
 
     package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
-        try read(request.store, request.shelf) { store, shelf in
-            self.basis(self.head(store, shelf), request.user, self.union(request, store, shelf))
+        try read(request) { store, shelf in
+            self.basis(self.head(store, shelf), request, self.union(request, store, shelf))
         }
     }
 
@@ -148,18 +150,19 @@ package final class InMemoryCatalog: CatalogStore {
     /// A shelf and all shelves below it, by key.
     private func parts(_ store: StoreContent, _ shelf: ShelfContent) -> [ShelfContent] {
         store.shelves.values.filter { part in
+            if shelf.isAllShelves { return !part.isRemoved }
             var line: CatalogKey? = part.shelf.key
             while let key = line, key != shelf.shelf.key { line = store.shelves[key]?.shelf.parent }
             return line != nil && !part.isRemoved
         }.sorted { $0.shelf.key < $1.shelf.key }
     }
 
-    /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
     /// The products that a request shows.
     private func listings(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         request.showsDescendants(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
     }
 
+    /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
     private func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         let skus = Set(parts(store, shelf).flatMap { listings(store, $0).map(\.product.sku) })
@@ -169,10 +172,10 @@ package final class InMemoryCatalog: CatalogStore {
         }
     }
 
-    private func basis(_ head: ShelfHead, _ user: UserID?, _ union: ShelfUnion? = nil) -> PageBasis {
+    private func basis(_ head: ShelfHead, _ request: PageRequest, _ union: ShelfUnion?) -> PageBasis {
         PageBasis(
             head: head,
-            views: user.map { currentRememberedViews($0, head.store.key, head.state.shelf.key) } ?? .none,
+            views: request.user.map { currentRememberedViews($0, request.store, request.shelf) } ?? .none,
             union: union
         )
     }
@@ -182,14 +185,14 @@ package final class InMemoryCatalog: CatalogStore {
         likely: PlannedPage?,
         into items: @escaping @Sendable (PlannedPage) -> Items
     ) async throws(CatalogError) -> PageOf<Items> {
-        let (head, listings, union) = try read(request.store, request.shelf) { store, shelf in
+        let (head, listings, union) = try read(request) { store, shelf in
             (
                 self.head(store, shelf),
                 self.listings(request, store, shelf),
                 self.union(request, store, shelf)
             )
         }
-        let planned = try PlannedPage(request, basis(head, request.user, union))
+        let planned = try PlannedPage(request, basis(head, request, union))
         let plan = planned.plan
         let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
         let collate = collate(head.store.language)
@@ -232,7 +235,8 @@ package final class InMemoryCatalog: CatalogStore {
         let (head, listings, union) = try read(address.store, address.shelf) { store, shelf in
             (self.head(store, shelf), self.listings(request, store, shelf), self.union(request, store, shelf))
         }
-        let (basis, collate) = (basis(head, user, union), collate(head.store.language))
+        request.user = user
+        let (basis, collate) = (basis(head, request, union), collate(head.store.language))
         var orders: [ShelfOrder] = []
         for view in views {
             (request.sort, request.filter) = (view.sort, view.filter)
@@ -335,6 +339,18 @@ package final class InMemoryCatalog: CatalogStore {
 
     func head(_ store: StoreContent, _ shelf: ShelfContent) -> ShelfHead {
         ShelfHead(store: store.store, storeVersion: store.version, state: state(shelf, store))
+    }
+
+    /// Reads the shelf of a page, or all shelves of the store as one without settings.
+    private func read<T: Sendable>(
+        _ request: PageRequest,
+        _ body: (StoreContent, ShelfContent) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        if let shelf = request.shelf { return try read(request.store, shelf, body) }
+        return try read(request.store) { store throws(CatalogError) in
+            let shelf = Shelf(key: store.store.key, title: store.store.title)
+            return try body(store, ShelfContent(shelf: shelf, isAllShelves: true, modifiedAt: .now()))
+        }
     }
 
     private func state(_ content: ShelfContent, _ store: StoreContent) -> ShelfState {

@@ -46,8 +46,9 @@ class Crawler:
                 line = answer.readline()
                 assert line, f"{path} ends before its first event"
                 lines.append(line)
-            # The reconnect delay differs from stream to stream.
-            return answer.status, {}, b"".join(line for line in lines if not line.startswith(b"retry:"))
+            # The reconnect delay differs from stream to stream, and so do the event ids of several shelves.
+            varying = (b"retry:", b"id:") if "include=descendants" in path else (b"retry:",)
+            return answer.status, {}, b"".join(line for line in lines if not line.startswith(varying))
         finally:
             connection.close()
 

@@ -1,7 +1,8 @@
-/// A request for a page of a shelf's products.
+/// A request for a page of the products of a shelf, or of all shelves of a store.
 package struct PageRequest: Sendable, Hashable {
     package var store: CatalogKey
-    package var shelf: CatalogKey
+    /// nil for all shelves of the store, whose products are shown each once.
+    package var shelf: CatalogKey?
     /// Whether the page shows the products of the shelf and of all shelves below it, each once; nil for what the shelf says.
     package var includesDescendants: Bool?
     /// The requested sort; nil for the caller's, the shelf's, the store's or the system's.
@@ -24,7 +25,7 @@ package struct PageRequest: Sendable, Hashable {
 
     package init(
         store: CatalogKey,
-        shelf: CatalogKey,
+        shelf: CatalogKey?,
         sort: Sort? = nil,
         filter: Filter? = nil,
         facets: Set<Facet> = [],
@@ -45,7 +46,7 @@ package struct PageRequest: Sendable, Hashable {
     }
 
     /// The beginning of the scope of its cursors.
-    private var scope: String { "products/\(store)/\(shelf)" }
+    private var scope: String { "products/\(store)/\(shelf?.text ?? "*")" }
 
     /// Returns the scope of its cursors: after a change of the language, a place in the old order has none in the new one.
     ///
@@ -57,6 +58,7 @@ package struct PageRequest: Sendable, Hashable {
     /// Returns whether the page shows the products of the shelves below a shelf, too. The manual order is that of one shelf, and the next page
     /// shows what the first one did.
     package func showsDescendants(of head: ShelfHead) -> Bool {
+        if asksForSeveral { return true }
         if let includesDescendants { return includesDescendants }
         if let after { return after.scope == scope(in: head.store, isUnion: true) }
         return head.state.shelf.includesDescendants && sort?.readsPositions != true
@@ -64,6 +66,17 @@ package struct PageRequest: Sendable, Hashable {
 }
 
 extension PageRequest {
+    /// The shelf; nil for all shelves of the store.
+    package var address: ShelfAddress? { shelf.map { ShelfAddress(store, $0) } }
+
+    /// Whether the page shows the products of several shelves, whatever a shelf says.
+    package var asksForSeveral: Bool { shelf == nil || includesDescendants == true }
+
+    /// Returns whether a cursor is of a page of all shelves of a store, and not of the list of its products by SKU.
+    package static func isCursor(_ cursor: Cursor, ofAllShelvesIn store: CatalogKey) -> Bool {
+        cursor.scope.hasPrefix(PageRequest(store: store, shelf: nil).scope)
+    }
+
     /// Checks what does not depend on the shelf.
     ///
     /// - Throws: as `plan`.
@@ -72,9 +85,7 @@ extension PageRequest {
             throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
         if let after, !after.scope.hasPrefix(scope) { throw .invalidCursor }
-        if includesDescendants == true, let sort, sort.readsPositions {
-            throw Self.positionOfSeveral("sort")
-        }
+        if asksForSeveral, let sort, sort.readsPositions { throw Self.positionOfSeveral("sort") }
     }
 
     /// The error of a request for the manual order of several shelves.
@@ -83,7 +94,7 @@ extension PageRequest {
     static func positionOfSeveral(_ parameter: String) -> CatalogError {
         .malformed(
             parameter: parameter,
-            detail: "position is the order of one shelf; sort by another key, or leave out include"
+            detail: "position is the order of one shelf; sort by another key, or read one shelf, without include"
         )
     }
 

@@ -13,6 +13,22 @@ package struct ShelfHead: Sendable, Hashable {
         self.storeVersion = storeVersion
         self.state = state
     }
+
+    /// All shelves of a store as one shelf, with the store's settings and none of its own.
+    ///
+    /// - Parameter location: the location of all shelves.
+    package init(allShelvesOf store: Store, version: Int64, location: ShelfLocation = .none) {
+        let state = ShelfState(
+            shelf: Shelf(key: store.key, title: store.title),
+            productCount: 0,
+            comparisonDimension: .mass,
+            inheritedSort: nil,
+            modifiedAt: Timestamp(microseconds: 0),
+            version: 0,
+            orderVersion: 0
+        )
+        self.init(store: store, storeVersion: version, state: state, location: location)
+    }
 }
 
 extension ShelfHead {

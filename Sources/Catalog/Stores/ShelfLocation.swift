@@ -6,6 +6,12 @@ package struct ShelfLocation: Sendable, Hashable {
     /// The location in a storage without internal ids.
     package static let none = ShelfLocation(storeID: 0, shelfID: 0)
 
+    /// The location of all shelves of a store together.
+    package static func allShelves(ofStore id: Int32) -> ShelfLocation { ShelfLocation(storeID: id, shelfID: 0) }
+
+    /// Whether it is that of all shelves of the store.
+    package var isOfAllShelves: Bool { shelfID == 0 }
+
     package init(storeID: Int32, shelfID: Int32) {
         self.storeID = storeID
         self.shelfID = shelfID

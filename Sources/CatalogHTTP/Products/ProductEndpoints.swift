@@ -6,13 +6,23 @@ internal import Hummingbird
 struct ProductEndpoints: EndpointGroup {
     let products: any ProductStore
     let stores: any ShelfStore
+    let pages: PageEndpoints
     let cursors: CursorCodec
 
     var endpoints: [Endpoint] {
         let product = "/v1/stores/{store}/products/{sku}"
         let placement = "/v1/stores/{store}/shelves/{shelf}/products/{sku}"
         return [
-            Endpoint(.get, "/v1/stores/{store}/products", .optionalToken, timeLimit: nil, cost: 2, list),
+            Endpoint(
+                .get,
+                "/v1/stores/{store}/products",
+                .optionalToken,
+                timeLimit: TimeLimit.shelf.request,
+                cost: 2,
+                surcharge: PageEndpoints.surchargeOfAllShelves,
+                readsReplicas: true,
+                list
+            ),
             Endpoint(.get, product, .optionalToken, timeLimit: nil, read),
             Endpoint(.put, product, .scope(.productsWrite), cost: 5, put),
             Endpoint(.patch, product, .scope(.productsWrite), cost: 5, patch),
@@ -25,12 +35,23 @@ struct ProductEndpoints: EndpointGroup {
     /// The maximum number of products per request.
     private static let namedLimit = 100
 
+    /// Responds with a page of all shelves of the store if it is sorted, filtered or counted, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
+        let store = try call.parameters.store
+        let (after, requestedSKUs) = (try call.target.cursor(cursors), call.target.values("sku"))
+        let isOfShelves = after.map { PageRequest.isCursor($0, ofAllShelvesIn: store) } ?? false
+        if isOfShelves || PageEndpoints.asksForAllShelves(call.target) {
+            guard requestedSKUs.isEmpty else {
+                throw CatalogError.malformed(
+                    parameter: "sku",
+                    detail: "sku names the products in the order to return; leave out sort, filters, facets and total"
+                )
+            }
+            return try await pages.page(call, of: nil)
+        }
         try call.target.allow("sku", "limit", "cursor")
-        let requestedSKUs = call.target.values("sku")
         let limit = try call.target.limit()
         guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
-        let after = try call.target.cursor(cursors)
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
         let token = page.next.map { cursors.encode($0) }
         let presentation = ProductPresentation(store: page.store)

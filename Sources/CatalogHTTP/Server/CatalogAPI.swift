@@ -49,17 +49,18 @@ package struct CatalogAPI: HTTPResponder {
         costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         web = WebEndpoints(imageOrigins: options.imageOrigins)
+        let pages = PageEndpoints(
+            store: catalog,
+            cursors: cursors,
+            observer: observer,
+            cache: PageCache(limit: options.pageCacheLimit),
+            fragments: ProductFragments(limit: options.fragmentCacheLimit)
+        )
         let groups: [any EndpointGroup] = [
-            PageEndpoints(
-                store: catalog,
-                cursors: cursors,
-                observer: observer,
-                cache: PageCache(limit: options.pageCacheLimit),
-                fragments: ProductFragments(limit: options.fragmentCacheLimit)
-            ),
+            pages,
             StoreEndpoints(stores: catalog),
             ShelfEndpoints(shelves: catalog, settings: catalog, cursors: cursors),
-            ProductEndpoints(products: catalog, stores: catalog, cursors: cursors),
+            ProductEndpoints(products: catalog, stores: catalog, pages: pages, cursors: cursors),
             DiffEndpoints(diffs: catalog, pages: catalog, responses: catalog),
             OrderEndpoints(orders: catalog),
             SettingEndpoints(settings: catalog),

@@ -30,6 +30,10 @@ struct RequestTarget {
 
     /// - Throws: `malformed` for an unknown parameter.
     func allow(_ names: String..., filters: Bool = false) throws(CatalogError) {
+        try allow(names, filters: filters)
+    }
+
+    func allow(_ names: [String], filters: Bool) throws(CatalogError) {
         let allowed = names + (filters ? FilterKey.allCases.map(\.name) : [])
         for (name, _) in parameters where !allowed.contains(name) {
             throw .malformed(parameter: String(name.prefix(64)), detail: "unknown query parameter", allowed: allowed)

@@ -5,7 +5,7 @@ internal import Hummingbird
 internal import NIOCore
 internal import Platform
 
-/// The pages of a shelf, and its whole order.
+/// The pages of a shelf, or of all shelves of a store, and the whole order of a shelf.
 struct PageEndpoints: EndpointGroup {
     let store: any PageStore
     let cursors: CursorCodec
@@ -38,7 +38,7 @@ struct PageEndpoints: EndpointGroup {
                 surcharge: Self.surcharge,
                 isDirect: true,
                 readsReplicas: true,
-                page
+                { try await page($0, of: $0.parameters.shelf) }
             ),
             Endpoint(
                 .get,
@@ -53,19 +53,33 @@ struct PageEndpoints: EndpointGroup {
         ]
     }
 
+    /// Returns the points for a page of all shelves of a store; 0 for a list by SKU.
+    static func surchargeOfAllShelves(_ target: RequestTarget) -> Int {
+        asksForAllShelves(target) ? surcharge(target) + pointsForUnion : 0
+    }
+
+    /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU.
+    static func asksForAllShelves(_ target: RequestTarget) -> Bool {
+        (["sort", "facets", "total"] + FilterKey.allCases.map(\.name)).contains { !target.values($0).isEmpty }
+    }
+
+    private static let pointsForUnion = 4
+
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
     private static func surcharge(_ target: RequestTarget) -> Int {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
-        let union = target.values("include").isEmpty ? 0 : 4
+        let union = target.values("include").isEmpty ? 0 : pointsForUnion
         return facets + filters + keys + union
     }
 
     /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
     /// verified before a cached page is returned.
-    private func page(_ call: Call) async throws -> Response {
-        let target = try call.route.remembering { PageTarget(try self.request(call), path: call.path) }
+    ///
+    /// - Parameter shelf: nil for all shelves of the store.
+    func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
+        let target = try call.route.remembering { PageTarget(try self.request(call, shelf), path: call.path) }
         var request = target.request
         if request.sort == nil { request.user = call.caller?.user }
         let isShared = request.sort != nil
@@ -115,11 +129,12 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// Returns the request of a target, without a user.
-    private func request(_ call: Call) throws -> PageRequest {
-        try call.target.allow("sort", "limit", "cursor", "facets", "total", "include", filters: true)
+    private func request(_ call: Call, _ shelf: CatalogKey?) throws -> PageRequest {
+        let names = ["sort", "limit", "cursor", "facets", "total"]
+        try call.target.allow(names + (shelf == nil ? [] : ["include"]), filters: true)
         var request = PageRequest(
             store: try call.parameters.store,
-            shelf: try call.parameters.shelf,
+            shelf: shelf,
             sort: try call.target.sort(),
             filter: try call.target.filter(),
             facets: try call.target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
@@ -128,7 +143,7 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
-        if request.includesDescendants == true { try request.check() }
+        if request.asksForSeveral { try request.check() }
         return request
     }
 

@@ -393,6 +393,7 @@ enum StatementRegistry {
         ("ShelfStatements.deleteAll", [ShelfStatements.deleteAll]),
         ("ShelfStatements.ancestors", [ShelfStatements.ancestors]),
         ("ShelfStatements.withDescendants", [ShelfStatements.withDescendants]),
+        ("ShelfStatements.allOfStore", [ShelfStatements.allOfStore]),
         ("ShelfStatements.lockExisting", [ShelfStatements.lockExisting]),
         ("ShelfStatements.shelvesOfProducts", [ShelfStatements.shelvesOfProducts]),
         ("ShelfStatements.lockSome", [ShelfStatements.lockSome]),

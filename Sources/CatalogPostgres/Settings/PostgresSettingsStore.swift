@@ -95,9 +95,10 @@ struct PostgresSettingsStore: SettingsStore {
         }
     }
 
-    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey) -> PostgresQuery {
-        let (own, wide) = (SettingKey.sort(of: shelf, in: store), SettingKey.sort(in: store))
-        return PostgresQuery(rememberedViews, [.text(user.text), .text(own.text), .text(wide.text)])
+    /// - Parameter shelf: nil for all shelves of the store, to which only the view for the store applies.
+    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> PostgresQuery {
+        let (own, wide) = (shelf.map { SettingKey.sort(of: $0, in: store).text } ?? "", SettingKey.sort(in: store))
+        return PostgresQuery(rememberedViews, [.text(user.text), .text(own), .text(wide.text)])
     }
 
     /// The revisions of users; shared by many reads.

@@ -4,7 +4,8 @@ internal import LibPQ
 internal import Shelves
 internal import Synchronization
 
-/// The unions that this server has in memory: the products of a shelf and of all shelves below it, in a table of their own.
+/// The unions that this server has in memory: the products of a shelf and of all shelves below it, or of all shelves of a store, in a table of
+/// their own.
 ///
 /// A union is used only at the versions of all its shelves.
 final class ShelfUnions: Sendable {
@@ -28,24 +29,29 @@ final class ShelfUnions: Sendable {
         init(_ rows: borrowing PostgresRows, of storeID: Int32) throws {
             var hash = SHA256()
             try rows.forEach { row in
-                let location = ShelfLocation(storeID: storeID, shelfID: try row.int4(0))
+                storeVersion = try row.int8(3)
+                guard let shelfID = try row.int4OrNil(0) else { return }
+                let location = ShelfLocation(storeID: storeID, shelfID: shelfID)
                 let (version, count) = (try row.int8(1), Int(try row.int4(2)))
                 shelves.append(Member(location: location, version: version, productCount: count))
-                storeVersion = try row.int8(3)
                 hash.update(data: Array("\(location.shelfID) \(version),".utf8))
             }
             digest = hash.finalize().map { String($0, radix: 16) }.joined(separator: ".")
         }
 
-        /// - Parameter id: the id of the store.
-        static func query(_ id: Int32, _ shelf: CatalogKey) -> PostgresQuery {
-            PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
+        /// - Parameters:
+        ///   - id: the id of the store.
+        ///   - shelf: the upper shelf; nil for all shelves of the store.
+        static func query(_ id: Int32, _ shelf: CatalogKey?) -> PostgresQuery {
+            guard let shelf else { return PostgresQuery(ShelfStatements.allOfStore, [.int4(id)]) }
+            return PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
         }
 
         /// Whether they are from the same state as a head.
         func agrees(with head: ShelfHead) -> Bool {
             storeVersion == head.storeVersion
-                && shelves.contains { $0.location == head.location && $0.version == head.state.version }
+                && (head.location.isOfAllShelves
+                    || shelves.contains { $0.location == head.location && $0.version == head.state.version })
         }
     }
 

@@ -35,8 +35,7 @@ final class PageBasisCache: Sendable {
     }
 
     func basis(of request: PageRequest) -> PageBasis? {
-        let address = ShelfAddress(request.store, request.shelf)
-        guard let shelf = shelves[address] else { return nil }
+        guard let address = request.address, let shelf = shelves[address] else { return nil }
         guard let user = request.user, request.after == nil else { return shelf }
         let view = View(address: address, user: user)
         guard let known = views[view] else { return nil }
@@ -45,8 +44,8 @@ final class PageBasisCache: Sendable {
 
     func insert(_ basis: PageBasis, of request: PageRequest) {
         insert(basis.head, of: request)
-        guard let user = request.user, request.after == nil else { return }
-        let view = View(address: ShelfAddress(request.store, request.shelf), user: user)
+        guard let address = request.address, let user = request.user, request.after == nil else { return }
+        let view = View(address: address, user: user)
         views[view] = UserViews(views: shared(basis.views), revision: basis.revision)
     }
 
@@ -59,7 +58,8 @@ final class PageBasisCache: Sendable {
 
     /// Inserts only the shelf and its store.
     func insert(_ head: ShelfHead, of request: PageRequest) {
-        shelves[ShelfAddress(request.store, request.shelf)] = PageBasis(head: head)
+        guard let address = request.address else { return }
+        shelves[address] = PageBasis(head: head)
     }
 }
 

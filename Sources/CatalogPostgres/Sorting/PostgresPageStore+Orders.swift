@@ -56,7 +56,7 @@ extension PostgresPageStore {
 
     /// Reads the basis of a page on a given connection.
     func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
-        let head = try ShelfLookup(database: database).head(request.store, request.shelf, connection)
+        let head = try ShelfLookup(database: database).head(of: request, connection)
         var views = RememberedViews.none
         for query in Self.viewsQuery(request) {
             views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }

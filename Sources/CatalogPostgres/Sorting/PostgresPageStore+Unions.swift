@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 internal import Shelves
 
-/// Pages of a shelf with all shelves below it.
+/// Pages of a shelf with all shelves below it, and of all shelves of a store.
 ///
 /// Like a page of one shelf, such a page is read again if something changes in between, and after some attempts in one transaction.
 extension PostgresPageStore {
@@ -71,11 +71,11 @@ extension PostgresPageStore {
         let lookup = ShelfLookup(database: database)
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) { id -> (ShelfHead, Found)? in
-            let head = ShelfLookup.headQuery(id, request.store, request.shelf)
+            let head = ShelfLookup.headQuery(id, request)
             let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + views
             let found = try await source.read(queries, into: Found()) { found, index, rows in
                 switch index {
-                case 0: found.head = try rows.first { try ShelfRow.head($0) }
+                case 0: found.head = try ShelfLookup.head(rows, of: request)
                 case 1: found.members = try ShelfUnions.Members(rows, of: id)
                 default: found.views = try PostgresSettingsStore.views(rows)
                 }
@@ -84,7 +84,9 @@ extension PostgresPageStore {
         }
         guard let (head, found) = found else {
             _ = try await lookup.readStore(request.store, source)
-            throw CatalogError.notFound("shelf “\(request.shelf)”")
+            // A store is created at this moment, or its shelf is missing.
+            guard let shelf = request.shelf else { return nil }
+            throw CatalogError.notFound("shelf “\(shelf)”")
         }
         guard found.members.agrees(with: head), let union = try await unions.union(head, found.members, source) else {
             return nil

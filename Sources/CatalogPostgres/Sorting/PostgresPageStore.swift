@@ -49,7 +49,7 @@ struct PostgresPageStore: PageStore {
     func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
         try await database.mappingErrors {
             try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
-                if request.includesDescendants == true { return try await unionBasis(request, source) }
+                if request.asksForSeveral { return try await unionBasis(request, source) }
                 if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
                     return likely
                 }
@@ -66,7 +66,7 @@ struct PostgresPageStore: PageStore {
     ) async throws(CatalogError) -> PageOf<Items> {
         try await database.mappingErrors {
             try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
-                let isUnion = request.includesDescendants == true || likely?.plan.union != nil
+                let isUnion = request.asksForSeveral || likely?.plan.union != nil
                 if !isUnion, let page = try await readPage(request, likely, items, source) { return page }
                 return try await unionPage(request, items, source)
             }
@@ -136,12 +136,12 @@ struct PostgresPageStore: PageStore {
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
-                then: [ShelfLookup.headQuery(id, request.store, request.shelf)] + views
+                then: [ShelfLookup.headQuery(id, request)] + views
                     + (shelf.map { [$0.query] } ?? []),
                 into: Found()
             ) { found, index, rows in
                 if index == 0 {
-                    found.head = try rows.first { try ShelfRow.head($0) }
+                    found.head = try ShelfLookup.head(rows, of: request)
                 } else if index <= views.count {
                     found.views = try PostgresSettingsStore.views(rows)
                 } else {
@@ -156,7 +156,7 @@ struct PostgresPageStore: PageStore {
             return (basis, await shelves.apply(changes, following))
         }
         _ = try await lookup.readStore(request.store, source)
-        throw CatalogError.notFound("shelf “\(request.shelf)”")
+        throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable
     }
 
     /// Returns the user whose remembered views matter to a page. A cursor contains its sort.

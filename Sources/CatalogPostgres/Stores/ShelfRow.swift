@@ -128,6 +128,16 @@ enum ShelfRow {
         )
     }
 
+    /// Reads the columns of a store as all its shelves.
+    static func allShelves(_ row: borrowing PostgresRow) throws -> ShelfHead {
+        let store = try store(row)
+        return ShelfHead(
+            allShelvesOf: store.store,
+            version: store.version,
+            location: .allShelves(ofStore: store.id)
+        )
+    }
+
     static func head(_ row: borrowing PostgresRow) throws -> ShelfHead {
         let store = try store(row)
         return ShelfHead(

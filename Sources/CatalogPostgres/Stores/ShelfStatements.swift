@@ -95,6 +95,11 @@ enum ShelfStatements {
         ) SELECT p.shelf_id, p.version, p.product_count, t.version FROM part p JOIN store_state t ON t.store_id = $1
         ORDER BY p.shelf_id
         """
+    /// All shelves of a store, in the columns of `withDescendants`; one row with nulls without shelves.
+    static let allOfStore: PostgresStatement = """
+        SELECT h.shelf_id, h.version, h.product_count, t.version FROM store_state t
+        LEFT JOIN shelf h ON h.store_id = $1 AND h.deleted_at IS NULL WHERE t.store_id = $1 ORDER BY h.shelf_id
+        """
     /// Locks a shelf, `$2`, that is not deleted; returns its id.
     static let lockExisting: PostgresStatement = """
         SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL FOR NO KEY UPDATE
