@@ -281,7 +281,8 @@ import TestSupport
             let bySKU = try #require(try await get(client, list + "?limit=2").json["page"]?["next_cursor"]?.string)
             #expect(try await skus(get(client, list + "?limit=2&cursor=\(bySKU)").json) == ["c", "d"])
             for (query, part) in [
-                ("sort=position", "position"), ("sort=price&sku=a", "sku names"), ("sort=price&include=descendants", "include"),
+                ("sort=position", "position"), ("sort=price&sku=a", "sku names"),
+                ("sort=price&include=descendants", "include"),
                 ("sort=cheapest", "cheapest"), ("sort=price&cursor=\(bySKU)", "cursor"), ("total=yes", "total"),
             ] {
                 let answer = try await get(client, list + "?" + query)

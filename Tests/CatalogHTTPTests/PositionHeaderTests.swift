@@ -86,7 +86,7 @@ import Testing
         #expect(response.headers[.accessControlExposeHeaders]?.contains("Aisle-Seen") == true)
     }
 
-    @Test("Only the pages and orders of shelves, and their diffs, may come from replicas")
+    @Test("Only pages of products, orders of shelves and their diffs may come from replicas")
     func replicasAnswerShelfReads() async {
         let api = await MemoryAPI().api
         let paths = Set(api.table.endpoints.filter(\.readsReplicas).map { "\($0.method.rawValue) \($0.path)" })
@@ -94,7 +94,7 @@ import Testing
         #expect(
             paths == [
                 "GET \(shelf)/products", "GET \(shelf)/order", "GET \(shelf)/order/diff", "POST \(shelf)/order/diff",
-                "POST /v1/order/diff",
+                "POST /v1/order/diff", "GET /v1/stores/{store}/products",
             ]
         )
         #expect(api.table.endpoints.allSatisfy { !$0.readsReplicas || $0.isReadOnly })

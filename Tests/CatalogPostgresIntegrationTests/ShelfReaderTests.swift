@@ -57,16 +57,26 @@ import Testing
         _ catalog: PostgresCatalog
     ) async throws -> Reading {
         return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
-            let followed = try snapshot.flatMap { try ShelfReader.follow($0, shelf, of: 1, connection) }
-            let location = ShelfLocation(storeID: 1, shelfID: shelf)
-            let query = ShelfReader.imageQuery(location)
             return Reading(
                 whole: try ShelfReader.readWhole(shelf, of: 1, connection)!,
-                followed: followed,
-                image: try connection.query(query.statement, query.parameters) { try ShelfReader.image($0).shelf },
+                followed: try snapshot.flatMap { try Self.latest(after: $0, shelf, connection) },
+                image: try Self.latest(after: nil, shelf, connection),
                 products: try Self.products(shelf, connection)
             )
         }
+    }
+
+    /// Reads what changed on a shelf, or its image if it is not known.
+    private static func latest(
+        after known: ShelfSnapshot?,
+        _ shelf: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> ShelfSnapshot? {
+        let location = ShelfLocation(storeID: 1, shelfID: shelf)
+        let query = ShelfReader.latestQuery(after: known, location, readsImage: known == nil)
+        return try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }.shelf(
+            after: known
+        )
     }
 
     /// Reads the products of a shelf by their keys, as pages do.

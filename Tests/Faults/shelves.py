@@ -307,6 +307,9 @@ def responses(base, dice, further):
         found[path] = get(client, path)
         shelves = json.loads(found[path][2])["shelves"]
         parents = {shelf["parent"] for shelf in shelves}
+        for _ in range(2):
+            whole = f"/v1/stores/{store}/products?limit=100&sort={random_sort(dice, manual=False)}{random_filter(dice)}&facets={FACETS}&total=true"
+            found[whole] = get(client, whole)
         for shelf in shelves:
             found.update(paths_of_shelf(client, dice, store, shelf["key"], shelf["key"] in parents))
     found.update((path, get(client, path)) for path in further)

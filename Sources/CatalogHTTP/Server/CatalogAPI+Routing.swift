@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 internal import HummingbirdCore
@@ -6,8 +6,18 @@ internal import NIOCore
 
 // The dispatch of requests: routing, authentication, quota, and the endpoint's handler.
 extension CatalogAPI {
-    /// Renders a page before the first client connects, whose page would otherwise be slower. Errors do not matter.
-    package func warmUp() async {
+    /// The number of shelves whose products `warmUp` renders, so that they fit into the cache of rendered products.
+    private static let shelvesToRender = 300
+
+    /// Renders products and a page before the first clients connect, whose pages would otherwise be slower. Errors do not matter.
+    ///
+    /// - Parameters:
+    ///   - shelves: the shelves that clients will probably request first.
+    ///   - deadline: when to stop rendering products.
+    package func warmUp(_ shelves: [ShelfAddress], until deadline: ContinuousClock.Instant) async {
+        for shelf in shelves.prefix(Self.shelvesToRender) where ContinuousClock.now < deadline {
+            await pages.warmUp(shelf)
+        }
         guard let store = try? await catalog.stores().first,
             let shelf = try? await catalog.shelves(ShelvesRequest(store: store.key, limit: 1)).shelves.first
         else { return }

@@ -24,6 +24,7 @@ package struct CatalogAPI: HTTPResponder {
     let deadlines = DeadlineWatch()
     let costly: CostlyRequests
     private let web: WebEndpoints
+    let pages: PageEndpoints
 
     package init(
         catalog: any CatalogStore,
@@ -49,7 +50,7 @@ package struct CatalogAPI: HTTPResponder {
         costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         web = WebEndpoints(imageOrigins: options.imageOrigins)
-        let pages = PageEndpoints(
+        pages = PageEndpoints(
             store: catalog,
             cursors: cursors,
             observer: observer,

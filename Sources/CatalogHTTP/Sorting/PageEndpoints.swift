@@ -155,6 +155,15 @@ struct PageEndpoints: EndpointGroup {
         return query
     }
 
+    /// Renders products of a shelf, so that its first pages find them and its settings in memory. Errors do not matter.
+    func warmUp(_ shelf: ShelfAddress) async {
+        let request = PageRequest(store: shelf.store, shelf: shelf.shelf, limit: PageRequest.limits.upperBound)
+        let day = Timestamp.now().day
+        _ = try? await store.page(request, likely: nil) { [fragments] planned in
+            RenderedProducts(planned.basis.head.store, day: day, fragments)
+        }
+    }
+
     private func order(_ call: Call) async throws -> Response {
         try call.target.allow("sort", "include", filters: true)
         let (sort, filter) = (try call.target.sort(), try call.target.filter())

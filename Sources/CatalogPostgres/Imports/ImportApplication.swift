@@ -101,6 +101,7 @@ struct ImportApplication: Sendable {
             ImportStatements.bumpShelves,
             [.int4(storeID), touched, .boolArray(bumped.map(reordered.contains))]
         )
+        try ShelfImages.store(changed: bumped, of: storeID, connection)
         try AuditLog.record(.work(.importApply, "import", id.text, outcome.changes), in: storeID, connection)
         return outcome
     }

@@ -1,6 +1,7 @@
 package import Catalog
 internal import LibPQ
 internal import Shelves
+internal import Synchronization
 
 /// The stored images of shelves, from which servers read the shelves that they do not have in memory.
 ///
@@ -18,6 +19,10 @@ package struct ShelfImages: Sendable {
     private static let readsAtOnce = 2
     /// The precision of the time at which an image was used, in microseconds.
     private static let usePrecision: Int64 = 3_600_000_000
+    /// The number of products in the images that one transaction stores.
+    private static let productsPerTransaction = 20_000
+    /// How recently an image must have been used for a transaction to replace it, in microseconds.
+    private static let useInterval: Int64 = 86_400_000_000
     /// How long images are kept that nobody uses, in microseconds.
     private static let lifetime: Int64 = 30 * 86_400_000_000
 
@@ -63,16 +68,56 @@ package struct ShelfImages: Sendable {
                     return found.flatMap { found in found.shown?.image.map { (found.version, $0) } }
                 }
             }
-            guard let made else { return nil }
-            let bytes = made.image.bytes
-            guard bytes.count <= Self.largest else { return nil }
-            let image: [PostgresValue] = [
-                .int4(location.storeID), .int4(location.shelfID), .int8(made.version), .int8(ShelfReader.imageFormat),
-                .timestamptz(now.microseconds), .bytea(bytes),
-            ]
+            guard let made, let image = Self.parameters(made.image, of: location, made.version, usedAt: now) else {
+                return nil
+            }
             try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, image) }
             database.observer.observe(.shelfImageWritten)
             return made.image.table.count
+        }
+    }
+
+    /// Returns the parameters of the statement that stores an image; nil if it is too large.
+    private static func parameters(
+        _ image: ShelfImage,
+        of location: ShelfLocation,
+        _ version: Int64,
+        usedAt time: Timestamp
+    ) -> [PostgresValue]? {
+        let bytes = image.bytes
+        guard bytes.count <= largest else { return nil }
+        return [
+            .int4(location.storeID), .int4(location.shelfID), .int8(version), .int8(ShelfReader.imageFormat),
+            .timestamptz(time.microseconds), .bytea(bytes),
+        ]
+    }
+
+    /// Stores images of shelves that a transaction has changed so much that what changed is not recorded, if servers have used their last images
+    /// within a day: all servers read these shelves right after the commit, and from an image for a tenth of the price. Because the shelves are
+    /// locked meanwhile, it stops after some products; servers store the other images.
+    static func store(
+        changed shelves: [Int32],
+        of storeID: Int32,
+        at now: Timestamp = .now(),
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let found: [(shelf: Int32, products: Int, usedAt: Timestamp)] = try connection.query(
+            ShelfImageStatements.unrecorded,
+            [
+                .int4(storeID), .int8Array(shelves.map(Int64.init)), .int8(ShelfReader.imageFormat),
+                .timestamptz(now.microseconds - useInterval),
+            ]
+        ) {
+            try $0.map { (try $0.int4(0), Int(try $0.int4(1)), Timestamp(microseconds: try $0.timestamptz(2))) }
+        }
+        var products = 0
+        for (shelf, count, usedAt) in found where products + count <= productsPerTransaction {
+            products += count
+            let location = ShelfLocation(storeID: storeID, shelfID: shelf)
+            guard let read = try ShelfReader.readWhole(shelf, of: storeID, connection), let image = read.shown?.image,
+                let parameters = parameters(image, of: location, read.version, usedAt: usedAt)
+            else { continue }
+            try connection.executeDeferred(ShelfImageStatements.write, parameters)
         }
     }
 
@@ -103,42 +148,50 @@ package struct ShelfImages: Sendable {
     /// Reads the shelves that servers used last into memory, until half of the memory for shelves is full.
     ///
     /// - Parameter limit: the time after which it stops.
-    /// - Returns: the number of shelves.
-    package func readLastUsed(within limit: Duration) async throws(CatalogError) -> Int {
+    /// - Returns: the shelves, about in the order of their last use, latest first.
+    package func readLastUsed(within limit: Duration) async throws(CatalogError) -> [ShelfAddress] {
+        let read = ReadShelves()
         try await database.mappingErrors {
-            try await withThrowingTaskGroup(of: Int?.self) { group in
-                group.addTask { try await readLastUsed(until: .now + limit) }
-                group.addTask {
-                    try await Task.sleep(for: limit)
-                    return nil
-                }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { try await readLastUsed(until: .now + limit, into: read) }
+                group.addTask { try await Task.sleep(for: limit) }
                 defer { group.cancelAll() }
                 // At the limit, reads in progress are cancelled.
-                return try await group.next().flatMap { $0 } ?? memory.use.shelves.count
+                try await group.next()
             }
         }
+        return read.all
     }
 
-    private func readLastUsed(until deadline: ContinuousClock.Instant) async throws -> Int {
-        let locations = try await database.longReads.perform(within: .shelf) { connection in
+    /// The shelves that were read so far.
+    private final class ReadShelves: Sendable {
+        private let shelves = Mutex<[ShelfAddress]>([])
+        var all: [ShelfAddress] { shelves.withLock { $0 } }
+
+        func append(_ shelf: ShelfAddress) { shelves.withLock { $0.append(shelf) } }
+    }
+
+    private func readLastUsed(until deadline: ContinuousClock.Instant, into read: ReadShelves) async throws {
+        let shelves = try await database.longReads.perform(within: .shelf) { connection in
             let parameters: [PostgresValue] = [.int8(ShelfReader.imageFormat), .int8(Self.shelvesAtStart)]
             return try connection.query(ShelfImageStatements.lastUsed, parameters) {
-                try $0.map { ShelfLocation(storeID: try $0.int4(0), shelfID: try $0.int4(1)) }
+                try $0.map { row in
+                    guard let store = CatalogKey(try row.text(2)), let shelf = CatalogKey(try row.text(3)) else {
+                        throw PostgresError(.decoding, "invalid stored key")
+                    }
+                    let location = ShelfLocation(storeID: try row.int4(0), shelfID: try row.int4(1))
+                    return (location: location, address: ShelfAddress(store, shelf))
+                }
             }
         }
-        return try await withThrowingTaskGroup(of: Bool.self) { group in
-            var rest = locations[...]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            var rest = shelves[...]
             func readNext() {
-                guard ContinuousClock.now < deadline, memory.isHalfEmpty, let location = rest.popFirst() else { return }
-                group.addTask { try await memory.readImage(location) }
+                guard ContinuousClock.now < deadline, memory.isHalfEmpty, let next = rest.popFirst() else { return }
+                group.addTask { if try await memory.readImage(next.location) { read.append(next.address) } }
             }
             for _ in 0..<Self.readsAtOnce { readNext() }
-            var count = 0
-            for try await isRead in group {
-                if isRead { count += 1 }
-                readNext()
-            }
-            return count
+            for try await _ in group { readNext() }
         }
     }
 }

@@ -63,7 +63,7 @@ final class ShelfMemory: Sendable {
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
     private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
-    private let shownLoads = SharedWork<LoadKey, ShelfReader.ImageRead>()
+    private let shownLoads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
 
     /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: five eighths for shelves, an eighth for unions,
@@ -137,19 +137,20 @@ final class ShelfMemory: Sendable {
         let load = beginLoad(source)
         let isSmall = products <= Self.smallShelf
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
-            if let found = try await self.follow(location, load, source) { return found }
+            var isDamaged = false
+            if let following = self.following(location, products: products, load) {
+                let latest = try await self.read(following, source)
+                if let found = await self.apply(latest, following) { return found }
+                isDamaged = latest.isDamaged
+            }
             guard isSmall else {
-                return try await source.snapshot(within: .shelf) { try self.readAll(location, load, $0) }
+                return try await source.snapshot(within: .shelf) { try self.read(location, load, $0) }
             }
-            let read = try await self.readImage(location, load, source)
-            var found = read.shelf
-            if found == nil {
-                let whole = ShelfReader.wholeQuery(location)
-                found = try await source.read([whole], into: nil) { found, _, rows in
-                    found = try ShelfReader.whole(rows)
-                }
+            let whole = ShelfReader.wholeQuery(location)
+            let found = try await source.read([whole], into: nil as ShelfSnapshot?) { found, _, rows in
+                found = try ShelfReader.whole(rows)
             }
-            if let found { self.keep(found, location, load, isDamaged: read.isDamaged) }
+            if let found { self.keep(found, location, load, isDamaged: isDamaged) }
             return found
         }
         return found?.version == version ? found : nil
@@ -160,64 +161,57 @@ final class ShelfMemory: Sendable {
         guard head.state.productCount <= Self.smallShelf else { return nil }
         let load = beginLoad(source)
         let found = try await shownLoads.value(LoadKey(location: head.location, replica: source.replica)) {
-            let found = try await self.readImage(head.location, load, source)
-            self.noteImage(found.shelf, of: head.location, isDamaged: found.isDamaged)
-            return found
+            let query = ShelfReader.latestQuery(after: nil, head.location, readsImage: true)
+            let found = try await self.read(
+                Following(shelf: nil, location: head.location, query: query, load: load),
+                source
+            )
+            let shelf = found.shelf(after: nil)
+            self.noteImage(shelf, of: head.location, isDamaged: found.isDamaged)
+            return shelf
         }
-        return found.shelf?.version == head.state.version ? found.shelf?.shown : nil
+        return found?.version == head.state.version ? found?.shown : nil
     }
 
-    /// Reads the image of a shelf in one round trip.
-    private func readImage(
-        _ location: ShelfLocation,
-        _ load: Load,
-        _ source: ReadSource
-    ) async throws -> ShelfReader.ImageRead {
-        try await source.read([ShelfReader.imageQuery(location)], into: ShelfReader.ImageRead()) { found, _, rows in
-            found = try ShelfReader.image(rows)
-        }
-    }
-
-    /// Reads what changed since the version in memory, and keeps the current one.
-    ///
-    /// - Returns: nil if the shelf must be read as a whole.
-    private func follow(_ location: ShelfLocation, _ load: Load, _ source: ReadSource) async throws -> ShelfSnapshot? {
-        guard let following = following(location, load) else { return nil }
-        let changes = try await source.read([following.query], into: nil as ShelfReader.Changes?) { changes, _, rows in
-            changes = try following.changes(rows)
-        }
-        guard let changes else { return nil }
-        return await apply(changes, following)
-    }
-
-    /// The query for what changed since the version of a shelf in memory.
+    /// The query for the way from the version of a shelf in memory to the current one.
     struct Following: Sendable {
-        let shelf: ShelfSnapshot
+        /// nil if the shelf is not in memory.
+        fileprivate let shelf: ShelfSnapshot?
         let location: ShelfLocation
         let query: PostgresQuery
         fileprivate let load: Load
-
-        /// Reads the rows of the query; nil if the shelf must be read as a whole.
-        func changes(_ rows: borrowing PostgresRows) throws -> ShelfReader.Changes? { try ShelfReader.changes(rows) }
     }
 
-    /// Returns the query for what changed since the version in memory, to send it with others; nil without such a version.
-    func following(_ location: ShelfLocation, _ source: ReadSource) -> Following? {
-        following(location, beginLoad(source))
+    private func read(_ following: Following, _ source: ReadSource) async throws -> ShelfReader.Latest {
+        try await source.read([following.query], into: ShelfReader.Latest()) { $0 = try ShelfReader.latest($2) }
     }
 
-    private func following(_ location: ShelfLocation, _ load: Load) -> Following? {
-        guard let known = kept(location)?.shelf else { return nil }
-        let query = ShelfReader.changesQuery(since: known, location)
+    /// Returns the query for the way from the version in memory to the current one, to send it with others; nil without such a version.
+    func following(_ head: ShelfHead, _ source: ReadSource) -> Following? {
+        guard kept(head.location) != nil else { return nil }
+        return following(head.location, products: head.state.productCount, beginLoad(source))
+    }
+
+    /// - Returns: nil if the shelf is not in memory, and so large that it is read in a transaction.
+    private func following(_ location: ShelfLocation, products: Int, _ load: Load) -> Following? {
+        let (known, isSmall) = (kept(location)?.shelf, products <= Self.smallShelf)
+        guard known != nil || isSmall else { return nil }
+        let query = ShelfReader.latestQuery(after: known, location, readsImage: isSmall)
         return Following(shelf: known, location: location, query: query, load: load)
     }
 
-    /// Keeps the shelf after changes that were read, and returns it.
-    func apply(_ changes: ShelfReader.Changes, _ following: Following) async -> ShelfSnapshot {
+    /// Keeps the shelf that was read, and returns it; nil if it must be read as a whole.
+    func apply(_ latest: ShelfReader.Latest, _ following: Following) async -> ShelfSnapshot? {
         let known = following.shelf
-        if changes.version == known.version { return known }
-        let found = await Self.compute(known) { known.applying(changes) }
-        keepFollowed(found, following.location, following.load)
+        if latest.image == nil, let known, latest.changes?.version == known.version { return known }
+        let found =
+            if let known { await Self.compute(known) { latest.shelf(after: known) } } else { latest.shelf(after: nil) }
+        guard let found else { return nil }
+        if latest.image == nil {
+            keepFollowed(found, following.location, following.load)
+        } else {
+            keep(found, following.location, following.load)
+        }
         return found
     }
 
@@ -241,11 +235,11 @@ final class ShelfMemory: Sendable {
     /// - Returns: false without a usable image.
     func readImage(_ location: ShelfLocation) async throws -> Bool {
         let load = beginLoad(ReadSource(database))
-        let query = ShelfReader.imageQuery(location)
+        let query = ShelfReader.latestQuery(after: nil, location, readsImage: true)
         let found = try await database.longReads.perform(within: .shelf, of: .store(location.storeID)) { connection in
-            try connection.query(query.statement, query.parameters) { try ShelfReader.image($0) }
+            try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }
         }
-        guard let shelf = found.shelf else {
+        guard let shelf = found.shelf(after: nil) else {
             noteImage(nil, of: location, isDamaged: found.isDamaged)
             return false
         }
@@ -320,24 +314,14 @@ final class ShelfMemory: Sendable {
         _ load: Load,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        let (store, shelf) = (location.storeID, location.shelfID)
-        if let known = kept(location)?.shelf,
-            let found = try ShelfReader.follow(known, shelf, of: store, connection)
-        {
+        let known = kept(location)?.shelf
+        let found = try ShelfReader.read(after: known, location.shelfID, of: location.storeID, connection)
+        guard let found else { return nil }
+        if known != nil, found.shown == nil {
             keepFollowed(found, location, load)
-            return found
+        } else {
+            keep(found, location, load)
         }
-        return try readAll(location, load, connection)
-    }
-
-    /// Reads a shelf from its image or as a whole, and keeps it.
-    private func readAll(
-        _ location: ShelfLocation,
-        _ load: Load,
-        _ connection: isolated PostgresConnection
-    ) throws -> ShelfSnapshot? {
-        let found = try ShelfReader.read(location.shelfID, of: location.storeID, connection)
-        if let found { keep(found, location, load) }
         return found
     }
 

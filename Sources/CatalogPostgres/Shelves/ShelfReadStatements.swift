@@ -15,11 +15,11 @@ enum ShelfReadStatements {
         """
 
     private static let language = ShelfRow.language(ofStore: "$1")
-    /// The column of the language in the rows of `whole`, `changes` and `image`.
+    /// The column of the language in the rows of `whole` and `latest`.
     static let languageColumn = 24
     /// The column of the language in the rows of `some`.
     static let languageColumnOfSome = 15
-    /// The column of the image in the rows of `image`.
+    /// The column of the image in the rows of `latest`.
     static let imageColumn = 25
 
     /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
@@ -90,23 +90,20 @@ enum ShelfReadStatements {
         """
     }
 
-    /// The version of a shelf and the products that changed since version `$3`, with what pages show, and nulls for those that are no longer on it: one row
-    /// without a sku if none changed. No row if changes are missing, or too many.
-    static let changes: PostgresStatement = """
-        SELECT h.version, n.sku, x.*, \(language) FROM shelf h
-        LEFT JOIN (\(changed(since: "$3"))) n ON true
+    /// The way from version `$3` of a shelf to the current one: a row without a sku, and the products that changed since then, with what pages
+    /// show, and nulls for those that are no longer on it. If such changes are missing, or too many, the first row has the image of format `$4`, and
+    /// the products are those that changed since that. No row if neither is possible.
+    static let latest: PostgresStatement = """
+        SELECT h.version, n.sku, x.*, \(language), CASE WHEN n.sku IS NULL THEN b.image END
+        FROM shelf h
+        CROSS JOIN LATERAL (
+            SELECT $3::bigint AS version, NULL::bytea AS image WHERE \(isRecorded(since: "$3::bigint"))
+            UNION ALL
+            SELECT i.version, i.image FROM shelf_image i WHERE i.store_id = $1 AND i.shelf_id = $2 AND i.format = $4
+                AND \(isRecorded(since: "i.version"))
+            LIMIT 1) b
+        CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "b.version")))) n
         LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
-        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND \(isRecorded(since: "$3::bigint"))
-        """
-
-    /// The version of a shelf, and its image of format `$3` in a row without a sku, after the columns of a product. Further rows are products
-    /// that changed since then, as in `changes`. No row without such an image, or if changes are missing, or too many.
-    static let image: PostgresStatement = """
-        SELECT h.version, n.sku, x.*, \(language), CASE WHEN n.sku IS NULL THEN i.image END
-        FROM shelf h JOIN shelf_image i ON i.store_id = h.store_id AND i.shelf_id = h.shelf_id
-        CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "i.version")))) n
-        LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
-        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL AND i.format = $3
-            AND \(isRecorded(since: "i.version"))
+        WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 }

@@ -17,19 +17,21 @@ enum ShelfReader {
         return Int64(bitPattern: hash.value)
     }()
 
-    /// Reads a shelf from its image if it has one, or otherwise as a whole.
+    /// Reads what changed on a shelf since a version, or the shelf from its image, or as a whole.
     ///
+    /// - Parameter known: the shelf at an earlier version; nil if there is none.
     /// - Precondition: the transaction has not changed the shelf: the image is of the version before.
     /// - Returns: nil if the shelf does not exist.
-    /// - Complexity: as `readWhole`.
+    /// - Complexity: O(*n* + *m* log *m*) for *n* products and *m* changed ones, or as `readWhole`.
     static func read(
+        after known: ShelfSnapshot? = nil,
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        let query = imageQuery(ShelfLocation(storeID: storeID, shelfID: shelfID))
-        if let found = try connection.query(query.statement, query.parameters, { try image($0).shelf }) { return found }
-        return try readWhole(shelfID, of: storeID, connection)
+        let query = latestQuery(after: known, ShelfLocation(storeID: storeID, shelfID: shelfID), readsImage: true)
+        let found = try connection.query(query.statement, query.parameters) { try latest($0) }
+        return try found.shelf(after: known) ?? readWhole(shelfID, of: storeID, connection)
     }
 
     /// Reads all products of a shelf.
@@ -62,35 +64,63 @@ enum ShelfReader {
         return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0), isWhole: true) }
     }
 
-    static func imageQuery(_ location: ShelfLocation) -> PostgresQuery {
-        let parameters: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .int8(imageFormat)]
-        return PostgresQuery(ShelfReadStatements.image, parameters)
+    /// Returns the query for the way to the current version of a shelf.
+    ///
+    /// - Parameters:
+    ///   - known: the shelf at an earlier version; nil if there is none.
+    ///   - readsImage: whether to read the image if the changes since then are missing.
+    static func latestQuery(
+        after known: ShelfSnapshot?,
+        _ location: ShelfLocation,
+        readsImage: Bool
+    ) -> PostgresQuery {
+        PostgresQuery(
+            ShelfReadStatements.latest,
+            [
+                .int4(location.storeID), .int4(location.shelfID), .int8(known?.version ?? noVersion),
+                .int8(readsImage ? imageFormat : noFormat),
+            ]
+        )
     }
 
-    /// The shelf of an image.
-    struct ImageRead: Sendable {
-        /// The shelf, with what pages show of its products; nil without an image that can be read.
-        var shelf: ShelfSnapshot?
+    /// A version that no shelf has, and a format that no image has.
+    private static let (noVersion, noFormat): (Int64, Int64) = (-1, 0)
+
+    /// The way to the current version of a shelf.
+    struct Latest: Sendable {
+        /// The changes since the image, or else since the known version; nil if the shelf must be read as a whole, or does not exist.
+        fileprivate(set) var changes: Changes?
+        /// nil if the changes are those since the known version.
+        fileprivate(set) var image: ShelfImage?
         /// Whether there is an image that should be one of this program's, but cannot be read.
-        var isDamaged = false
+        fileprivate(set) var isDamaged = false
+
+        /// Returns the current shelf; nil if it must be read as a whole, or does not exist.
+        ///
+        /// - Parameter known: the shelf of the query.
+        func shelf(after known: ShelfSnapshot?) -> ShelfSnapshot? {
+            guard let changes else { return nil }
+            if let image { return ShelfSnapshot(image, with: changes, isWhole: false) }
+            return known.map { changes.version == $0.version ? $0 : $0.applying(changes) }
+        }
     }
 
-    /// Returns the shelf of the rows of `imageQuery`.
-    static func image(_ rows: borrowing PostgresRows) throws -> ImageRead {
+    /// Reads the rows of `latestQuery`.
+    static func latest(_ rows: borrowing PostgresRows) throws -> Latest {
         var keys = TextKeys()
-        var image: ShelfImage?
-        var changes = Changes(version: 0)
+        var latest = Latest()
         try rows.forEach { row in
-            changes.version = try row.int8(0)
+            let version = try row.int8(0)
+            if latest.changes == nil { latest.changes = Changes(version: version) }
             try keys.setLanguage(row, ShelfReadStatements.languageColumn)
             if let sku = try row.textOrNil(1) {
-                try changes.add(SKU(stored: sku), row, &keys)
-            } else {
-                image = ShelfImage(try row.presentBytes(ShelfReadStatements.imageColumn))
+                try latest.changes?.add(SKU(stored: sku), row, &keys)
+            } else if !row.isNull(ShelfReadStatements.imageColumn) {
+                latest.image = ShelfImage(try row.presentBytes(ShelfReadStatements.imageColumn))
+                latest.isDamaged = latest.image == nil
             }
         }
-        guard let image else { return ImageRead(isDamaged: rows.count > 0) }
-        return ImageRead(shelf: ShelfSnapshot(image, with: changes, isWhole: false))
+        return latest.isDamaged ? Latest(isDamaged: true) : latest
     }
 
     /// The products of a shelf that changed since a version.
@@ -108,40 +138,6 @@ enum ShelfReader {
             rows[sku] = .some(found)
             if let found { products[sku] = try ShelfReader.shown(found, row) }
         }
-    }
-
-    /// Reads the changes of a shelf, and applies them.
-    ///
-    /// - Returns: the shelf at its current version; nil if it must be read as a whole, or does not exist.
-    /// - Complexity: O(*n* + *m* log *m*) for *n* products and *m* changed ones.
-    static func follow(
-        _ snapshot: ShelfSnapshot,
-        _ shelfID: Int32,
-        of storeID: Int32,
-        _ connection: isolated PostgresConnection
-    ) throws -> ShelfSnapshot? {
-        let query = changesQuery(since: snapshot, ShelfLocation(storeID: storeID, shelfID: shelfID))
-        return try connection.query(query.statement, query.parameters) { try changes($0) }.map(snapshot.applying)
-    }
-
-    static func changesQuery(since snapshot: ShelfSnapshot, _ location: ShelfLocation) -> PostgresQuery {
-        PostgresQuery(
-            ShelfReadStatements.changes,
-            [.int4(location.storeID), .int4(location.shelfID), .int8(snapshot.version)]
-        )
-    }
-
-    /// Returns the changes of the rows of `changesQuery`; nil if the shelf must be read as a whole, or does not exist.
-    static func changes(_ rows: borrowing PostgresRows) throws -> Changes? {
-        var keys = TextKeys()
-        var changes: Changes?
-        try rows.forEach { row in
-            let version = try row.int8(0)
-            if changes == nil { changes = Changes(version: version) }
-            try keys.setLanguage(row, ShelfReadStatements.languageColumn)
-            if let sku = try row.textOrNil(1) { try changes?.add(SKU(stored: sku), row, &keys) }
-        }
-        return changes
     }
 
     /// Reads products of a shelf; nil for those that are not on it.

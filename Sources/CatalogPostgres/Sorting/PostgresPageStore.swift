@@ -40,8 +40,7 @@ struct PostgresPageStore: PageStore {
                     [.text(placeholder), .text(placeholder), .text(placeholder)]
                 ),
                 Self.productsQuery([], location),
-                PostgresQuery(ShelfReadStatements.image, [.int4(0), .int4(0), .int8(0)]),
-                PostgresQuery(ShelfReadStatements.changes, [.int4(0), .int4(0), .int8(0)]),
+                ShelfReader.latestQuery(after: nil, location, readsImage: true),
             ]
         )
     }
@@ -99,7 +98,7 @@ struct PostgresPageStore: PageStore {
                 page.facets = try await facets(planned, isGuess: isGuess, source)
                 if page.facets != nil { return page }
             }
-            let found = try await readBasis(request, following: planned.basis.head.location, source)
+            let found = try await readBasis(request, following: planned.basis.head, source)
             if request.showsDescendants(of: found.basis.head) { return nil }
             (planned, shelf) = (try PlannedPage(request, found.basis), found.shelf)
         }
@@ -114,30 +113,29 @@ struct PostgresPageStore: PageStore {
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,
-        following location: ShelfLocation? = nil,
+        following head: ShelfHead? = nil,
         _ source: ReadSource
     ) async throws -> (basis: PageBasis, shelf: ShelfSnapshot?) {
         struct Found: Sendable {
             var head: ShelfHead?
             var views = RememberedViews.none
-            var changes: ShelfReader.Changes?
+            var latest: ShelfReader.Latest?
         }
         let lookup = ShelfLookup(database: database)
         let user = Self.rememberingUser(request)
         let isDistributed = try await database.isDistributed()
         // The revision is read before the views, so that views that change in between are read again next time.
         let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
-        var following: ShelfMemory.Following?
-        if let location { following = shelves.following(location, source) }
-        let (views, shelf) = (Self.viewsQuery(request), following)
+        let following = head.flatMap { shelves.following($0, source) }
+        let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
-            id -> (basis: PageBasis, changes: ShelfReader.Changes?)? in
+            id -> (basis: PageBasis, latest: ShelfReader.Latest?)? in
             let (revision, found) = try await source.read(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
                 then: [ShelfLookup.headQuery(id, request)] + views
-                    + (shelf.map { [$0.query] } ?? []),
+                    + (following.map { [$0.query] } ?? []),
                 into: Found()
             ) { found, index, rows in
                 if index == 0 {
@@ -145,15 +143,15 @@ struct PostgresPageStore: PageStore {
                 } else if index <= views.count {
                     found.views = try PostgresSettingsStore.views(rows)
                 } else {
-                    found.changes = try shelf?.changes(rows)
+                    found.latest = try ShelfReader.latest(rows)
                 }
             }
-            return found.head.map { (PageBasis(head: $0, views: found.views, revision: revision), found.changes) }
+            return found.head.map { (PageBasis(head: $0, views: found.views, revision: revision), found.latest) }
         }
-        if let (basis, changes) = found {
+        if let (basis, latest) = found {
             memory.insert(basis, of: request)
-            guard let following, let changes, basis.head.location == following.location else { return (basis, nil) }
-            return (basis, await shelves.apply(changes, following))
+            guard let following, let latest, basis.head.location == following.location else { return (basis, nil) }
+            return (basis, await shelves.apply(latest, following))
         }
         _ = try await lookup.readStore(request.store, source)
         throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable

@@ -103,8 +103,8 @@ struct Server {
             options: apiOptions,
             observer: telemetry.observer
         )
-        await readShelves()
-        await api.warmUp()
+        let deadline = ContinuousClock.now + Self.readingLimit
+        await api.warmUp(await readShelves(), until: deadline)
         if let warning = try await catalog.database.collationWarning() { telemetry.log.logger.warning("\(warning)") }
         let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
         let (notifier, showsWelcome, tokenHint) = (notifier, showsWelcome, settings.tokens.hint)
@@ -176,11 +176,17 @@ struct Server {
     private static let readingLimit: Duration = .seconds(10)
 
     /// Reads the shelves that servers used last, so that their first pages cost no more than others. Without them, the server works, too.
-    private func readShelves() async {
+    ///
+    /// - Returns: the shelves that were read, the ones that were used last first.
+    private func readShelves() async -> [ShelfAddress] {
         do {
-            let count = try await ShelfImages(catalog).readLastUsed(within: Self.readingLimit)
-            telemetry.log.logger.info("read shelves into memory", metadata: ["shelves": "\(count)"])
-        } catch { telemetry.log.logger.warning("cannot read shelves into memory: \(error)") }
+            let shelves = try await ShelfImages(catalog).readLastUsed(within: Self.readingLimit)
+            telemetry.log.logger.info("read shelves into memory", metadata: ["shelves": "\(shelves.count)"])
+            return shelves
+        } catch {
+            telemetry.log.logger.warning("cannot read shelves into memory: \(error)")
+            return []
+        }
     }
 
     private func adminServer(_ monitor: ServerMonitor, _ port: Int) -> any Service {
