@@ -39,9 +39,11 @@ def price_changes(base, shelf, per_second):
     """Changes one price after another on a shelf while the block runs; yields the list of the seconds that each change took."""
     skus = sql(base, f"SELECT p.sku FROM placement p JOIN shelf s USING (store_id, shelf_id) WHERE s.key = '{shelf}' ORDER BY p.sku LIMIT 2000").split()
     connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=30)
+    # Other prices than in earlier runs: setting the same price again changes nothing.
+    shift = int(time.time())
 
     def change(number):
-        send(connection, "PATCH", f"/v1/stores/generated/products/{skus[number % len(skus)]}", {"price_minor": 100 + number % 900})
+        send(connection, "PATCH", f"/v1/stores/generated/products/{skus[number % len(skus)]}", {"price_minor": 100 + (number + shift) % 900})
 
     with contextlib.closing(connection), repeated(change, per_second) as times:
         yield times

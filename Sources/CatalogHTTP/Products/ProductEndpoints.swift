@@ -19,7 +19,7 @@ struct ProductEndpoints: EndpointGroup {
                 .optionalToken,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 2,
-                surcharge: PageEndpoints.surchargeOfAllShelves,
+                surcharge: pages.surchargeOfAllShelves,
                 readsReplicas: true,
                 list
             ),
@@ -37,21 +37,21 @@ struct ProductEndpoints: EndpointGroup {
 
     /// Responds with a page of all shelves of the store if it is sorted, filtered or counted, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
-        let store = try call.parameters.store
-        let (after, requestedSKUs) = (try call.target.cursor(cursors), call.target.values("sku"))
-        let isOfShelves = after.map { PageRequest.isCursor($0, ofAllShelvesIn: store) } ?? false
-        if isOfShelves || PageEndpoints.asksForAllShelves(call.target) {
+        let requestedSKUs = call.target.values("sku")
+        if pages.asksForAllShelves(call.target) {
             guard requestedSKUs.isEmpty else {
                 throw CatalogError.malformed(
                     parameter: "sku",
-                    detail: "sku names the products in the order to return; leave out sort, filters, facets and total"
+                    detail: "sku names the products in the order to return; leave out all parameters of pages"
                 )
             }
             return try await pages.page(call, of: nil)
         }
-        try call.target.allow("sku", "limit", "cursor")
+        try call.target.allow("sku", "limit", "cursor", "total")
+        _ = try call.target.flag("total")
         let limit = try call.target.limit()
         guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
+        let after = try call.target.cursor(cursors)
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
         let token = page.next.map { cursors.encode($0) }
         let presentation = ProductPresentation(store: page.store)

@@ -30,7 +30,7 @@ struct Endpoint: Sendable {
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
-    /// Whether replicas may answer requests: the pages and orders of shelves, which are most of the load.
+    /// Whether replicas may answer requests: pages of products and the orders of shelves, which are most of the load.
     let readsReplicas: Bool
     let handler: Handler
 

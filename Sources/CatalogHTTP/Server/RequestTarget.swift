@@ -98,6 +98,11 @@ struct RequestTarget {
 }
 
 extension RequestTarget {
+    /// The key of the store in the path; nil without one.
+    var store: CatalogKey? {
+        segments.starts(with: ["v1", "stores"]) ? segments.dropFirst(2).first.flatMap(CatalogKey.init) : nil
+    }
+
     /// Whether `include` asks for the shelves below a shelf; nil if it is missing.
     func includesDescendants() throws(CatalogError) -> Bool? {
         switch try value("include") {

@@ -54,13 +54,19 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// Returns the points for a page of all shelves of a store; 0 for a list by SKU.
-    static func surchargeOfAllShelves(_ target: RequestTarget) -> Int {
-        asksForAllShelves(target) ? surcharge(target) + pointsForUnion : 0
+    func surchargeOfAllShelves(_ target: RequestTarget) -> Int {
+        asksForAllShelves(target) ? Self.surcharge(target) + Self.pointsForUnion : 0
     }
 
-    /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU.
-    static func asksForAllShelves(_ target: RequestTarget) -> Bool {
-        (["sort", "facets", "total"] + FilterKey.allCases.map(\.name)).contains { !target.values($0).isEmpty }
+    /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU: it has a sort, a filter,
+    /// facets or a total, or the cursor of such a page.
+    func asksForAllShelves(_ target: RequestTarget) -> Bool {
+        if (["sort", "facets"] + FilterKey.allCases.map(\.name)).contains(where: { !target.values($0).isEmpty }) {
+            return true
+        }
+        if let total = try? target.flag("total"), total { return true }
+        guard let cursor = try? target.cursor(cursors), let store = target.store else { return false }
+        return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
     }
 
     private static let pointsForUnion = 4
@@ -157,7 +163,9 @@ struct PageEndpoints: EndpointGroup {
 
     /// Renders products of a shelf, so that its first pages find them and its settings in memory. Errors do not matter.
     func warmUp(_ shelf: ShelfAddress) async {
-        let request = PageRequest(store: shelf.store, shelf: shelf.shelf, limit: PageRequest.limits.upperBound)
+        var request = PageRequest(store: shelf.store, shelf: shelf.shelf, limit: PageRequest.limits.upperBound)
+        // A union may need shelves that are not in memory.
+        request.includesDescendants = false
         let day = Timestamp.now().day
         _ = try? await store.page(request, likely: nil) { [fragments] planned in
             RenderedProducts(planned.basis.head.store, day: day, fragments)

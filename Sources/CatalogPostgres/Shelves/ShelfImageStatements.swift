@@ -25,12 +25,16 @@ enum ShelfImageStatements {
         INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
         SELECT h.store_id, h.shelf_id, $3, $4, $5, $6 FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         ON CONFLICT (store_id, shelf_id) DO UPDATE
-        SET version = excluded.version, format = excluded.format, used_at = excluded.used_at, image = excluded.image
+        SET version = excluded.version, format = excluded.format, image = excluded.image,
+            used_at = greatest(shelf_image.used_at, excluded.used_at)
         WHERE shelf_image.version <= excluded.version OR shelf_image.format <> excluded.format
         """
-    /// Marks images of a store, `$1`, as used at `$3`, by the ids of their shelves, `$2`, unless they were after `$4`.
+    /// Marks images of a store, `$1`, as used at `$3`, by the ids of their shelves, `$2`, unless they were after `$4`, or a transaction is
+    /// storing them.
     static let use: PostgresStatement = """
-        UPDATE shelf_image SET used_at = $3 WHERE store_id = $1 AND shelf_id = ANY ($2::bigint[]) AND used_at <= $4
+        UPDATE shelf_image SET used_at = $3 WHERE store_id = $1 AND shelf_id IN (
+            SELECT shelf_id FROM shelf_image WHERE store_id = $1 AND shelf_id = ANY ($2::bigint[]) AND used_at <= $4
+            FOR UPDATE SKIP LOCKED)
         """
     /// The shelves with an image of a format, `$1`, at most `$2`: the ones that were used last first.
     static let lastUsed: PostgresStatement = """

@@ -5,7 +5,8 @@ internal import Synchronization
 
 /// The stored images of shelves, from which servers read the shelves that they do not have in memory.
 ///
-/// No writer of products maintains them: a server that missed an image stores it later.
+/// Writers of products do not maintain them: a server that missed an image stores it later. Only imports, after which all servers read many
+/// shelves at once, store images.
 package struct ShelfImages: Sendable {
     /// The number of products after which `write` stops, so that images take a small part of the database's time.
     private static let productsAtOnce = 10_000
@@ -21,6 +22,8 @@ package struct ShelfImages: Sendable {
     private static let usePrecision: Int64 = 3_600_000_000
     /// The number of products in the images that one transaction stores.
     private static let productsPerTransaction = 20_000
+    /// The number of images that one transaction stores.
+    private static let shelvesPerTransaction = 500
     /// How recently an image must have been used for a transaction to replace it, in microseconds.
     private static let useInterval: Int64 = 86_400_000_000
     /// How long images are kept that nobody uses, in microseconds.
@@ -71,8 +74,10 @@ package struct ShelfImages: Sendable {
             guard let made, let image = Self.parameters(made.image, of: location, made.version, usedAt: now) else {
                 return nil
             }
-            try await database.batch.perform(within: .edit) { try $0.execute(ShelfImageStatements.write, image) }
-            database.observer.observe(.shelfImageWritten)
+            let count = try await database.batch.perform(within: .edit) {
+                try $0.execute(ShelfImageStatements.write, image)
+            }
+            if count > 0 { database.observer.observe(.shelfImageWritten) }
             return made.image.table.count
         }
     }
@@ -110,14 +115,24 @@ package struct ShelfImages: Sendable {
         ) {
             try $0.map { (try $0.int4(0), Int(try $0.int4(1)), Timestamp(microseconds: try $0.timestamptz(2))) }
         }
-        var products = 0
+        var (products, chosen) = (0, [(shelf: Int32, usedAt: Timestamp)]())
         for (shelf, count, usedAt) in found where products + count <= productsPerTransaction {
             products += count
+            chosen.append((shelf, usedAt))
+        }
+        // In the order of ids, like all who lock several.
+        for (shelf, usedAt) in chosen.prefix(shelvesPerTransaction).sorted(by: { $0.shelf < $1.shelf }) {
             let location = ShelfLocation(storeID: storeID, shelfID: shelf)
-            guard let read = try ShelfReader.readWhole(shelf, of: storeID, connection), let image = read.shown?.image,
-                let parameters = parameters(image, of: location, read.version, usedAt: usedAt)
-            else { continue }
-            try connection.executeDeferred(ShelfImageStatements.write, parameters)
+            do {
+                guard let read = try ShelfReader.readWhole(shelf, of: storeID, connection),
+                    let image = read.shown?.image,
+                    let parameters = parameters(image, of: location, read.version, usedAt: usedAt)
+                else { continue }
+                try connection.executeDeferred(ShelfImageStatements.write, parameters)
+            } catch let error as PostgresError where error.kind == .decoding {
+                // The transaction does not need the image of a shelf that cannot be read.
+                continue
+            }
         }
     }
 
@@ -134,6 +149,9 @@ package struct ShelfImages: Sendable {
             }
         }
     }
+
+    /// Forgets which shelves this server has used since the last call of `markUsed`: a starting server reads them for itself.
+    package func forgetUse() { _ = memory.takeUsed() }
 
     /// Deletes images that nobody used for 30 days; returns their number.
     package func deleteUnused(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
@@ -184,14 +202,18 @@ package struct ShelfImages: Sendable {
                 }
             }
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
+        await withTaskGroup(of: Void.self) { group in
             var rest = shelves[...]
             func readNext() {
                 guard ContinuousClock.now < deadline, memory.isHalfEmpty, let next = rest.popFirst() else { return }
-                group.addTask { if try await memory.readImage(next.location) { read.append(next.address) } }
+                // Without a shelf, the server works, too.
+                group.addTask {
+                    guard (try? await memory.readImage(next.location)) == true else { return }
+                    read.append(next.address)
+                }
             }
             for _ in 0..<Self.readsAtOnce { readNext() }
-            for try await _ in group { readNext() }
+            for await _ in group { readNext() }
         }
     }
 }

@@ -138,7 +138,9 @@ final class ShelfMemory: Sendable {
         let isSmall = products <= Self.smallShelf
         let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
             var isDamaged = false
-            if let following = self.following(location, products: products, load) {
+            // A large shelf that is not in memory is read in a transaction.
+            if isSmall || self.kept(location) != nil {
+                let following = self.following(location, readsImage: isSmall, load)
                 let latest = try await self.read(following, source)
                 if let found = await self.apply(latest, following) { return found }
                 isDamaged = latest.isDamaged
@@ -186,17 +188,16 @@ final class ShelfMemory: Sendable {
         try await source.read([following.query], into: ShelfReader.Latest()) { $0 = try ShelfReader.latest($2) }
     }
 
-    /// Returns the query for the way from the version in memory to the current one, to send it with others; nil without such a version.
-    func following(_ head: ShelfHead, _ source: ReadSource) -> Following? {
-        guard kept(head.location) != nil else { return nil }
-        return following(head.location, products: head.state.productCount, beginLoad(source))
+    /// Returns the query for the changes since the version in memory, to send it with others; nil without such a version. It reads no image,
+    /// because callers do not share it.
+    func following(_ location: ShelfLocation, _ source: ReadSource) -> Following? {
+        guard kept(location) != nil else { return nil }
+        return following(location, readsImage: false, beginLoad(source))
     }
 
-    /// - Returns: nil if the shelf is not in memory, and so large that it is read in a transaction.
-    private func following(_ location: ShelfLocation, products: Int, _ load: Load) -> Following? {
-        let (known, isSmall) = (kept(location)?.shelf, products <= Self.smallShelf)
-        guard known != nil || isSmall else { return nil }
-        let query = ShelfReader.latestQuery(after: known, location, readsImage: isSmall)
+    private func following(_ location: ShelfLocation, readsImage: Bool, _ load: Load) -> Following {
+        let known = kept(location)?.shelf
+        let query = ShelfReader.latestQuery(after: known, location, readsImage: readsImage)
         return Following(shelf: known, location: location, query: query, load: load)
     }
 
@@ -300,7 +301,8 @@ final class ShelfMemory: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfTable {
         if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
-        guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection) else {
+        guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection).shelf
+        else {
             throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
         }
         return found.table
@@ -316,13 +318,13 @@ final class ShelfMemory: Sendable {
     ) throws -> ShelfSnapshot? {
         let known = kept(location)?.shelf
         let found = try ShelfReader.read(after: known, location.shelfID, of: location.storeID, connection)
-        guard let found else { return nil }
-        if known != nil, found.shown == nil {
-            keepFollowed(found, location, load)
+        guard let shelf = found.shelf else { return nil }
+        if shelf.shown == nil {
+            keepFollowed(shelf, location, load)
         } else {
-            keep(found, location, load)
+            keep(shelf, location, load, isDamaged: found.isDamaged)
         }
-        return found
+        return shelf
     }
 
     private func hit(_ known: Kept) -> ShelfSnapshot {

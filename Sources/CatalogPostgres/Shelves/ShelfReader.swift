@@ -21,17 +21,17 @@ enum ShelfReader {
     ///
     /// - Parameter known: the shelf at an earlier version; nil if there is none.
     /// - Precondition: the transaction has not changed the shelf: the image is of the version before.
-    /// - Returns: nil if the shelf does not exist.
+    /// - Returns: the shelf, nil if it does not exist, and whether it has an image that cannot be read.
     /// - Complexity: O(*n* + *m* log *m*) for *n* products and *m* changed ones, or as `readWhole`.
     static func read(
         after known: ShelfSnapshot? = nil,
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> ShelfSnapshot? {
+    ) throws -> (shelf: ShelfSnapshot?, isDamaged: Bool) {
         let query = latestQuery(after: known, ShelfLocation(storeID: storeID, shelfID: shelfID), readsImage: true)
         let found = try connection.query(query.statement, query.parameters) { try latest($0) }
-        return try found.shelf(after: known) ?? readWhole(shelfID, of: storeID, connection)
+        return (try found.shelf(after: known) ?? readWhole(shelfID, of: storeID, connection), found.isDamaged)
     }
 
     /// Reads all products of a shelf.
@@ -77,14 +77,11 @@ enum ShelfReader {
         PostgresQuery(
             ShelfReadStatements.latest,
             [
-                .int4(location.storeID), .int4(location.shelfID), .int8(known?.version ?? noVersion),
-                .int8(readsImage ? imageFormat : noFormat),
+                .int4(location.storeID), .int4(location.shelfID), .int8(known?.version),
+                .int8(readsImage ? imageFormat : nil),
             ]
         )
     }
-
-    /// A version that no shelf has, and a format that no image has.
-    private static let (noVersion, noFormat): (Int64, Int64) = (-1, 0)
 
     /// The way to the current version of a shelf.
     struct Latest: Sendable {

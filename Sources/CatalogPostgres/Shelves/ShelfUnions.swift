@@ -166,7 +166,8 @@ final class ShelfUnions: Sendable {
             if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
             return nil
         }
-        for member in members.shelves { memory.noteUse(of: member.location) }
+        // One page of all shelves of a store says nothing about which of them are used.
+        if !location.isOfAllShelves { for member in members.shelves { memory.noteUse(of: member.location) } }
         return known
     }
 

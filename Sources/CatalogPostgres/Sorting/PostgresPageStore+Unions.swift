@@ -30,7 +30,7 @@ extension PostgresPageStore {
         var members = ShelfUnions.Members()
     }
 
-    private static let unionAttempts = 4
+    private static let unionAttempts = 2
 
     func unionBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
         for _ in 0..<Self.unionAttempts {

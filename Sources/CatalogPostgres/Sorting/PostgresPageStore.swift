@@ -98,7 +98,7 @@ struct PostgresPageStore: PageStore {
                 page.facets = try await facets(planned, isGuess: isGuess, source)
                 if page.facets != nil { return page }
             }
-            let found = try await readBasis(request, following: planned.basis.head, source)
+            let found = try await readBasis(request, following: planned.basis.head.location, source)
             if request.showsDescendants(of: found.basis.head) { return nil }
             (planned, shelf) = (try PlannedPage(request, found.basis), found.shelf)
         }
@@ -113,7 +113,7 @@ struct PostgresPageStore: PageStore {
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,
-        following head: ShelfHead? = nil,
+        following location: ShelfLocation? = nil,
         _ source: ReadSource
     ) async throws -> (basis: PageBasis, shelf: ShelfSnapshot?) {
         struct Found: Sendable {
@@ -126,7 +126,7 @@ struct PostgresPageStore: PageStore {
         let isDistributed = try await database.isDistributed()
         // The revision is read before the views, so that views that change in between are read again next time.
         let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
-        let following = head.flatMap { shelves.following($0, source) }
+        let following = location.flatMap { shelves.following($0, source) }
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
             id -> (basis: PageBasis, latest: ShelfReader.Latest?)? in

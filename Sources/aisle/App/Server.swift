@@ -105,6 +105,7 @@ struct Server {
         )
         let deadline = ContinuousClock.now + Self.readingLimit
         await api.warmUp(await readShelves(), until: deadline)
+        ShelfImages(catalog).forgetUse()
         if let warning = try await catalog.database.collationWarning() { telemetry.log.logger.warning("\(warning)") }
         let address = sockets.http.map { .socket($0) } ?? ListeningAddress.host(settings.host, port: port)
         let (notifier, showsWelcome, tokenHint) = (notifier, showsWelcome, settings.tokens.hint)
