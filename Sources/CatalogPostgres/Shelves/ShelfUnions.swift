@@ -166,7 +166,7 @@ final class ShelfUnions: Sendable {
             if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
             return nil
         }
-        // One page of all shelves of a store says nothing about which of them are used.
+        // A page of all shelves of a store does not show which of them are popular.
         if !location.isOfAllShelves { for member in members.shelves { memory.noteUse(of: member.location) } }
         return known
     }
