@@ -230,11 +230,13 @@ package final class ShelfTableBuilder {
 
     /// Returns the rows in the order of names and then skus.
     private func order() -> [UInt32] {
-        let count = unsorted.skus.count
-        var rows = (0..<UInt32(count)).map { $0 }
-        let keys = (0..<count).map { unsorted.nameKeys.prefix($0) }
-        RowOrder.sort(&rows, by: keys)
-        RowOrder.sortRuns(&rows, of: keys) { unsorted.compare($0, unsorted, $1) < 0 }
+        // A copy of the table for each comparison would cost more than all comparisons.
+        let (names, skus) = (unsorted.names, unsorted.skus)
+        var rows = (0..<UInt32(skus.count)).map { $0 }
+        RowOrder.sort(&rows, by: unsorted.nameKeys) { a, b in
+            let order = TextColumn.compare(names, a, names, b)
+            return order != 0 ? order : TextColumn.compare(skus, a, skus, b)
+        }
         return rows
     }
 }

@@ -95,9 +95,7 @@ extension ShelfTable {
         case .tags: RowOrder.sort(&rows, by: keys { row in UInt64(tagSetValues[Int(tagSets[row])].count) })
         case .position:
             precondition(positions.count == count, "a union of shelves has no manual order")
-            let keys = (0..<count).map { positions.prefix($0) }
-            RowOrder.sort(&rows, by: keys)
-            RowOrder.sortRuns(&rows, of: keys) { TextColumn.compare(positions, $0, positions, $1) < 0 }
+            RowOrder.sort(&rows, by: positions)
         }
     }
 

@@ -129,14 +129,19 @@ struct TextColumn: Sendable {
         }
     }
 
-    /// The first eight bytes of a row as a number, which orders rows that differ in them.
-    func prefix(_ row: Int) -> UInt64 {
-        var (prefix, shift): (UInt64, UInt64) = (0, 64)
-        for byte in self[row].prefix(8) {
-            shift -= 8
-            prefix |= UInt64(byte) << shift
+    /// Eight bytes of a row from an offset as a number, which orders rows that differ in them; missing ones are zero.
+    func number(_ row: Int, at offset: Int) -> UInt64 {
+        withBytes(row) { bytes in
+            if bytes.count >= offset + 8 {
+                return UInt64(bigEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            }
+            var (number, shift): (UInt64, UInt64) = (0, 64)
+            for byte in bytes.dropFirst(offset) {
+                shift -= 8
+                number |= UInt64(byte) << shift
+            }
+            return number
         }
-        return prefix
     }
 }
 

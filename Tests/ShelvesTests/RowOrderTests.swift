@@ -19,6 +19,32 @@ import Testing
         }
     }
 
+    @Test("Texts with long equal beginnings are in the order of their bytes", arguments: [0, 1, 40, 49, 2000])
+    func texts(_ count: Int) {
+        var generator = SeededGenerator(seed: UInt64(count) + 7)
+        for (common, alphabet) in [(0, 255), (5, 2), (8, 1), (23, 3), (90, 1)] {
+            var column = TextColumn()
+            var texts: [[UInt8]] = []
+            for _ in 0..<count {
+                // Some end within the common beginning, and zeros are bytes like others.
+                let length = Int.random(in: 0...common + 12, using: &generator)
+                texts.append(
+                    (0..<length).map { $0 < common ? 65 : UInt8(Int.random(in: 0...alphabet, using: &generator)) }
+                )
+                column.append(texts.last!)
+            }
+            let ties = (0..<count).map { _ in Int.random(in: 0..<3, using: &generator) }
+            var rows = (0..<UInt32(count)).shuffled(using: &generator)
+            let expected = rows.enumerated().sorted { a, b in
+                let (x, y) = (Int(a.element), Int(b.element))
+                if texts[x] != texts[y] { return texts[x].lexicographicallyPrecedes(texts[y]) }
+                return (ties[x], a.offset) < (ties[y], b.offset)
+            }
+            RowOrder.sort(&rows, by: column) { ties[$0] - ties[$1] }
+            #expect(rows == expected.map(\.element), "\(common) common bytes")
+        }
+    }
+
     @Test("Close unit prices have numbers in their order")
     func unitPrices() throws {
         var generator = SeededGenerator(seed: 11)

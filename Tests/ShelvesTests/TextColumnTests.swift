@@ -21,7 +21,7 @@ import Testing
                 let expected = a.lexicographicallyPrecedes(b) ? -1 : a == b ? 0 : 1
                 #expect(TextColumn.compare(column, i, column, j).signum() == expected)
                 #expect(column.compare(i, b).signum() == expected)
-                if column.prefix(i) < column.prefix(j) { #expect(expected < 0) }
+                if column.number(i, at: 0) < column.number(j, at: 0) { #expect(expected < 0) }
             }
         }
     }
@@ -29,7 +29,7 @@ import Testing
     @Test("Prefixes have the first byte in front")
     func prefixes() {
         let column = Self.column([[], [1], [128], [1, 2, 3, 4, 5, 6, 7, 8, 9]])
-        #expect((0..<4).map { column.prefix($0) } == [0, 1 << 56, 128 << 56, 0x0102_0304_0506_0708])
+        #expect((0..<4).map { column.number($0, at: 0) } == [0, 1 << 56, 128 << 56, 0x0102_0304_0506_0708])
     }
 
     @Test("Rows of another column are appended as they are")
