@@ -163,14 +163,6 @@ import Testing
                 )
                 #expect(summary.updated == count, "\(summary)")
             }
-            func age(_ days: Int) async throws {
-                try await catalog.database.writes.perform {
-                    try $0.execute(
-                        "UPDATE shelf_image SET used_at = now() - make_interval(days => $1)",
-                        [.int4(Int32(days))]
-                    )
-                }
-            }
             let server = Self.newServer(catalog)
             _ = try await server.page(Self.request)
             // Also a server that has the shelf before the import reads it from the image afterwards.
@@ -186,7 +178,9 @@ import Testing
             let changed = try await Self.newServer(catalog).page(Self.request).products
             #expect(changed.count { $0.barcode == "rows" } == 2)
             // Nobody has used the image for two days.
-            try await age(2)
+            try await catalog.database.writes.perform {
+                try $0.execute("UPDATE shelf_image SET used_at = now() - interval '2 days'")
+            }
             try await importPrices(50, of: 40)
             try await Self.mark(catalog)
             #expect(try await Self.fromRows(Self.newServer(catalog)) == 30)
