@@ -59,7 +59,7 @@ enum RowOrder {
     /// Sorts rows by the bytes of their texts, eight bytes at a time; rows that are equal in everything keep their order.
     ///
     /// - Parameter compareEqual: compares two rows with equal texts: negative, zero or positive.
-    /// - Complexity: O(*n*) for each eight bytes that many texts have in common, and O(*k* log *k*) for *k* rows with equal texts.
+    /// - Complexity: O(*n*) for each eight bytes that many texts have in common, and O(*k* log *k*) for *k* rows with the same first 64 bytes.
     static func sort(_ rows: inout [UInt32], by texts: TextColumn, _ compareEqual: (Int, Int) -> Int = { _, _ in 0 }) {
         var keys = [UInt64](repeating: 0, count: texts.count)
         /// Sorts rows whose texts have the same bytes before an offset.

@@ -285,7 +285,8 @@ import TestSupport
             for (query, part) in [
                 ("sort=position", "position"), ("sort=price&sku=a", "sku names"),
                 ("sort=price&include=descendants", "include"),
-                ("sort=cheapest", "cheapest"), ("sort=price&cursor=\(bySKU)", "cursor"), ("total=yes", "total"),
+                ("sort=cheapest", "cheapest"), ("sku=a&cursor=x", "cursor"), ("sort=price&cursor=\(bySKU)", "cursor"),
+                ("total=yes", "total"),
             ] {
                 let answer = try await get(client, list + "?" + query)
                 #expect(answer.status == 400, "\(query)")

@@ -42,7 +42,8 @@ struct ProductEndpoints: EndpointGroup {
             guard requestedSKUs.isEmpty else {
                 throw CatalogError.malformed(
                     parameter: "sku",
-                    detail: "sku names the products in the order to return; leave out all parameters of pages"
+                    detail:
+                        "sku names the products in the order to return; leave out sort, filters, facets, total and the cursor of a page"
                 )
             }
             return try await pages.page(call, of: nil)
@@ -50,8 +51,8 @@ struct ProductEndpoints: EndpointGroup {
         try call.target.allow("sku", "limit", "cursor", "total")
         _ = try call.target.flag("total")
         let limit = try call.target.limit()
-        guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
         let after = try call.target.cursor(cursors)
+        guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
         let token = page.next.map { cursors.encode($0) }
         let presentation = ProductPresentation(store: page.store)

@@ -29,8 +29,8 @@ enum ShelfImageStatements {
             used_at = greatest(shelf_image.used_at, excluded.used_at)
         WHERE shelf_image.version <= excluded.version OR shelf_image.format <> excluded.format
         """
-    /// Marks images of a store, `$1`, as used at `$3`, by the ids of their shelves, `$2`, unless they were after `$4`, or a transaction is
-    /// storing them.
+    /// Marks images of a store, `$1`, as used at `$3`, by the ids of their shelves, `$2`, unless they were after `$4`. A use while a
+    /// transaction stores the image is not recorded.
     static let use: PostgresStatement = """
         UPDATE shelf_image SET used_at = $3 WHERE store_id = $1 AND shelf_id IN (
             SELECT shelf_id FROM shelf_image WHERE store_id = $1 AND shelf_id = ANY ($2::bigint[]) AND used_at <= $4

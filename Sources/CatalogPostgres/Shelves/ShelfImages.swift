@@ -120,8 +120,7 @@ package struct ShelfImages: Sendable {
             products += count
             chosen.append((shelf, usedAt))
         }
-        // In the order of ids, like all who lock several.
-        for (shelf, usedAt) in chosen.prefix(shelvesPerTransaction).sorted(by: { $0.shelf < $1.shelf }) {
+        for (shelf, usedAt) in chosen.prefix(shelvesPerTransaction) {
             let location = ShelfLocation(storeID: storeID, shelfID: shelf)
             do {
                 guard let read = try ShelfReader.readWhole(shelf, of: storeID, connection),
@@ -181,13 +180,18 @@ package struct ShelfImages: Sendable {
         return read.all
     }
 
-    /// The shelves that were read so far.
+    /// The shelves that were read so far, and the errors of the others.
     private final class ReadShelves: Sendable {
-        private let shelves = Mutex<[ShelfAddress]>([])
-        var all: [ShelfAddress] { shelves.withLock { $0 } }
+        private let state = Mutex<(shelves: [ShelfAddress], errors: [any Error])>(([], []))
+        var all: [ShelfAddress] { state.withLock { $0.shelves } }
+        var errors: [any Error] { state.withLock { $0.errors } }
 
-        func append(_ shelf: ShelfAddress) { shelves.withLock { $0.append(shelf) } }
+        func append(_ shelf: ShelfAddress) { state.withLock { $0.shelves.append(shelf) } }
+        func append(_ error: any Error) { state.withLock { $0.errors.append(error) } }
     }
+
+    /// The number of shelves that cannot be read after which a starting server reads no more.
+    private static let errorLimit = 16
 
     private func readLastUsed(until deadline: ContinuousClock.Instant, into read: ReadShelves) async throws {
         let shelves = try await database.longReads.perform(within: .shelf) { connection in
@@ -205,15 +209,19 @@ package struct ShelfImages: Sendable {
         await withTaskGroup(of: Void.self) { group in
             var rest = shelves[...]
             func readNext() {
-                guard ContinuousClock.now < deadline, memory.isHalfEmpty, let next = rest.popFirst() else { return }
-                // Without a shelf, the server works, too.
+                guard ContinuousClock.now < deadline, !Task.isCancelled, memory.isHalfEmpty,
+                    read.errors.count < Self.errorLimit, let next = rest.popFirst()
+                else { return }
+                // One shelf that cannot be read does not matter to the others.
                 group.addTask {
-                    guard (try? await memory.readImage(next.location)) == true else { return }
-                    read.append(next.address)
+                    do {
+                        if try await memory.readImage(next.location) { read.append(next.address) }
+                    } catch { read.append(error) }
                 }
             }
             for _ in 0..<Self.readsAtOnce { readNext() }
             for await _ in group { readNext() }
         }
+        if read.all.isEmpty, let error = read.errors.first { throw error }
     }
 }
