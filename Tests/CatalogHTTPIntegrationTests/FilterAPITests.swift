@@ -169,6 +169,26 @@ import TestSupport
         }
     }
 
+    /// Follows the links of pages of several shelves, which have no version, and returns the products; each page is read again and again.
+    private func pagesOfSeveral(_ client: any TestClient, _ first: String) async throws -> [String] {
+        var path: String? = first
+        var seen: [String] = []
+        while let next = path {
+            // The first answer reads the products, the second has them, and the third comes from the cache.
+            for _ in 0..<3 {
+                let again = try await get(client, next)
+                #expect(again.status == 200)
+                #expect(again.json["version"] == nil)
+            }
+            let response = try await get(client, next)
+            seen += skus(response.json)
+            path = response.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
+            let same = try await get(client, next, as: nil, [.ifNoneMatch: response.headers[.eTag]!])
+            #expect(same.status == 304)
+        }
+        return seen
+    }
+
     @Test("A page with descendants shows the shelves below, without a version, and its links keep them")
     func descendants() async throws {
         try await withServer { client, catalog in
@@ -180,21 +200,10 @@ import TestSupport
                 }
                 _ = try await catalog.place(SKU(id)!, on: below, in: store)
             }
-            var path: String? = Self.shelf + "/products?include=descendants&sort=price&limit=2&total=true"
-            var seen: [String] = []
-            while let next = path {
-                // The first answer reads the products, the second has them, and the third comes from the cache.
-                for _ in 0..<3 {
-                    let again = try await get(client, next)
-                    #expect(again.status == 200)
-                    #expect(again.json["version"] == nil)
-                }
-                let response = try await get(client, next)
-                seen += skus(response.json)
-                path = response.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
-                let same = try await get(client, next, as: nil, [.ifNoneMatch: response.headers[.eTag]!])
-                #expect(same.status == 304)
-            }
+            let seen = try await pagesOfSeveral(
+                client,
+                Self.shelf + "/products?include=descendants&sort=price&limit=2&total=true"
+            )
             #expect(seen == ["e", "c", "a", "d", "b"])
             let page = Self.shelf + "/products?include=descendants&sort=price&facets=brand&total=true"
             let before = try await get(client, page)
@@ -257,20 +266,7 @@ import TestSupport
             for query in ["", "?total=false"] {
                 #expect(try await skus(get(client, list + query).json) == ["a", "b", "c", "d", "e", "loose"])
             }
-            var path: String? = list + "?sort=price&limit=2&total=true"
-            var seen: [String] = []
-            while let next = path {
-                for _ in 0..<3 {
-                    let again = try await get(client, next)
-                    #expect(again.status == 200)
-                    #expect(again.json["version"] == nil)
-                }
-                let response = try await get(client, next)
-                seen += skus(response.json)
-                path = response.headers[.init("Link")!].map { String($0.dropFirst().prefix { $0 != ">" }) }
-                let same = try await get(client, next, as: nil, [.ifNoneMatch: response.headers[.eTag]!])
-                #expect(same.status == 304)
-            }
+            let seen = try await pagesOfSeveral(client, list + "?sort=price&limit=2&total=true")
             #expect(seen == ["e", "c", "a", "d", "b"])
             // A page without a sort in its query continues as what it is.
             let counted = try await get(client, list + "?facets=brand,in_stock&limit=3")
