@@ -25,13 +25,13 @@ package struct PostgresCatalog: Sendable {
     /// The default memory for shelves, their views and facets, in bytes.
     package static let shelfMemory = 256 << 20
 
-    /// - Parameter shelfMemory: the memory for shelves, their views and facets, in bytes.
+    /// - Parameter shelfMemory: the memory for shelves, their views and facets, and rendered products, in bytes.
     package init(_ database: Database, shelfMemory: Int = shelfMemory) {
         self.database = database
         compactionSignal = CompactionSignal()
         shelfStore = PostgresShelfStore(database: database)
         productStore = PostgresProductStore(database: database)
-        pages = PostgresPageStore(database: database, shelfMemory: shelfMemory)
+        pages = PostgresPageStore(database: database, shelfMemory: ShelfMemoryShares(limit: shelfMemory))
         diffs = PostgresDiffStore(pages: pages)
         orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         let customers = CustomerHashes(database)

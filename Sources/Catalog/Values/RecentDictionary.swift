@@ -1,17 +1,48 @@
 /// A dictionary whose entries have a limited total size, which evicts those that were not used recently.
 ///
-/// It has two generations of entries. When the newer one is full, it replaces the older one, whose entries are evicted;
-/// reading an entry moves it to the newer one. So the most recently used entries are always kept, up to half of the limit.
+/// Entries are in the order in which they were added, and each has a mark that it was used since then. A hand goes from older to newer entries,
+/// and begins again at the end. To evict an entry, it removes the marks that it passes, until it finds an entry without one. This is SIEVE
+/// (Zhang et al., “SIEVE is Simpler than LRU”, NSDI 2024): an entry that is used once leaves sooner than with LRU.
 ///
-/// - Complexity: O(1), amortized; evicting a generation is O(limit).
+/// - Complexity: O(1), amortized. Evicting an entry takes longer after many were used.
 public struct RecentDictionary<Key: Hashable, Value> {
     // Inlinable, because a generic dictionary that is not specialized takes three times as long.
-    @usableFromInline var newer: [Key: Value] = [:]
-    @usableFromInline var older: [Key: Value] = [:]
-    /// The size of the newer generation.
-    @usableFromInline var newerSize = 0
-    @usableFromInline let generationLimit: Int
+    @usableFromInline
+    struct Entry {
+        @usableFromInline let key: Key
+        @usableFromInline var value: Value
+        /// The number of the entry that was added before; `none` for the first one.
+        @usableFromInline var older: Int32
+        /// The number of the entry that was added after; `none` for the last one.
+        @usableFromInline var newer = RecentDictionary.none
+        @usableFromInline var isUsed: Bool
+
+        @inlinable
+        init(_ key: Key, _ value: Value, after older: Int32, isUsed: Bool) {
+            (self.key, self.value, self.older, self.isUsed) = (key, value, older, isUsed)
+        }
+    }
+
+    /// The entries by their numbers; nil for a number that is free.
+    @usableFromInline var slots: [Entry?] = []
+    @usableFromInline var freeNumbers: [Int32] = []
+    @usableFromInline var numbers: [Key: Int32] = [:]
+    @usableFromInline var oldest = none
+    @usableFromInline var newest = none
+    /// The entry at which the next eviction begins; `none` for the oldest one.
+    @usableFromInline var hand = none
+    @usableFromInline let limit: Int
     @usableFromInline let size: (Key, Value) -> Int
+
+    @usableFromInline static var none: Int32 { -1 }
+
+    @usableFromInline var evicted = 0
+    @usableFromInline var total = 0
+
+    /// The number of entries that were evicted.
+    public var evictions: Int { evicted }
+    /// The size of all entries.
+    public var totalSize: Int { total }
 
     /// - Parameters:
     ///   - limit: the maximum size of all entries, in bytes; at least 2. An entry that exceeds half of it is not kept.
@@ -19,63 +50,74 @@ public struct RecentDictionary<Key: Hashable, Value> {
     @inlinable
     public init(limit: Int, size: @escaping (Key, Value) -> Int) {
         precondition(limit >= 2)
-        generationLimit = limit / 2
+        self.limit = limit
         self.size = size
     }
 
-    /// The size of the older generation.
-    @usableFromInline var olderSize = 0
-    /// The number of entries that were evicted.
-    public private(set) var evictions = 0
-    /// The size of all entries.
-    public var totalSize: Int { newerSize + olderSize }
     /// The number of entries.
-    @inlinable public var count: Int { newer.count + older.count }
+    @inlinable public var count: Int { numbers.count }
 
     /// All entries, in no order. Reading them does not count as use.
-    @inlinable public var entries: [(key: Key, value: Value)] { newer.map { ($0, $1) } + older.map { ($0, $1) } }
+    @inlinable public var entries: [(key: Key, value: Value)] { slots.compactMap { $0.map { ($0.key, $0.value) } } }
 
-    /// The value of a key; reading it counts as use.
+    /// The value of a key; reading and replacing it count as use.
     @inlinable
     public subscript(key: Key) -> Value? {
         @inline(__always) mutating get {
-            if let value = newer[key] { return value }
-            guard let value = removeOlder(key) else { return nil }
-            insert(value, for: key)
-            return value
+            guard let number = numbers[key] else { return nil }
+            slots[Int(number)]!.isUsed = true
+            return slots[Int(number)]!.value
         }
         set {
-            _ = removeOlder(key)
-            if let newValue { insert(newValue, for: key) } else { removeNewer(key) }
+            let known = numbers[key]
+            if let known { remove(known) }
+            if let newValue { add(newValue, for: key, isUsed: known != nil) }
         }
     }
 
     @inlinable
-    mutating func insert(_ value: Value, for key: Key) {
+    mutating func add(_ value: Value, for key: Key, isUsed: Bool) {
         let added = size(key, value)
-        removeNewer(key)
-        guard added <= generationLimit else { return }
-        if newerSize + added > generationLimit { replaceOlder() }
-        newer[key] = value
-        newerSize += added
+        guard added <= limit / 2 else { return }
+        while total + added > limit { evict() }
+        let entry = Entry(key, value, after: newest, isUsed: isUsed)
+        let number: Int32
+        if let free = freeNumbers.popLast() {
+            number = free
+            slots[Int(number)] = entry
+        } else {
+            number = Int32(slots.count)
+            slots.append(entry)
+        }
+        if newest == Self.none { oldest = number } else { slots[Int(newest)]!.newer = number }
+        newest = number
+        numbers[key] = number
+        total += added
     }
 
-    @usableFromInline
-    mutating func replaceOlder() {
-        evictions += older.count
-        (older, olderSize) = (newer, newerSize)
-        (newer, newerSize) = ([:], 0)
+    /// - Precondition: there is an entry.
+    @inlinable
+    mutating func evict() {
+        var candidate = hand == Self.none ? oldest : hand
+        while slots[Int(candidate)]!.isUsed {
+            slots[Int(candidate)]!.isUsed = false
+            let newer = slots[Int(candidate)]!.newer
+            candidate = newer == Self.none ? oldest : newer
+        }
+        hand = candidate
+        remove(candidate)
+        evicted += 1
     }
 
     @inlinable
-    mutating func removeOlder(_ key: Key) -> Value? {
-        guard let removed = older.removeValue(forKey: key) else { return nil }
-        olderSize -= size(key, removed)
-        return removed
-    }
-
-    @inlinable
-    mutating func removeNewer(_ key: Key) {
-        if let removed = newer.removeValue(forKey: key) { newerSize -= size(key, removed) }
+    mutating func remove(_ number: Int32) {
+        let entry = slots[Int(number)]!
+        slots[Int(number)] = nil
+        freeNumbers.append(number)
+        numbers[entry.key] = nil
+        total -= size(entry.key, entry.value)
+        if entry.older == Self.none { oldest = entry.newer } else { slots[Int(entry.older)]!.newer = entry.newer }
+        if entry.newer == Self.none { newest = entry.older } else { slots[Int(entry.newer)]!.older = entry.older }
+        if hand == number { hand = entry.newer }
     }
 }

@@ -1,3 +1,4 @@
+package import CatalogJSON
 package import Telemetry
 
 extension CatalogAPI {
@@ -29,8 +30,8 @@ extension CatalogAPI {
         package var rejectionDelay: Duration = .milliseconds(500)
         /// The maximum size of the page cache in bytes; 0 disables it.
         package var pageCacheLimit = 32 << 20
-        /// The maximum size of the cache of rendered products in bytes.
-        package var fragmentCacheLimit = 32 << 20
+        /// The rendered products; copies of these options share them.
+        package var products = ProductFragments(limit: 32 << 20)
         /// The quota of each client; nil disables all limits per client.
         package var rateLimit: RateLimitPolicy?
         /// The clock of the quotas.

@@ -55,7 +55,7 @@ package struct CatalogAPI: HTTPResponder {
             cursors: cursors,
             observer: observer,
             cache: PageCache(limit: options.pageCacheLimit),
-            fragments: ProductFragments(limit: options.fragmentCacheLimit)
+            fragments: options.products
         )
         let groups: [any EndpointGroup] = [
             pages,

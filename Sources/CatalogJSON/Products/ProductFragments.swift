@@ -44,6 +44,9 @@ package final class ProductFragments: Sendable {
         fragments = SharedCache(limit: max(2, limit), largest: Self.largest) { $1.bytes.count + Self.overhead }
     }
 
+    /// The use of the memory.
+    package var use: CacheUse { fragments.use }
+
     subscript(key: Key) -> Fragment? {
         get { fragments[key] }
         set { fragments[key] = newValue }

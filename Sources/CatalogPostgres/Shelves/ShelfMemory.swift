@@ -53,7 +53,7 @@ final class ShelfMemory: Sendable {
     }
 
     private let database: Database
-    private let limit: Int
+    private let shares: ShelfMemoryShares
     private let hits = Atomic(0)
     private let shelves: SharedCache<ShelfLocation, Kept>
     /// The shelf that was read last of those that are too large for `shelves`.
@@ -66,23 +66,20 @@ final class ShelfMemory: Sendable {
     private let shownLoads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
 
-    /// - Parameter limit: the size of everything that is kept but one large shelf, in bytes: five eighths for shelves, an eighth for unions,
-    ///   a fifth for views, and the rest for facets.
-    init(_ database: Database, limit: Int) {
-        (self.database, self.limit) = (database, limit)
-        let ofShelves = limit / 8 * 5
-        largest = ofShelves / 2
-        shelves = SharedCache(limit: ofShelves, largest: largest) { $1.shelf.size }
-        let ofViews = limit / 5
-        views = SharedCache(limit: ofViews, largest: ofViews / 4) { 256 + $0.request.filter.size + $1.size }
-        let ofFacets = limit / 20
-        facets = SharedCache(limit: ofFacets, largest: ofFacets / 4) { 256 + $0.request.filter.size + $1.size }
+    init(_ database: Database, _ shares: ShelfMemoryShares) {
+        (self.database, self.shares) = (database, shares)
+        largest = shares.shelves / 2
+        shelves = SharedCache(limit: shares.shelves, largest: largest) { $1.shelf.size }
+        views = SharedCache(limit: shares.views, largest: shares.views / 4) { 256 + $0.request.filter.size + $1.size }
+        facets = SharedCache(limit: shares.facets, largest: shares.facets / 4) {
+            256 + $0.request.filter.size + $1.size
+        }
     }
 
     /// The use of the memory.
     var use: ShelfMemoryUse {
         var use = ShelfMemoryUse(
-            limit: limit,
+            limit: shares.limit,
             shelves: shelves.use,
             views: views.use,
             facets: facets.use,

@@ -9,10 +9,10 @@ struct PostgresPageStore: PageStore {
     let shelves: ShelfMemory
     let unions: ShelfUnions
 
-    init(database: Database, shelfMemory: Int) {
+    init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
-        shelves = ShelfMemory(database, limit: shelfMemory)
-        unions = ShelfUnions(shelves, limit: shelfMemory / 8)
+        shelves = ShelfMemory(database, shelfMemory)
+        unions = ShelfUnions(shelves, limit: shelfMemory.unions)
     }
 
     /// The use of the memory for shelves.

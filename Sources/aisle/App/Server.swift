@@ -75,6 +75,7 @@ struct Server {
         apiOptions.trustedProxies = settings.trustedProxies
         apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
         apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
+        apiOptions.products = ProductFragments(limit: ShelfMemoryShares(limit: settings.shelfMegabytes << 20).products)
         // Requests get 15 seconds, and a few more to be cancelled.
         let draining = Draining(
             state: apiOptions.drainState,
@@ -136,6 +137,7 @@ struct Server {
             let monitor = ServerMonitor(
                 startedAt: telemetry.startedAt,
                 catalog: catalog,
+                products: apiOptions.products,
                 live: live,
                 drainState: apiOptions.drainState,
                 connections: connections,

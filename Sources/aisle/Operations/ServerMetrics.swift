@@ -97,12 +97,12 @@ enum ServerMetrics {
         "aisle_shelf_memory_bytes",
         .gauge,
         labels: ["kind"],
-        "The size of shelves in memory, of unions of shelves, of their views, and of their facets."
+        "The size of shelves in memory, of unions of shelves, of their views and facets, and of rendered products."
     )
     static let shelfMemoryLimit = MetricDefinition(
         "aisle_shelf_memory_limit_bytes",
         .gauge,
-        "The limit of shelves, unions, views and facets together (AISLE_SHELF_MEMORY); one shelf and one union may be larger."
+        "The limit of all kinds together (AISLE_SHELF_MEMORY); one shelf and one union may be larger."
     )
     static let shelfHits = MetricDefinition(
         "aisle_shelf_hits_total",

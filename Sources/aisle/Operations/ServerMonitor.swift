@@ -11,6 +11,7 @@ internal import Telemetry
 /// Reads the state of a running server, and exports it together with the counted observations.
 final class ServerMonitor: Sendable {
     private let catalog: PostgresCatalog
+    private let products: ProductFragments
     private let live: LiveHub
     private let drainState: DrainState
     private let connections: ConnectionCount
@@ -42,6 +43,7 @@ final class ServerMonitor: Sendable {
     init(
         startedAt: Timestamp,
         catalog: PostgresCatalog,
+        products: ProductFragments,
         live: LiveHub,
         drainState: DrainState,
         connections: ConnectionCount,
@@ -52,6 +54,7 @@ final class ServerMonitor: Sendable {
     ) {
         self.startedAt = startedAt
         self.catalog = catalog
+        self.products = products
         self.live = live
         self.drainState = drainState
         self.connections = connections
@@ -69,11 +72,13 @@ final class ServerMonitor: Sendable {
     func state() async -> ServerState {
         async let readiness = catalog.database.readiness()
         async let resort = resortStatus()
+        var shelves = catalog.shelfMemoryUse
+        shelves.products = products.use
         return ServerState(
             readiness: await readiness,
             isDraining: drainState.isDraining,
             lanes: catalog.database.laneUses,
-            shelves: catalog.shelfMemoryUse,
+            shelves: shelves,
             replicas: catalog.database.replicas?.status ?? [],
             workers: catalog.database.workers?.status ?? [],
             streams: live.uses,
