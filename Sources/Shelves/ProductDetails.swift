@@ -1,12 +1,17 @@
 package import Catalog
 
-/// The values of a product that pages show, but no order, filter or facet compares, as bytes in an image.
+/// The values of a product that pages show, but no order, filter or facet compares, as bytes.
 ///
 ///     flags: UInt8 · number of packs: UInt32 · regular price: Int64
-///     texts, each with its length in bytes: UInt32: attributes, unit, amount, drained amount, barcode, address of the picture
+///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode, address of the picture
 ///
-/// A value that the flags exclude is missing.
-package struct ProductDetails {
+/// A value that the flags exclude is missing; without attributes, these are an empty object. A length has seven bits in each byte, the lowest
+/// first, and the highest bit of each byte but the last.
+package struct ProductDetails: Sendable, Hashable {
+    let bytes: [UInt8]
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
     private struct Flags: OptionSet {
         let rawValue: UInt8
 
@@ -16,7 +21,11 @@ package struct ProductDetails {
         static let isApproximate = Flags(rawValue: 8)
         static let barcode = Flags(rawValue: 16)
         static let image = Flags(rawValue: 32)
+        static let attributes = Flags(rawValue: 64)
+        static let packs = Flags(rawValue: 128)
     }
+
+    private static let noAttributes = "{}"
 
     /// The values as the database has them. Texts are in memory that the caller owns.
     package struct Source {
@@ -54,6 +63,43 @@ package struct ProductDetails {
         }
     }
 
+    package init(_ source: Source) {
+        var bytes: [UInt8] = []
+        Self.write(source, to: &bytes)
+        self.bytes = bytes
+    }
+
+    package init(_ product: Product) {
+        // The bytes of all texts, one after another.
+        var texts: [UInt8] = []
+        func added(_ text: String) -> Range<Int> {
+            let start = texts.count
+            texts.append(contentsOf: text.utf8)
+            return start..<texts.count
+        }
+        let (size, attributes) = (product.size, added(product.attributes))
+        let amount = size.map { added($0.amount.description) }
+        let unit = size.map { added($0.unit.rawValue) }
+        let drained = size?.drained.map { added($0.description) }
+        let (barcode, imageURL) = (product.barcode.map(added), product.imageURL.map(added))
+        self = texts.withUnsafeBytes { texts in
+            func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: texts[range]) }
+            return ProductDetails(
+                Source(
+                    regularPriceMinor: product.regularPriceMinor,
+                    amount: amount.map(part),
+                    unit: unit.map(part),
+                    packs: size.map { Int32($0.packs) },
+                    drained: drained.map(part),
+                    isApproximate: size?.isApproximate ?? false,
+                    barcode: barcode.map(part),
+                    imageURL: imageURL.map(part),
+                    attributes: part(attributes)
+                )
+            )
+        }
+    }
+
     /// Replaces bytes by those of a product's values.
     static func write(_ source: Source, to bytes: inout [UInt8]) {
         var flags: Flags = []
@@ -63,7 +109,12 @@ package struct ProductDetails {
             withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
         }
         func append(_ text: UnsafeRawBufferPointer) {
-            append(UInt32(text.count))
+            var rest = text.count
+            while rest > 127 {
+                bytes.append(UInt8(truncatingIfNeeded: rest) | 128)
+                rest >>= 7
+            }
+            bytes.append(UInt8(rest))
             bytes.append(contentsOf: text)
         }
         func append(_ text: UnsafeRawBufferPointer?, _ flag: Flags) {
@@ -71,12 +122,15 @@ package struct ProductDetails {
             flags.insert(flag)
             append(text)
         }
-        if let packs = source.packs { append(UInt32(packs)) }
+        if let packs = source.packs, packs != 1 {
+            flags.insert(.packs)
+            append(UInt32(packs))
+        }
         if let price = source.regularPriceMinor {
             flags.insert(.regularPrice)
             append(price)
         }
-        append(source.attributes)
+        if !source.attributes.elementsEqual(noAttributes.utf8) { append(source.attributes, .attributes) }
         if source.packs != nil, let unit = source.unit, let amount = source.amount {
             flags.insert(.size)
             if source.isApproximate { flags.insert(.isApproximate) }
@@ -89,61 +143,84 @@ package struct ProductDetails {
         bytes[0] = flags.rawValue
     }
 
-    /// Sets the values of a product; false if they are none.
-    package static func set(_ source: Source, in product: inout Product) -> Bool {
-        var bytes: [UInt8] = []
-        write(source, to: &bytes)
-        return bytes.withUnsafeBytes { read($0, into: &product) }
+    /// The values that bytes have.
+    private struct Parts {
+        var packs: UInt32 = 1
+        var regularPrice: Int64?
+        var attributes: UnsafeRawBufferPointer?
+        var unit: UnsafeRawBufferPointer?
+        var amount: UnsafeRawBufferPointer?
+        var drained: UnsafeRawBufferPointer?
+        var isApproximate: Bool
+        var barcode: UnsafeRawBufferPointer?
+        var imageURL: UnsafeRawBufferPointer?
+
+        /// Reads bytes; nil if they are damaged.
+        init?(_ bytes: UnsafeRawBufferPointer) {
+            var reader = MemoryReader(bytes)
+            guard let number: UInt8 = reader.value() else { return nil }
+            let flags = Flags(rawValue: number)
+            isApproximate = flags.contains(.isApproximate)
+            /// Reads a value into a property, if the flags have it; false if the bytes end.
+            func read<Value: BitwiseCopyable>(_ value: inout Value, _ flag: Flags) -> Bool {
+                guard flags.contains(flag) else { return true }
+                guard let found: Value = reader.value() else { return false }
+                value = found
+                return true
+            }
+            func read(_ text: inout UnsafeRawBufferPointer?, _ flag: Flags) -> Bool {
+                guard flags.contains(flag) else { return true }
+                var (count, shift): (UInt32, UInt32) = (0, 0)
+                while shift < 32 {
+                    guard let byte: UInt8 = reader.value() else { return false }
+                    count |= UInt32(byte & 127) << shift
+                    shift += 7
+                    if byte < 128 {
+                        text = reader.part(count)
+                        return text != nil
+                    }
+                }
+                return false
+            }
+            var price: Int64 = 0
+            guard read(&packs, .packs), read(&price, .regularPrice), read(&attributes, .attributes),
+                read(&unit, .size), read(&amount, .size), read(&drained, .drained), read(&barcode, .barcode),
+                read(&imageURL, .image), reader.isAtEnd
+            else { return nil }
+            if flags.contains(.regularPrice) { regularPrice = price }
+        }
     }
+
+    /// Whether bytes are divided into values.
+    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { Parts(bytes) != nil }
 
     /// Sets the values of a product; false if the bytes are damaged.
     static func read(_ bytes: UnsafeRawBufferPointer, into product: inout Product) -> Bool {
-        var reader = MemoryReader(bytes)
-        func text() -> String? {
-            guard let count: UInt32 = reader.value(), let part = reader.part(count) else { return nil }
-            return String(decoding: part, as: UTF8.self)
-        }
-        guard let number: UInt8 = reader.value() else { return false }
-        let flags = Flags(rawValue: number)
-        var packs: UInt32 = 1
-        if flags.contains(.size) {
-            guard let found: UInt32 = reader.value() else { return false }
-            packs = found
-        }
-        if flags.contains(.regularPrice) {
-            guard let price: Int64 = reader.value() else { return false }
-            product.regularPriceMinor = price
-        }
-        guard let attributes = text() else { return false }
-        product.attributes = attributes
-        if flags.contains(.size) {
-            guard let unit = text().flatMap({ MeasureUnit(rawValue: $0) }),
-                let amount = text().flatMap({ ExactDecimal($0) })
-            else { return false }
+        guard let parts = Parts(bytes) else { return false }
+        func text(_ part: UnsafeRawBufferPointer) -> String { String(decoding: part, as: UTF8.self) }
+        product.regularPriceMinor = parts.regularPrice
+        if let attributes = parts.attributes { product.attributes = text(attributes) }
+        if let unit = parts.unit, let amount = parts.amount {
+            guard let unit = MeasureUnit(rawValue: text(unit)), let amount = ExactDecimal(text(amount)) else {
+                return false
+            }
             var drained: ExactDecimal?
-            if flags.contains(.drained) {
-                guard let found = text().flatMap({ ExactDecimal($0) }) else { return false }
+            if let part = parts.drained {
+                guard let found = ExactDecimal(text(part)) else { return false }
                 drained = found
             }
-            let isApproximate = flags.contains(.isApproximate)
             let size = try? Size(
                 amount: amount,
                 unit: unit,
-                packs: Int(packs),
+                packs: Int(parts.packs),
                 drained: drained,
-                isApproximate: isApproximate
+                isApproximate: parts.isApproximate
             )
             guard let size else { return false }
             product.size = size
         }
-        if flags.contains(.barcode) {
-            guard let barcode = text() else { return false }
-            product.barcode = barcode
-        }
-        if flags.contains(.image) {
-            guard let address = text() else { return false }
-            product.imageURL = address
-        }
-        return reader.isAtEnd
+        product.barcode = parts.barcode.map(text)
+        product.imageURL = parts.imageURL.map(text)
+        return true
     }
 }

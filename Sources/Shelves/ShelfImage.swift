@@ -1,37 +1,26 @@
-package import Catalog
+internal import Catalog
 
-/// A shelf as bytes, which are stored and read at once: its table, and what pages show of its products beyond that.
+/// The table of a shelf as bytes, which are stored and read at once.
 ///
 /// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
 /// no image.
 ///
 ///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags: UInt32
 ///     one value per row: prices, unit prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
-///     ends, then bytes: skus, names, keys of names, positions, `ProductDetails` · brands and their keys · tags and their keys
+///     ends, then bytes: skus, names, keys of names, positions, details · brands and their keys · tags and their keys
 ///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
 ///     checksum of everything before: UInt64
 package struct ShelfImage: Sendable {
     package let table: ShelfTable
-    private let details: TextColumn
 
-    /// - Parameter details: those of each row.
     /// - Precondition: the table is that of a shelf, not of a union.
-    init(_ table: ShelfTable, _ details: TextColumn) {
-        precondition(table.positions.count == table.count && details.count == table.count)
-        (self.table, self.details) = (table, details)
+    package init(_ table: ShelfTable) {
+        precondition(table.positions.count == table.count)
+        self.table = table
     }
 
-    /// The approximate size of what the image has beyond its table, in bytes.
-    package var detailSize: Int { details.size }
-
-    /// Returns the product of a row; nil if the image is damaged.
-    package func product(_ row: Int) -> Product? {
-        var product = Product(table.values(row))
-        return details.withBytes(row) { ProductDetails.read($0, into: &product) } ? product : nil
-    }
-
-    /// The number of the layout of tables and details.
-    package static let format: UInt32 = 0x4153_0001
+    /// The number of the layout.
+    package static let format: UInt32 = 0x4153_0002
 
     // MARK: - Writing
 
@@ -58,7 +47,7 @@ package struct ShelfImage: Sendable {
         append(table.brands)
         append(table.tagSets)
         append(table.inStock.map { $0 ? 1 : 0 } as [UInt8])
-        for column in [table.skus, table.names, table.nameKeys, table.positions, details] { append(column) }
+        for column in [table.skus, table.names, table.nameKeys, table.positions, table.details] { append(column) }
         for texts in [table.brandTexts, table.tagTexts] {
             append(texts.texts)
             append(texts.keys)
@@ -124,9 +113,8 @@ package struct ShelfImage: Sendable {
         var stock: [UInt8] = []
         guard reader.read(&stock, rows) else { return nil }
         table.inStock = stock.map { $0 != 0 }
-        var details = TextColumn()
         guard reader.read(&table.skus, rows), reader.read(&table.names, rows), reader.read(&table.nameKeys, rows),
-            reader.read(&table.positions, rows), reader.read(&details, rows),
+            reader.read(&table.positions, rows), reader.read(&table.details, rows),
             reader.read(&table.brandTexts, brandCount), reader.read(&table.tagTexts, tagCount),
             reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
         else { return nil }
@@ -137,9 +125,10 @@ package struct ShelfImage: Sendable {
             table.brands.allSatisfy({ $0 == ShelfTable.none || $0 < brandCount }),
             table.tagSets.allSatisfy({ $0 < setCount }),
             table.tagSetValues.allSatisfy({ $0.allSatisfy { $0 < tagCount } }),
+            (0..<table.count).allSatisfy({ table.details.withBytes($0, ProductDetails.isValid) }),
             (1..<max(1, table.count)).allSatisfy({ table.compare($0 - 1, table, $0) < 0 })
         else { return nil }
-        return ShelfImage(table, details)
+        return ShelfImage(table)
     }
 }
 

@@ -40,6 +40,7 @@ extension ShelfTable {
     private func replacingValues(_ changes: [SKU: TableRow?], _ old: [SKU: Int]) -> ShelfTable? {
         guard old.count == changes.count else { return nil }
         var table = self
+        var newDetails: [Int: [UInt8]] = [:]
         var tagSetNumbers: [[UInt32]: UInt32]?
         var sizeNumbers: [BaseQuantity: UInt32]?
         for (sku, change) in changes {
@@ -69,6 +70,7 @@ extension ShelfTable {
             }
             // An assignment copies the column, so equal values are not assigned.
             let unitPrice = change.approximateUnitPrice
+            if !details.isEqual(row, change.details.bytes) { newDetails[row] = change.details.bytes }
             if table.brands[row] != brand { table.brands[row] = brand }
             if table.sizes[row] != size { table.sizes[row] = size }
             if table.price(row) != change.priceMinor { table.prices[row] = change.priceMinor ?? Self.noPrice }
@@ -82,6 +84,7 @@ extension ShelfTable {
                 table.modified[row] = change.modifiedAt.microseconds
             }
         }
+        if !newDetails.isEmpty { table.details = details.replacing(newDetails) }
         return table
     }
 
@@ -210,6 +213,7 @@ extension ShelfTable {
         skus = gathered(\.skus)
         names = gathered(\.names)
         nameKeys = gathered(\.nameKeys)
+        details = gathered(\.details)
         if hasPositions { positions = gathered(\.positions) }
         prices = gathered(\.prices)
         unitPrices = gathered(\.unitPrices)

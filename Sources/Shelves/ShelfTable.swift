@@ -1,10 +1,10 @@
 package import Catalog
 
-/// A shelf in memory: the values of its products that orders, filters and facets compare, as columns.
+/// A shelf in memory: the values of its products as columns.
 ///
 /// Rows are in the order of names and then skus. So each other order is a stable sort of the row numbers, and a tie-break compares row numbers.
 /// A table is immutable for its users: changes produce another table, which shares the columns that did not change.
-/// It takes about 170 bytes per product with names of 25 bytes.
+/// It takes about 200 bytes per product with names of 25 bytes.
 package struct ShelfTable: Sendable {
     // MARK: - One value per row
 
@@ -13,6 +13,8 @@ package struct ShelfTable: Sendable {
     var nameKeys = TextColumn()
     /// The keys of the manual order; empty in a union of shelves.
     var positions = TextColumn()
+    /// The bytes of `ProductDetails`.
+    var details = TextColumn()
     /// `noPrice` for products without a price.
     var prices: [Int64] = []
     /// The approximate orders of unit prices; 0 for products without one.
@@ -49,7 +51,8 @@ package struct ShelfTable: Sendable {
 
     /// The size in memory, in bytes, including columns that the table shares with others.
     package var size: Int {
-        let texts = skus.size + names.size + nameKeys.size + positions.size + brandTexts.size + tagTexts.size
+        let texts =
+            skus.size + names.size + nameKeys.size + positions.size + details.size + brandTexts.size + tagTexts.size
         let numbers =
             8 * (prices.capacity + unitPrices.capacity + popularities.capacity + created.capacity + modified.capacity)
         let references = 4 * (sizes.capacity + brands.capacity + tagSets.capacity) + inStock.capacity
@@ -63,7 +66,7 @@ package struct ShelfTable: Sendable {
 
     /// The bytes of an array's header and of the allocator.
     static let arrayOverhead = 48
-    private static let arrayCount = 27
+    private static let arrayCount = 29
 
     package func sku(_ row: Int) -> SKU { SKU(stored: skus.text(row)) }
     package func name(_ row: Int) -> String { names.text(row) }
@@ -98,8 +101,25 @@ package struct ShelfTable: Sendable {
             inStock: inStock[row],
             createdAt: Timestamp(microseconds: created[row]),
             modifiedAt: Timestamp(microseconds: modified[row]),
-            position: positions.count == 0 ? [] : Array(positions[row])
+            position: positions.count == 0 ? [] : Array(positions[row]),
+            details: ProductDetails(bytes: Array(details[row]))
         )
+    }
+
+    /// Returns the product of a row; nil if its details are damaged.
+    package func product(_ row: Int) -> Product? {
+        var product = Product(
+            sku: sku(row),
+            name: names.text(row),
+            brand: brands[row] == Self.none ? nil : brandTexts[Int(brands[row])].text,
+            priceMinor: price(row),
+            popularity: Popularity(log2: popularities[row]),
+            inStock: inStock[row],
+            tags: tagSetValues[Int(tagSets[row])].map { tagTexts[Int($0)].text },
+            createdAt: Timestamp(microseconds: created[row]),
+            modifiedAt: Timestamp(microseconds: modified[row])
+        )
+        return details.withBytes(row) { ProductDetails.read($0, into: &product) } ? product : nil
     }
 
     func price(_ row: Int) -> Int64? { prices[row] == Self.noPrice ? nil : prices[row] }

@@ -25,8 +25,13 @@ package final class ShelfTableBuilder {
         /// Microseconds since 1970.
         package var modifiedAt: Int64
         package var position: UnsafeRawBufferPointer
-        /// The values that pages show beyond these; nil for a table without them.
-        package var details: ProductDetails.Source?
+        /// The values that only pages show.
+        package var details: Details
+
+        package enum Details {
+            case source(ProductDetails.Source)
+            case bytes(ProductDetails)
+        }
 
         package init(
             sku: UnsafeRawBufferPointer,
@@ -43,7 +48,7 @@ package final class ShelfTableBuilder {
             createdAt: Int64,
             modifiedAt: Int64,
             position: UnsafeRawBufferPointer,
-            details: ProductDetails.Source? = nil
+            details: Details
         ) {
             self.sku = sku
             self.name = name
@@ -65,7 +70,6 @@ package final class ShelfTableBuilder {
 
     /// The rows in the order in which they came. Their brands and sizes are numbers in the lists below.
     private var unsorted = ShelfTable()
-    private var details = TextColumn()
     private var detailBytes: [UInt8] = []
     private var brands: [CollatedText] = []
     private var sizes: [BaseQuantity] = []
@@ -121,14 +125,16 @@ package final class ShelfTableBuilder {
         unsorted.inStock.append(row.inStock)
         unsorted.created.append(row.createdAt)
         unsorted.modified.append(row.modifiedAt)
-        if let source = row.details {
+        switch row.details {
+        case .source(let source):
             ProductDetails.write(source, to: &detailBytes)
-            details.append(detailBytes)
+            unsorted.details.append(detailBytes)
+        case .bytes(let details): unsorted.details.append(details.bytes)
         }
     }
 
     /// Appends a product.
-    func append(_ row: TableRow, details: ProductDetails.Source? = nil) {
+    func append(_ row: TableRow) {
         // The bytes of all texts and keys, one after another.
         var bytes: [UInt8] = []
         func added(_ other: some Sequence<UInt8>) -> Range<Int> {
@@ -166,7 +172,7 @@ package final class ShelfTableBuilder {
                     createdAt: row.createdAt.microseconds,
                     modifiedAt: row.modifiedAt.microseconds,
                     position: part(position),
-                    details: details
+                    details: .bytes(row.details)
                 ),
                 tags: { row.tags },
                 size: { row.size! }
@@ -190,23 +196,14 @@ package final class ShelfTableBuilder {
     ///
     /// - Precondition: each sku occurs once.
     /// - Complexity: O(*n*), and O(*k* log *k*) for *k* names with equal beginnings.
-    package func table() -> ShelfTable { table(order()) }
-
-    /// Returns the table with what pages show.
-    ///
-    /// - Precondition: as `table`; each row has details.
-    /// - Complexity: as `table`.
-    package func image() -> ShelfImage {
+    package func table() -> ShelfTable {
         let order = order()
-        return ShelfImage(table(order), details.gathered(order))
-    }
-
-    private func table(_ order: [UInt32]) -> ShelfTable {
         var sorted = ShelfTable()
         sorted.skus = unsorted.skus.gathered(order)
         sorted.names = unsorted.names.gathered(order)
         sorted.nameKeys = unsorted.nameKeys.gathered(order)
         sorted.positions = unsorted.positions.gathered(order)
+        sorted.details = unsorted.details.gathered(order)
         func gathered<Value>(_ column: [Value]) -> [Value] { order.map { column[Int($0)] } }
         sorted.prices = gathered(unsorted.prices)
         sorted.unitPrices = gathered(unsorted.unitPrices)

@@ -1,6 +1,6 @@
 package import Catalog
 
-/// The values of a product on a shelf that orders, filters and facets compare.
+/// The values of a product on a shelf.
 package struct TableRow: Sendable, Hashable {
     package var sku: SKU
     package var name: CollatedText
@@ -15,6 +15,8 @@ package struct TableRow: Sendable, Hashable {
     package var modifiedAt: Timestamp
     /// The ordering key in the shelf's manual order.
     package var position: [UInt8]
+    /// The values that only pages show.
+    package var details: ProductDetails
 
     package init(
         sku: SKU,
@@ -27,7 +29,8 @@ package struct TableRow: Sendable, Hashable {
         inStock: Bool,
         createdAt: Timestamp,
         modifiedAt: Timestamp,
-        position: [UInt8]
+        position: [UInt8],
+        details: ProductDetails
     ) {
         self.sku = sku
         self.name = name
@@ -40,6 +43,7 @@ package struct TableRow: Sendable, Hashable {
         self.createdAt = createdAt
         self.modifiedAt = modifiedAt
         self.position = position
+        self.details = details
     }
 }
 
@@ -58,27 +62,11 @@ extension TableRow {
         createdAt = product.createdAt
         modifiedAt = product.modifiedAt
         self.position = position
+        details = ProductDetails(product)
     }
 
     /// The approximate order of the unit price; 0 without one.
     var approximateUnitPrice: UInt64 { ShelfTable.approximateUnitPrice(priceMinor, size) }
-}
-
-extension Product {
-    /// Creates a product without what only pages show: its size, among others.
-    package init(_ row: TableRow) {
-        self.init(
-            sku: row.sku,
-            name: row.name.text,
-            brand: row.brand?.text,
-            priceMinor: row.priceMinor,
-            popularity: row.popularity,
-            inStock: row.inStock,
-            tags: row.tags.map(\.text),
-            createdAt: row.createdAt,
-            modifiedAt: row.modifiedAt
-        )
-    }
 }
 
 extension ShelfTable {

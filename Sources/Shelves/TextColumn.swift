@@ -56,6 +56,22 @@ struct TextColumn: Sendable {
         return column
     }
 
+    /// Returns the column with other bytes in some rows.
+    ///
+    /// - Complexity: O(*n*).
+    func replacing(_ rows: [Int: [UInt8]]) -> TextColumn {
+        var column = TextColumn()
+        column.reserve(count, bytes: arena.count + rows.values.reduce(0) { $0 + $1.count })
+        var start = 0
+        for (row, bytes) in rows.sorted(by: { $0.key < $1.key }) {
+            column.append(start..<row, of: self)
+            column.append(bytes)
+            start = row + 1
+        }
+        column.append(start..<count, of: self)
+        return column
+    }
+
     /// Runs a body with the bytes of a row.
     func withBytes<Result>(_ row: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         arena.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[range(row)])) }
@@ -69,6 +85,9 @@ struct TextColumn: Sendable {
             return memcmp(x, y, own.count) == 0
         }
     }
+
+    /// Whether a row has these bytes.
+    func isEqual(_ row: Int, _ bytes: [UInt8]) -> Bool { bytes.withUnsafeBytes { isEqual(row, $0) } }
 
     /// Returns the row of each text that is in the column.
     ///

@@ -78,8 +78,7 @@ import Testing
         let unnamed = try Regex("(FROM|JOIN)\\s+(\(all.joined(separator: "|")))\\b")
         let statements = [
             ShelfLookup.versionsOfStore, ShelfLookup.oneHead, ShelfLookup.oneVersion, ShelfLookup.oneStore,
-            ShelfReadStatements.latest, ShelfReadStatements.whole, ShelfReadStatements.products,
-            ShelfReadStatements.position,
+            ShelfReadStatements.latest, ShelfReadStatements.whole, ShelfReadStatements.position,
         ]
         for statement in statements {
             let found = try #require(tables.sql(statement.sql), "\(statement.sql)")

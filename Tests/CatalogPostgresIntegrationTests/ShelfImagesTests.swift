@@ -239,8 +239,8 @@ import Testing
 }
 
 @Suite struct ImageQueueTests {
-    private static func entry(_ number: Int32, _ image: ShelfImage? = nil) -> ImageQueue.Entry {
-        ImageQueue.Entry(location: ShelfLocation(storeID: 1, shelfID: number), image: image.map { (1, $0) })
+    private static func entry(_ number: Int32) -> ImageQueue.Entry {
+        ImageQueue.Entry(location: ShelfLocation(storeID: 1, shelfID: number))
     }
 
     @Test("Each shelf waits once, in the order of entry, and not again before the interval has passed")
@@ -278,55 +278,5 @@ import Testing
         var count = 0
         while queue.next(at: now) != nil { count += 1 }
         #expect(count == ImageQueue.limit)
-    }
-
-    @Test("Images wait up to a limit of their size; other shelves wait without theirs")
-    func sizeLimit() throws {
-        let attributes = [UInt8](repeating: 0x20, count: 1000)
-        let image = try attributes.withUnsafeBytes { text in
-            let none = UnsafeRawBufferPointer(start: nil, count: 0)
-            let builder = ShelfTableBuilder(rows: 1)
-            let details = ProductDetails.Source(
-                regularPriceMinor: nil,
-                amount: nil,
-                unit: nil,
-                packs: nil,
-                drained: nil,
-                isApproximate: false,
-                barcode: nil,
-                imageURL: nil,
-                attributes: text
-            )
-            try builder.append(
-                ShelfTableBuilder.Row(
-                    sku: text,
-                    name: text,
-                    nameKey: text,
-                    brand: nil,
-                    brandKey: nil,
-                    tags: none,
-                    priceMinor: nil,
-                    quantity: nil,
-                    dimension: nil,
-                    popularity: 0,
-                    inStock: true,
-                    createdAt: 0,
-                    modifiedAt: 0,
-                    position: text,
-                    details: details
-                ),
-                tags: { [] },
-                size: { throw PostgresError(.decoding, "a size was read") }
-            )
-            return builder.image()
-        }
-        #expect(image.detailSize >= 1000)
-        var queue = ImageQueue(sizeLimit: 2 * image.detailSize)
-        let now = ContinuousClock.now
-        for number in 1...3 as ClosedRange<Int32> { queue.insert(Self.entry(number, image), at: now) }
-        #expect((0..<2).map { _ in queue.next(at: now)?.image != nil } == [true, true])
-        // Taken images make room.
-        queue.insert(Self.entry(4, image), at: now)
-        #expect((0..<2).map { _ in queue.next(at: now)?.image != nil } == [false, true])
     }
 }

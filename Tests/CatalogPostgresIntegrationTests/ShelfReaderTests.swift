@@ -28,6 +28,8 @@ import Testing
         let followed: ShelfSnapshot?
         /// The image with the changes since; nil if it must be read as a whole.
         let image: ShelfSnapshot?
+        /// Whether products changed since the image.
+        let isChangedImage: Bool
         let products: [Product]
 
         /// Whether all are of one version, with the same products.
@@ -37,11 +39,10 @@ import Testing
                     $0.map { $0.version == whole.version && rows($0) == rows(whole) } ?? true
                 })
             else { return false }
-            let changed = followed?.shown?.changes.products ?? [:]
-            guard products.allSatisfy({ changed[$0.sku] ?? $0 == $0 }) else { return false }
-            return [whole.shown, image?.shown].compactMap { $0 }.allSatisfy { shown in
-                let lookup = shown.lookup(products.map(\.sku))
-                return products.allSatisfy { lookup($0.sku) == $0 }
+            return products.allSatisfy { product in
+                [whole, followed, image].allSatisfy { shelf in
+                    shelf.map { $0.table.row(of: product.sku).flatMap($0.table.product) == product } ?? true
+                }
             }
         }
 
@@ -57,10 +58,12 @@ import Testing
         _ catalog: PostgresCatalog
     ) async throws -> Reading {
         return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
+            let image = try Self.latest(after: nil, shelf, connection)
             return Reading(
                 whole: try ShelfReader.readWhole(shelf, of: 1, connection)!,
-                followed: try snapshot.flatMap { try Self.latest(after: $0, shelf, connection) },
-                image: try Self.latest(after: nil, shelf, connection),
+                followed: try snapshot.flatMap { try Self.latest(after: $0, shelf, connection)?.shelf },
+                image: image?.shelf,
+                isChangedImage: (image?.changeCount ?? 0) > 0,
                 products: try Self.products(shelf, connection)
             )
         }
@@ -71,7 +74,7 @@ import Testing
         after known: ShelfSnapshot?,
         _ shelf: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> ShelfSnapshot? {
+    ) throws -> ShelfReader.Found? {
         let location = ShelfLocation(storeID: 1, shelfID: shelf)
         let query = ShelfReader.latestQuery(after: known, location, readsImage: known == nil)
         return try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }.shelf(
@@ -79,16 +82,19 @@ import Testing
         )
     }
 
-    /// Reads the products of a shelf by their keys, as pages do.
+    /// Reads the products of a shelf, with their scores on it, from their rows.
     private static func products(_ shelf: Int32, _ connection: isolated PostgresConnection) throws -> [Product] {
-        let skus = try connection.query(
-            "SELECT sku FROM placement WHERE store_id = 1 AND shelf_id = $1",
-            [.int4(shelf)]
-        ) {
-            try $0.map { try $0.text(0) }
+        let query: PostgresStatement = """
+            SELECT \(ProductRow.columns("r")), p.popularity_log2 FROM placement p
+            JOIN product r ON r.store_id = p.store_id AND r.sku = p.sku WHERE p.store_id = 1 AND p.shelf_id = $1
+            """
+        return try connection.query(query, [.int4(shelf)]) {
+            try $0.map { row in
+                var product = try ProductRow.read(row)
+                product.popularity = Popularity(log2: try row.float8(ProductColumn.read.count + 1))
+                return product
+            }
         }
-        let query: [PostgresValue] = [.int4(1), .int4(shelf), .textArray(skus)]
-        return try connection.query(ShelfReadStatements.products, query) { try $0.map { try ProductRow.read($0) } }
     }
 
     private static func shelves(_ catalog: PostgresCatalog) async throws -> [Int32] {
@@ -112,11 +118,11 @@ import Testing
                 if round % 3 == 0 {
                     for shelf in shelves {
                         let location = ShelfLocation(storeID: 1, shelfID: shelf)
-                        let wasCurrent = try await Self.read(shelf, following: nil, catalog).image?.shown?.changes
-                            .rows.isEmpty
+                        let before = try await Self.read(shelf, following: nil, catalog)
+                        let wasCurrent = before.image != nil && !before.isChangedImage
                         let entry = ImageQueue.Entry(location: location)
                         let written = try await ShelfImages(catalog).write(entry, at: .now())
-                        #expect(written != nil || wasCurrent == true)
+                        #expect(written != nil || wasCurrent)
                     }
                 }
                 let kind = ShelfWrites.Kind.allCases[round % ShelfWrites.Kind.allCases.count]
@@ -127,7 +133,7 @@ import Testing
                     #expect(reading.agrees, "\(kind), shelf \(shelf), round \(round)")
                     snapshots[shelf] = reading.whole
                     if reading.image != nil { images += 1 }
-                    if reading.image?.shown?.changes.rows.isEmpty == false { changedImages += 1 }
+                    if reading.isChangedImage { changedImages += 1 }
                     if reading.followed != nil, round % 3 == 0 { #expect(reading.image != nil, "\(kind)") }
                     guard let old, old.version != reading.whole.version else { continue }
                     if reading.followed == nil { whole[kind, default: 0] += 1 } else { followed[kind, default: 0] += 1 }
@@ -215,10 +221,9 @@ import Testing
             ) { try $0.first { try $0.int8(0) } }
             guard version == head.state.version else { return false }
             let skus = try SQLOrder.ids(head, sort, connection).prefix(20)
-            let products = try connection.query(ShelfReadStatements.products, ids + [.textArray(Array(skus))]) {
-                try $0.map { try ProductRow.read($0) }
-            }
-            #expect(page.products == products, "\(shelf) by \(sort)")
+            let products = try Self.products(head.location.shelfID, connection)
+            let bySKU = Dictionary(uniqueKeysWithValues: products.map { ($0.sku.text, $0) })
+            #expect(page.products == skus.map { bySKU[$0] }, "\(shelf) by \(sort)")
             return true
         }
     }

@@ -140,7 +140,7 @@ enum FuzzTarget: String, CaseIterable {
         withUnsafeBytes(of: ShelfImage.checksum(bytes)) { image.append(contentsOf: $0) }
         if let image = image.withUnsafeBytes({ ShelfImage($0) }) {
             Self.use(image.table)
-            for row in 0..<image.table.count { _ = image.product(row) }
+            for row in 0..<image.table.count { _ = image.table.product(row) }
         }
 
         var rest = bytes[...]
@@ -170,6 +170,7 @@ enum FuzzTarget: String, CaseIterable {
                 )
                 product.popularity = Popularity(log2: [-.infinity, 0, -0.0, 1.5][next(4)])
                 product.inStock = next(3) > 0
+                product.barcode = [nil, "4000000000001"][next(2)]
                 product.tags = Array(["a", "b", "c"].prefix(next(4)))
                 product.createdAt = Timestamp(microseconds: Int64(next(3)))
                 let position = PathKey([Int64(next(256)), Int64(sku.text.dropFirst())!]).bytes
@@ -197,7 +198,7 @@ enum FuzzTarget: String, CaseIterable {
                 currency: currency
             )
         )
-        precondition(view.rows.map { table.sku(Int($0)) } == expected.map(\.product.sku))
+        precondition(view.rows.map { table.product(Int($0)) } == expected.map(\.product))
         precondition(table.facets([.price], filter, in: currency).total == expected.count)
     }
 

@@ -29,47 +29,8 @@ struct RandomShelf {
     var rows: [TableRow] { listings.map(Self.row) }
     var products: [SKU: Product] { Dictionary(uniqueKeysWithValues: listings.map { ($0.product.sku, $0.product) }) }
 
-    /// Runs a body with what pages show of a product, as the database has it.
-    static func withDetails<Result>(of product: Product, _ body: (ProductDetails.Source) -> Result) -> Result {
-        let size = product.size
-        let texts = [
-            product.attributes, size?.amount.description, size?.unit.rawValue, size?.drained?.description,
-            product.barcode,
-            product.imageURL,
-        ]
-        let bytes = texts.map { $0.map { Array($0.utf8) } }
-        let all = bytes.flatMap { $0 ?? [] }
-        return all.withUnsafeBytes { memory in
-            var end = 0
-            let parts = bytes.map { text -> UnsafeRawBufferPointer? in
-                guard let text else { return nil }
-                end += text.count
-                return UnsafeRawBufferPointer(rebasing: memory[(end - text.count)..<end])
-            }
-            return body(
-                ProductDetails.Source(
-                    regularPriceMinor: product.regularPriceMinor,
-                    amount: parts[1],
-                    unit: parts[2],
-                    packs: size.map { Int32($0.packs) },
-                    drained: parts[3],
-                    isApproximate: size?.isApproximate ?? false,
-                    barcode: parts[4],
-                    imageURL: parts[5],
-                    attributes: parts[0]!
-                )
-            )
-        }
-    }
-
-    /// Returns the image of products, as it is made of rows of the database.
-    static func image(_ listings: [Listing]) -> ShelfImage {
-        let builder = ShelfTableBuilder(rows: listings.count)
-        for listing in listings {
-            withDetails(of: listing.product) { builder.append(row(listing), details: $0) }
-        }
-        return builder.image()
-    }
+    /// Returns the image of products.
+    static func image(_ listings: [Listing]) -> ShelfImage { ShelfImage(ShelfTable(listings.map(row))) }
 
     static func row(_ listing: Listing) -> TableRow { TableRow(listing.product, position: listing.position, key: key) }
 

@@ -32,6 +32,18 @@ import Testing
         #expect((0..<4).map { column.number($0, at: 0) } == [0, 1 << 56, 128 << 56, 0x0102_0304_0506_0708])
     }
 
+    @Test("Some rows get other bytes, the others keep theirs")
+    func replacing() {
+        let column = Self.column(Self.texts)
+        for rows in [[:], [0: [9]], [3: [], 4: [5, 6, 7]], [Self.texts.count - 1: [1]]] as [[Int: [UInt8]]] {
+            let replaced = column.replacing(rows)
+            #expect(
+                (0..<replaced.count).map { Array(replaced[$0]) }
+                    == Self.texts.indices.map { rows[$0] ?? Self.texts[$0] }
+            )
+        }
+    }
+
     @Test("Rows of another column are appended as they are")
     func appending() {
         let source = Self.column(Self.texts)

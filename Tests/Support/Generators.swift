@@ -35,6 +35,8 @@ extension Product {
             brand: brands.randomElement(using: &generator)!,
             priceMinor: prices.randomElement(using: &generator)!,
             size: size,
+            barcode: [nil, "4006381333931"].randomElement(using: &generator)!,
+            attributes: ["{}", #"{"origin": "HR"}"#].randomElement(using: &generator)!,
             popularity: [Popularity.none, Popularity(log2: 1), Popularity(log2: 1.5), Popularity(log2: -0.333333)]
                 .randomElement(using: &generator)!,
             inStock: Int.random(in: 0..<4, using: &generator) > 0,

@@ -6,17 +6,11 @@ package protocol PageItems: Sendable {
     ///   - modifiedAt: identifies the product's state, apart from its popularity.
     /// - Returns: false if the receiver needs the whole product; it was not added.
     mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool
-    /// Whether the receiver already has this state of a product.
-    func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool
     /// Adds a product.
     mutating func add(_ product: Product)
-    /// The UTC day that the items are shown for; 0 if they do not depend on it. Items of the same products, rules and day are equal.
-    var day: Int { get }
 }
 
 extension [Product]: PageItems {
     package func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool { false }
-    package func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool { false }
     package mutating func add(_ product: Product) { append(product) }
-    package var day: Int { 0 }
 }

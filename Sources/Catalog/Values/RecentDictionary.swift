@@ -63,16 +63,20 @@ public struct RecentDictionary<Key: Hashable, Value> {
     /// The value of a key; reading and replacing it count as use.
     @inlinable
     public subscript(key: Key) -> Value? {
-        @inline(__always) mutating get {
-            guard let number = numbers[key] else { return nil }
-            slots[Int(number)]!.isUsed = true
-            return slots[Int(number)]!.value
-        }
+        @inline(__always) mutating get { value(key) }
         set {
             let known = numbers[key]
             if let known { remove(known) }
             if let newValue { add(newValue, for: key, isUsed: known != nil) }
         }
+    }
+
+    // A getter copies the dictionary, with all its reference counts, where a method does not.
+    @inlinable @inline(__always)
+    mutating func value(_ key: Key) -> Value? {
+        guard let number = numbers[key] else { return nil }
+        slots[Int(number)]!.isUsed = true
+        return slots[Int(number)]!.value
     }
 
     @inlinable

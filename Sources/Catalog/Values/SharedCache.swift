@@ -48,7 +48,7 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
     public subscript(key: Key) -> Value? {
         get {
             let key = HashedKey(key)
-            return part(key).entries.withLock { $0[key] }
+            return part(key).entries.withLock { $0.value(key) }
         }
         set {
             let key = HashedKey(key)

@@ -10,8 +10,13 @@ package struct DeploymentKey: Sendable {
 
     /// The codec of cursors signed with HMAC-SHA-256.
     package var cursors: CursorCodec {
-        let key = key
-        return CursorCodec { bytes in Array(HMAC<SHA256>.authenticationCode(for: bytes, using: key)) }
+        // Copies of a code that has begun do not read the key again.
+        let begun = HMAC<SHA256>(key: key)
+        return CursorCodec { bytes in
+            var code = begun
+            code.update(data: bytes)
+            return Array(code.finalize())
+        }
     }
 
     /// The purpose of a derived secret; it separates key domains.

@@ -26,7 +26,9 @@ final class EventLoopExecutor: TaskExecutor {
 
     /// Starts a task on the event loop.
     func run(_ body: @escaping @Sendable () async -> Void) {
-        EventLoopNumber.$current.withValue(number) { _ = Task(executorPreference: self, operation: body) }
+        CurrentEventLoop.$value.withValue(CurrentEventLoop(number: number, executor: self)) {
+            _ = Task(executorPreference: self, operation: body)
+        }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {

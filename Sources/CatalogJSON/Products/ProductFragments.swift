@@ -65,15 +65,11 @@ package struct RenderedProducts: PageItems {
         self.fragments = fragments
     }
 
-    package var day: Int { presentation.day }
-
     package mutating func addKnown(_ sku: SKU, modifiedAt: Timestamp, popularity: Popularity) -> Bool {
         guard let fragment = fragment(sku, modifiedAt) else { return false }
         append(fragment, popularity)
         return true
     }
-
-    package func knows(_ sku: SKU, modifiedAt: Timestamp) -> Bool { fragment(sku, modifiedAt) != nil }
 
     /// Returns the fragment of a product's state.
     private func fragment(_ sku: SKU, _ modifiedAt: Timestamp) -> ProductFragments.Fragment? {

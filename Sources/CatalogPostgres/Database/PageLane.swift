@@ -31,7 +31,7 @@ final class PageLane: Sendable {
     /// The pipeline of the current event loop; elsewhere, each of them in turn.
     var current: PostgresPipeline {
         if pipelines.count == 1 { return pipelines[0] }
-        let number = EventLoopNumber.current ?? next.wrappingAdd(1, ordering: .relaxed).oldValue
+        let number = CurrentEventLoop.value?.number ?? next.wrappingAdd(1, ordering: .relaxed).oldValue
         return pipelines[Int(UInt(bitPattern: number) % UInt(pipelines.count))]
     }
 

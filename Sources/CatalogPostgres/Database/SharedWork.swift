@@ -1,3 +1,4 @@
+internal import Platform
 internal import Synchronization
 
 /// Work for several callers: those who need the same result wait together for one task.
@@ -49,7 +50,10 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if state.departed.remove(caller) != nil { return true }
             if state.running[key] == nil {
                 let id = state.newID()
-                state.running[key] = Running(id: id, task: Task { await run(key, id, work) })
+                // On the caller's event loop, no thread has to wake another one at the end.
+                let executor = CurrentEventLoop.value?.executor
+                let task = Task(executorPreference: executor) { await self.run(key, id, work) }
+                state.running[key] = Running(id: id, task: task)
             }
             state.running[key]!.waiting[caller] = continuation
             return false

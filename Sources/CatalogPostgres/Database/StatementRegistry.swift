@@ -67,7 +67,6 @@ enum StatementRegistry {
         ("SortKeyStatements.texts", [SortKeyStatements.texts]),
         ("ShelfReadStatements.whole", [ShelfReadStatements.whole]),
         ("ShelfReadStatements.some", [ShelfReadStatements.some]),
-        ("ShelfReadStatements.products", [ShelfReadStatements.products]),
         ("ShelfReadStatements.position", [ShelfReadStatements.position]),
         ("ShelfReadStatements.latest", [ShelfReadStatements.latest]),
         ("ShelfImageStatements.state", [ShelfImageStatements.state]),

@@ -1,6 +1,5 @@
 internal import Catalog
 internal import DequeModule
-internal import Shelves
 
 /// The shelves whose images this server should store, because it read them without an image or with many changes since then, or because they
 /// change while they are in memory.
@@ -8,8 +7,6 @@ struct ImageQueue {
     /// A shelf that waits.
     struct Entry {
         let location: ShelfLocation
-        /// The image and its version; nil if the shelf must be read again.
-        var image: (version: Int64, image: ShelfImage)?
         /// Whether the stored image cannot be read, although its version and its format are right.
         var isDamaged = false
         /// How much earlier than the shelf's version the stored image may be, in microseconds.
@@ -23,26 +20,18 @@ struct ImageQueue {
     /// The number of shelves that can wait. Others are entered when they are read again.
     static let limit = 10_000
 
-    private let sizeLimit: Int
     private var waiting: Deque<Entry> = []
     private var members: Set<ShelfLocation> = []
-    private var size = 0
     /// The shelves that change while they are in memory, and when they are entered.
     private var changing: Deque<(location: ShelfLocation, due: ContinuousClock.Instant)> = []
     private var changingMembers: Set<ShelfLocation> = []
     /// When the last images were taken from the queue.
     private var taken = RecentDictionary<ShelfLocation, ContinuousClock.Instant>(limit: 20 * limit) { _, _ in 1 }
 
-    /// - Parameter sizeLimit: the size of the images that can wait, beyond their tables, in bytes. Other shelves are read again.
-    init(sizeLimit: Int = 32 << 20) { self.sizeLimit = sizeLimit }
-
     /// Enters a shelf, unless its last image is too recent.
     mutating func insert(_ entry: Entry, at now: ContinuousClock.Instant) {
         guard members.count < Self.limit, !members.contains(entry.location) else { return }
         if let last = taken[entry.location], now - last < Self.interval { return }
-        var entry = entry
-        let added = entry.image?.image.detailSize ?? 0
-        if size + added > sizeLimit { entry.image = nil } else { size += added }
         members.insert(entry.location)
         waiting.append(entry)
     }
@@ -63,7 +52,6 @@ struct ImageQueue {
         }
         guard let first = waiting.popFirst() else { return nil }
         members.remove(first.location)
-        size -= first.image?.image.detailSize ?? 0
         taken[first.location] = now
         return first
     }

@@ -63,36 +63,32 @@ package struct ShelfImages: Sendable {
                 }
             }
             guard let state, entry.isDamaged || !state.hasImage, state.count <= Self.largestShelf else { return nil }
-            // An earlier image may be of no use.
-            var made = entry.image.flatMap { $0.version == state.version ? $0 : nil }
-            if made == nil {
-                made = try await database.longReads.snapshot(within: .shelf, of: .store(location.storeID)) {
-                    let found = try ShelfReader.readWhole(location.shelfID, of: location.storeID, $0)
-                    return found.flatMap { found in found.shown?.image.map { (found.version, $0) } }
+            // An image of an earlier version may be of no use.
+            var shelf = memory.wholeShelf(location)
+            if shelf?.version != state.version {
+                shelf = try await database.longReads.snapshot(within: .shelf, of: .store(location.storeID)) {
+                    try ShelfReader.readWhole(location.shelfID, of: location.storeID, $0)
                 }
             }
-            guard let made, let image = Self.parameters(made.image, of: location, made.version, usedAt: now) else {
-                return nil
-            }
+            guard let shelf, let image = Self.parameters(shelf, location, usedAt: now) else { return nil }
             let count = try await database.batch.perform(within: .edit) {
                 try $0.execute(ShelfImageStatements.write, image)
             }
             if count > 0 { database.observer.observe(.shelfImageWritten) }
-            return made.image.table.count
+            return shelf.table.count
         }
     }
 
     /// Returns the parameters of the statement that stores an image; nil if it is too large.
     private static func parameters(
-        _ image: ShelfImage,
-        of location: ShelfLocation,
-        _ version: Int64,
+        _ shelf: ShelfSnapshot,
+        _ location: ShelfLocation,
         usedAt time: Timestamp
     ) -> [PostgresValue]? {
-        let bytes = image.bytes
+        let bytes = ShelfImage(shelf.table).bytes
         guard bytes.count <= largest else { return nil }
         return [
-            .int4(location.storeID), .int4(location.shelfID), .int8(version), .int8(ShelfReader.imageFormat),
+            .int4(location.storeID), .int4(location.shelfID), .int8(shelf.version), .int8(ShelfReader.imageFormat),
             .timestamptz(time.microseconds), .bytea(bytes),
         ]
     }
@@ -124,8 +120,7 @@ package struct ShelfImages: Sendable {
             let location = ShelfLocation(storeID: storeID, shelfID: shelf)
             do {
                 guard let read = try ShelfReader.readWhole(shelf, of: storeID, connection),
-                    let image = read.shown?.image,
-                    let parameters = parameters(image, of: location, read.version, usedAt: usedAt)
+                    let parameters = parameters(read, location, usedAt: usedAt)
                 else { continue }
                 try connection.executeDeferred(ShelfImageStatements.write, parameters)
             } catch let error as PostgresError where error.kind == .decoding {

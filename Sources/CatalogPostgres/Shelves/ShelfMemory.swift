@@ -43,11 +43,13 @@ final class ShelfMemory: Sendable {
     private final class Kept: Sendable {
         let shelf: ShelfSnapshot
         let readAt: ContinuousClock.Instant
+        /// Whether it was read as a whole.
+        let isWhole: Bool
         /// Whether a request has used the shelf since this was last asked.
         let isUsed: Atomic<Bool>
 
-        init(_ shelf: ShelfSnapshot, isUsed: Bool) {
-            (self.shelf, readAt) = (shelf, .now)
+        init(_ shelf: ShelfSnapshot, isWhole: Bool, isUsed: Bool) {
+            (self.shelf, readAt, self.isWhole) = (shelf, .now, isWhole)
             self.isUsed = Atomic(isUsed)
         }
     }
@@ -63,7 +65,6 @@ final class ShelfMemory: Sendable {
     private let views: SharedCache<ResultKey<ViewRequest>, TableView>
     private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
-    private let shownLoads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
 
     init(_ database: Database, _ shares: ShelfMemoryShares) {
@@ -149,27 +150,12 @@ final class ShelfMemory: Sendable {
             let found = try await source.read([whole], into: nil as ShelfSnapshot?) { found, _, rows in
                 found = try ShelfReader.whole(rows)
             }
-            if let found { self.keep(found, location, load, isDamaged: isDamaged) }
+            if let found {
+                self.keep(ShelfReader.Found(shelf: found, kind: .whole), location, load, isDamaged: isDamaged)
+            }
             return found
         }
         return found?.version == version ? found : nil
-    }
-
-    /// Returns what pages show of the products of a small shelf in memory, from its image; nil without a usable one.
-    func shown(_ head: ShelfHead, _ source: ReadSource) async throws -> ShownProducts? {
-        guard head.state.productCount <= Self.smallShelf else { return nil }
-        let load = beginLoad(source)
-        let found = try await shownLoads.value(LoadKey(location: head.location, replica: source.replica)) {
-            let query = ShelfReader.latestQuery(after: nil, head.location, readsImage: true)
-            let found = try await self.read(
-                Following(shelf: nil, location: head.location, query: query, load: load),
-                source
-            )
-            let shelf = found.shelf(after: nil)
-            self.noteImage(shelf, of: head.location, isDamaged: found.isDamaged)
-            return shelf
-        }
-        return found?.version == head.state.version ? found?.shown : nil
     }
 
     /// The query for the way from the version of a shelf in memory to the current one.
@@ -205,12 +191,8 @@ final class ShelfMemory: Sendable {
         let found =
             if let known { await Self.compute(known) { latest.shelf(after: known) } } else { latest.shelf(after: nil) }
         guard let found else { return nil }
-        if latest.image == nil {
-            keepFollowed(found, following.location, following.load)
-        } else {
-            keep(found, following.location, following.load)
-        }
-        return found
+        keep(found, following.location, following.load)
+        return found.shelf
     }
 
     // MARK: - Images
@@ -238,26 +220,22 @@ final class ShelfMemory: Sendable {
             try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }
         }
         guard let shelf = found.shelf(after: nil) else {
-            noteImage(nil, of: location, isDamaged: found.isDamaged)
+            enterImage(of: location, isDamaged: found.isDamaged)
             return false
         }
         keep(shelf, location, load, isUsed: false)
         return true
     }
 
-    /// Enters a shelf in the queue for images, unless it was read from one with few changes since.
-    ///
-    /// - Parameter read: the shelf; nil if it was not read.
-    private func noteImage(_ read: ShelfSnapshot?, of location: ShelfLocation, isDamaged: Bool) {
+    /// Returns a shelf in memory that was read as a whole; nil without one.
+    func wholeShelf(_ location: ShelfLocation) -> ShelfSnapshot? {
+        kept(location).flatMap { $0.isWhole ? $0.shelf : nil }
+    }
+
+    /// Enters a shelf in the queue for images.
+    private func enterImage(of location: ShelfLocation, isDamaged: Bool) {
         var entry = ImageQueue.Entry(location: location)
         entry.isDamaged = isDamaged
-        if let read, let shown = read.shown, let image = shown.image {
-            if shown.isWhole {
-                entry.image = (read.version, image)
-            } else if shown.changes.rows.count <= max(4, read.table.count / 32) {
-                return
-            }
-        }
         images.withLock { $0.insert(entry, at: .now) }
     }
 
@@ -302,7 +280,7 @@ final class ShelfMemory: Sendable {
         else {
             throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
         }
-        return found.table
+        return found.shelf.table
     }
 
     /// Reads a shelf, or what changed since the version in memory, and keeps it.
@@ -314,14 +292,10 @@ final class ShelfMemory: Sendable {
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
         let known = kept(location)?.shelf
-        let found = try ShelfReader.read(after: known, location.shelfID, of: location.storeID, connection)
-        guard let shelf = found.shelf else { return nil }
-        if shelf.shown == nil {
-            keepFollowed(shelf, location, load)
-        } else {
-            keep(shelf, location, load, isDamaged: found.isDamaged)
-        }
-        return shelf
+        let (found, isDamaged) = try ShelfReader.read(after: known, location.shelfID, of: location.storeID, connection)
+        guard let found else { return nil }
+        keep(found, location, load, isDamaged: isDamaged)
+        return found.shelf
     }
 
     private func hit(_ known: Kept) -> ShelfSnapshot {
@@ -337,43 +311,31 @@ final class ShelfMemory: Sendable {
     /// Notes that a request uses a shelf, whose products it has in a union.
     func noteUse(of location: ShelfLocation) { kept(location)?.isUsed.store(true, ordering: .relaxed) }
 
-    /// Keeps a shelf that was read from its image or as a whole.
+    /// Keeps a shelf that was read, unless a later version is kept.
     ///
     /// - Parameters:
     ///   - isDamaged: whether its stored image cannot be read.
     ///   - isUsed: whether a request needs it.
     private func keep(
-        _ shelf: ShelfSnapshot,
+        _ found: ShelfReader.Found,
         _ location: ShelfLocation,
         _ load: Load,
         isDamaged: Bool = false,
         isUsed: Bool = true
     ) {
-        noteImage(shelf, of: location, isDamaged: isDamaged)
-        keep(shelf, location, load, shelf.shown?.isWhole == false ? .image : .whole, isUsed: isUsed)
-    }
-
-    /// Keeps a shelf after its changes.
-    private func keepFollowed(_ shelf: ShelfSnapshot, _ location: ShelfLocation, _ load: Load) {
-        images.withLock { $0.noteChange(of: location, at: .now) }
-        keep(shelf, location, load, .changes, isUsed: true)
-    }
-
-    /// Keeps a shelf, unless a later version is kept.
-    private func keep(
-        _ shelf: ShelfSnapshot,
-        _ location: ShelfLocation,
-        _ load: Load,
-        _ kind: Observation.ShelfReadKind,
-        isUsed: Bool
-    ) {
-        database.observer.observe(.shelfRead(kind, .now - load.start))
+        let shelf = found.shelf
+        switch found.kind {
+        case .changes: images.withLock { $0.noteChange(of: location, at: .now) }
+        case .image where found.changeCount <= max(4, shelf.table.count / 32): break
+        case .image, .whole: enterImage(of: location, isDamaged: isDamaged)
+        }
+        database.observer.observe(.shelfRead(found.kind, .now - load.start))
         if let latest = kept(location), latest.shelf.version >= shelf.version {
             // The primary has an earlier version than it had before the transaction began: it has lost commits.
             let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
             guard isLost else { return }
         }
-        let kept = Kept(shelf.kept, isUsed: isUsed)
+        let kept = Kept(shelf, isWhole: found.kind == .whole, isUsed: isUsed)
         if shelf.size <= largest {
             shelves[location] = kept
         } else {

@@ -5,20 +5,13 @@ enum ShelfReadStatements {
     /// The columns of a product `r`, its placement `p` and its position `o`, in the order in which `ShelfReader` reads them.
     private static let columns: SQL = """
         r.name, r.name_key, r.brand, r.brand_key, r.tags, r.price_minor, r.base_quantity::text, r.size_dimension, p.popularity_log2, \
-        r.in_stock, r.created_at, r.modified_at, o.key
-        """
-
-    /// These columns, and those that pages show beyond them, in the order in which `ShelfReader` reads them.
-    private static let shown: SQL = """
-        \(columns), r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, r.size_drained::text, r.size_approximate, r.barcode, \
-        r.image_url, r.attributes::text
+        r.in_stock, r.created_at, r.modified_at, o.key, r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, \
+        r.size_drained::text, r.size_approximate, r.barcode, r.image_url, r.attributes::text
         """
 
     private static let language = ShelfRow.language(ofStore: "$1")
-    /// The column of the language in the rows of `whole` and `latest`.
+    /// The column of the language in all rows.
     static let languageColumn = 24
-    /// The column of the language in the rows of `some`.
-    static let languageColumnOfSome = 15
     /// The column of the image in the rows of `latest`.
     static let imageColumn = 25
 
@@ -44,10 +37,10 @@ enum ShelfReadStatements {
     /// A condition for the placement of a product `n`.
     private static let ofProduct = PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku")
 
-    /// The version of a shelf and all its products, with what pages show: one row without a product if there are none.
+    /// The version of a shelf and all its products: one row without a product if there are none.
     static let whole: PostgresStatement = """
         SELECT h.version, x.*, \(language) FROM shelf h
-        LEFT JOIN LATERAL (\(placements("p.sku, \(shown)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
+        LEFT JOIN LATERAL (\(placements("p.sku, \(columns)", where: "p.store_id = $1 AND p.shelf_id = $2"))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 
@@ -55,13 +48,6 @@ enum ShelfReadStatements {
     static let some: PostgresStatement = """
         SELECT 0::bigint, n.sku, x.*, \(language) FROM unnest($3::text[]) AS n (sku)
         LEFT JOIN LATERAL (\(placements(columns, where: ofProduct))) x ON true
-        """
-
-    /// The products `$3` of a shelf, in this order, in the columns of `ProductRow`.
-    static let products: PostgresStatement = """
-        SELECT \(ProductRow.columns("r", on: "p")) FROM unnest($3::text[]) WITH ORDINALITY AS n (sku, number)
-        JOIN placement p ON \(PlacementStatements.key("p", store: "$1", shelf: "$2", sku: "n.sku"))
-        CROSS JOIN LATERAL (\(product)) r ORDER BY n.number
         """
 
     /// The ordering key of a product, `$3`, in the manual order, which it keeps when it leaves the shelf.
@@ -90,8 +76,8 @@ enum ShelfReadStatements {
         """
     }
 
-    /// The way from version `$3` of a shelf to the current one: a row without a sku, and the products that changed since then, with what pages
-    /// show, and nulls for those that are no longer on it. If such changes are missing, or too many, the first row has the image of format `$4`, and
+    /// The way from version `$3` of a shelf to the current one: a row without a sku, and the products that changed since then, with
+    /// nulls for those that are no longer on it. If such changes are missing, or too many, the first row has the image of format `$4`, and
     /// the products are those that changed since that. No row if neither is possible.
     static let latest: PostgresStatement = """
         SELECT h.version, n.sku, x.*, \(language), CASE WHEN n.sku IS NULL THEN b.image END
@@ -103,7 +89,7 @@ enum ShelfReadStatements {
                 AND \(isRecorded(since: "i.version"))
             LIMIT 1) b
         CROSS JOIN LATERAL (SELECT NULL AS sku UNION ALL (\(changed(since: "b.version")))) n
-        LEFT JOIN LATERAL (\(placements(shown, where: ofProduct))) x ON true
+        LEFT JOIN LATERAL (\(placements(columns, where: ofProduct))) x ON true
         WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
 }

@@ -17,6 +17,14 @@ enum ShelfReader {
         return Int64(bitPattern: hash.value)
     }()
 
+    /// A shelf that was read.
+    struct Found: Sendable {
+        let shelf: ShelfSnapshot
+        let kind: Observation.ShelfReadKind
+        /// The number of products that changed since its image.
+        var changeCount = 0
+    }
+
     /// Reads what changed on a shelf since a version, or the shelf from its image, or as a whole.
     ///
     /// - Parameter known: the shelf at an earlier version; nil if there is none.
@@ -28,10 +36,12 @@ enum ShelfReader {
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> (shelf: ShelfSnapshot?, isDamaged: Bool) {
+    ) throws -> (shelf: Found?, isDamaged: Bool) {
         let query = latestQuery(after: known, ShelfLocation(storeID: storeID, shelfID: shelfID), readsImage: true)
-        let found = try connection.query(query.statement, query.parameters) { try latest($0) }
-        return (try found.shelf(after: known) ?? readWhole(shelfID, of: storeID, connection), found.isDamaged)
+        let latest = try connection.query(query.statement, query.parameters) { try Self.latest($0) }
+        if let found = latest.shelf(after: known) { return (found, latest.isDamaged) }
+        let whole = try readWhole(shelfID, of: storeID, connection)
+        return (whole.map { Found(shelf: $0, kind: .whole) }, latest.isDamaged)
     }
 
     /// Reads all products of a shelf.
@@ -51,7 +61,7 @@ enum ShelfReader {
         PostgresQuery(ShelfReadStatements.whole, [.int4(location.storeID), .int4(location.shelfID)])
     }
 
-    /// Returns the shelf of the rows of `wholeQuery`, with what pages show of its products.
+    /// Returns the shelf of the rows of `wholeQuery`; nil if it does not exist.
     static func whole(_ rows: borrowing PostgresRows) throws -> ShelfSnapshot? {
         var keys = TextKeys()
         var version: Int64?
@@ -61,7 +71,7 @@ enum ShelfReader {
             try keys.setLanguage(row, ShelfReadStatements.languageColumn)
             if !row.isNull(1) { try Self.append(row, to: builder, &keys) }
         }
-        return version.map { ShelfSnapshot(builder.image(), with: Changes(version: $0), isWhole: true) }
+        return version.map { ShelfSnapshot(version: $0, table: builder.table()) }
     }
 
     /// Returns the query for the way to the current version of a shelf.
@@ -88,17 +98,23 @@ enum ShelfReader {
         /// The changes since the image, or else since the known version; nil if the shelf must be read as a whole, or does not exist.
         fileprivate(set) var changes: Changes?
         /// nil if the changes are those since the known version.
-        fileprivate(set) var image: ShelfImage?
+        fileprivate(set) var image: ShelfTable?
         /// Whether there is an image that should be one of this program's, but cannot be read.
         fileprivate(set) var isDamaged = false
 
         /// Returns the current shelf; nil if it must be read as a whole, or does not exist.
         ///
         /// - Parameter known: the shelf of the query.
-        func shelf(after known: ShelfSnapshot?) -> ShelfSnapshot? {
+        func shelf(after known: ShelfSnapshot?) -> Found? {
             guard let changes else { return nil }
-            if let image { return ShelfSnapshot(image, with: changes, isWhole: false) }
-            return known.map { changes.version == $0.version ? $0 : $0.applying(changes) }
+            if let image {
+                let table = changes.rows.isEmpty ? image : image.applying(changes.rows)
+                let shelf = ShelfSnapshot(version: changes.version, table: table)
+                return Found(shelf: shelf, kind: .image, changeCount: changes.rows.count)
+            }
+            return known.map { known in
+                Found(shelf: changes.version == known.version ? known : known.applying(changes), kind: .changes)
+            }
         }
     }
 
@@ -113,7 +129,7 @@ enum ShelfReader {
             if let sku = try row.textOrNil(1) {
                 try latest.changes?.add(SKU(stored: sku), row, &keys)
             } else if !row.isNull(ShelfReadStatements.imageColumn) {
-                latest.image = ShelfImage(try row.presentBytes(ShelfReadStatements.imageColumn))
+                latest.image = ShelfImage(try row.presentBytes(ShelfReadStatements.imageColumn))?.table
                 latest.isDamaged = latest.image == nil
             }
         }
@@ -125,15 +141,11 @@ enum ShelfReader {
         var version: Int64
         /// nil for a product that is no longer on the shelf.
         private(set) var rows: [SKU: TableRow?] = [:]
-        /// The products that are on the shelf, as pages show them.
-        private(set) var products: [SKU: Product] = [:]
 
         init(version: Int64) { self.version = version }
 
         fileprivate mutating func add(_ sku: SKU, _ row: borrowing PostgresRow, _ keys: inout TextKeys) throws {
-            let found = try ShelfReader.product(row, &keys)
-            rows[sku] = .some(found)
-            if let found { products[sku] = try ShelfReader.shown(found, row) }
+            rows[sku] = .some(try ShelfReader.product(row, &keys))
         }
     }
 
@@ -148,7 +160,7 @@ enum ShelfReader {
         let values: [PostgresValue] = [.int4(storeID), .int4(shelfID), .textArray(skus)]
         let rows = try connection.query(ShelfReadStatements.some, values) {
             try $0.map { row in
-                try keys.setLanguage(row, ShelfReadStatements.languageColumnOfSome)
+                try keys.setLanguage(row, ShelfReadStatements.languageColumn)
                 return (SKU(stored: try row.text(1)), try Self.product(row, &keys))
             }
         }
@@ -188,7 +200,8 @@ enum ShelfReader {
             inStock: try row.bool(11),
             createdAt: Timestamp(microseconds: try row.timestamptz(12)),
             modifiedAt: Timestamp(microseconds: try row.timestamptz(13)),
-            position: try row.bytea(14)
+            position: try row.bytea(14),
+            details: ProductDetails(try details(row))
         )
     }
 
@@ -219,14 +232,14 @@ enum ShelfReader {
                 createdAt: try row.timestamptz(12),
                 modifiedAt: try row.timestamptz(13),
                 position: try row.presentBytes(14),
-                details: try details(row)
+                details: .source(try details(row))
             ),
             tags: tags,
             size: size
         )
     }
 
-    /// Reads what pages show beyond the other columns.
+    /// Reads what only pages show.
     private static func details(_ row: borrowing PostgresRow) throws -> ProductDetails.Source {
         ProductDetails.Source(
             regularPriceMinor: try row.int8OrNil(15),
@@ -239,15 +252,6 @@ enum ShelfReader {
             imageURL: row.bytes(22),
             attributes: try row.presentBytes(23)
         )
-    }
-
-    /// Returns the product of a row as pages show it.
-    private static func shown(_ values: TableRow, _ row: borrowing PostgresRow) throws -> Product {
-        var product = Product(values)
-        guard ProductDetails.set(try details(row), in: &product) else {
-            throw PostgresError(.decoding, "invalid stored values of product \(values.sku)")
-        }
-        return product
     }
 
     private static func size(_ row: borrowing PostgresRow) throws -> BaseQuantity? {

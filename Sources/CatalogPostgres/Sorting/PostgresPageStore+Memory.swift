@@ -15,8 +15,6 @@ extension PostgresPageStore {
         let count: Int
 
         var table: ShelfTable { shelf.table }
-        var skus: [SKU] { rows.map { table.sku(Int($0)) } }
-
         init(_ plan: PagePlan, _ view: TableView, of shelf: ShelfSnapshot, after place: ViewPlace?) {
             self.shelf = shelf
             let rest = view.rows[(place.map { shelf.table.index(after: $0, in: view) } ?? 0)...]
@@ -25,34 +23,25 @@ extension PostgresPageStore {
             count = view.rows.count
         }
 
-        /// Adds the products that the reader has, or that are shown, to those that a page has already, until one is missing.
-        func add(to page: inout PageRead<some PageItems>, _ shown: ShownProducts?) {
-            var lookup: ((SKU) -> Product?)?
-            add(to: &page) { sku, _ in
-                if lookup == nil { lookup = shown?.lookup(skus) }
-                return lookup?(sku)
-            }
-        }
-
-        /// The same with other products.
-        ///
-        /// - Parameter product: returns a product that the reader does not have, with the score by which it is sorted; nil if it is missing.
-        func add(to page: inout PageRead<some PageItems>, _ product: (SKU, Popularity) -> Product?) {
-            for row in rows.dropFirst(page.count).lazy.map(Int.init) {
+        /// Adds the products to a page.
+        func add(to items: inout some PageItems) throws {
+            for row in rows.lazy.map(Int.init) {
                 let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
-                if !page.items.addKnown(sku, modifiedAt: time, popularity: popularity) {
-                    guard let product = product(sku, popularity) else { return }
-                    page.items.add(product)
+                if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
+                guard let product = table.product(row) else {
+                    throw PostgresError(.decoding, "invalid values of product \(sku) in memory")
                 }
-                page.count += 1
+                items.add(product)
             }
         }
 
-        /// Returns the number of products that a page does not have yet, and its reader neither.
-        func unknownCount(_ page: PageRead<some PageItems>) -> Int {
-            rows.dropFirst(page.count).lazy.map(Int.init).count { row in
-                !page.items.knows(table.sku(row), modifiedAt: table.modifiedAt(row))
-            }
+        /// Returns the page.
+        ///
+        /// - Parameter items: an empty page.
+        func page<Items: PageItems>(_ planned: PlannedPage, _ items: Items) throws -> PageOf<Items> {
+            var items = items
+            try add(to: &items)
+            return PageOf(planned, items, next: next(planned.plan), matches: count)
         }
 
         /// Returns the cursor of the next page; nil on the last one.
@@ -67,7 +56,7 @@ extension PostgresPageStore {
         }
     }
 
-    /// Reads a page: its order comes from memory, and the products that its reader does not have from the database.
+    /// Reads a page of a shelf in memory.
     ///
     /// - Parameters:
     ///   - known: the shelf, if it was read with the basis.
@@ -91,33 +80,19 @@ extension PostgresPageStore {
         guard let shelf = current else { return nil }
         let view = await shelves.view(plan, of: shelf, at: .shelf(head.location))
         var cursor = plan.after
-        if let query = Self.placeQuery(plan, head.location) {
-            cursor = try await source.read([query], into: cursor) { cursor, _, rows in
+        let placeQuery = Self.placeQuery(plan, head.location)
+        if let placeQuery {
+            cursor = try await source.read([placeQuery], into: cursor) { cursor, _, rows in
                 try rows.forEach { Self.move(&cursor, plan, to: try $0.bytea(0)) }
             }
         }
-        let place = Self.place(cursor, in: head.store)
-        let selection = Selection(plan, view, of: shelf, after: place)
-        var page = PageRead(items: items(planned))
-        selection.add(to: &page, shelf.shown)
-        // An image costs less than more than half of a page by keys.
-        if shelf.shown?.image == nil, selection.unknownCount(page) > selection.rows.count / 2,
-            let shown = try await shelves.shown(head, source)
-        {
-            selection.add(to: &page, shown)
+        let selection = Selection(plan, view, of: shelf, after: Self.place(cursor, in: head.store))
+        let page = try selection.page(planned, items(planned))
+        // Otherwise this request has read the version of the shelf.
+        if isGuess || placeQuery != nil, try await !versions(request, head.location, source).confirm(planned.basis) {
+            return nil
         }
-        if page.count == selection.rows.count {
-            // Otherwise the basis was read by this request, and the shelf has its version.
-            if isGuess, try await !versions(request, head.location, source).confirm(planned.basis) { return nil }
-        } else {
-            let missing = selection.skus.dropFirst(page.count).map(\.text)
-            let query = Self.productsQuery(missing, head.location)
-            guard let found = try await read(query, request, planned, into: page, source),
-                found.count == selection.rows.count
-            else { return nil }
-            page = found
-        }
-        return PageOf(planned, page.items, next: selection.next(plan), matches: selection.count)
+        return page
     }
 
     /// Returns the facets of a page; nil if the shelf changed meanwhile.
@@ -177,16 +152,8 @@ extension PostgresPageStore {
                 Self.move(&cursor, plan, to: key)
             }
         }
-        let place = Self.place(cursor, in: planned.basis.head.store)
-        let selection = Selection(plan, view, of: shelf, after: place)
-        var items = items
-        let query = Self.productsQuery(selection.skus.map(\.text), location)
-        let count = try connection.query(query.statement, query.parameters) { rows in
-            try rows.forEach { try ProductRow.add($0, to: &items) }
-            return rows.count
-        }
-        guard count == selection.rows.count else { return nil }
-        return PageOf(planned, items, next: selection.next(plan), matches: selection.count)
+        let selection = Selection(plan, view, of: shelf, after: Self.place(cursor, in: planned.basis.head.store))
+        return try selection.page(planned, items)
     }
 
     /// Returns the ids that several views of a shelf show, on a connection in a transaction that only reads.
@@ -253,12 +220,5 @@ extension PostgresPageStore {
         for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
             cursor?.values[index] = .bytes(key)
         }
-    }
-
-    static func productsQuery(_ skus: [String], _ location: ShelfLocation) -> PostgresQuery {
-        PostgresQuery(
-            ShelfReadStatements.products,
-            [.int4(location.storeID), .int4(location.shelfID), .textArray(skus)]
-        )
     }
 }

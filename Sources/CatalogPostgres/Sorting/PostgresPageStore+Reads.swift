@@ -1,24 +1,9 @@
 internal import Catalog
 internal import LibPQ
 
-/// The round trips that read a page.
+/// Reads of the versions that a page has.
 extension PostgresPageStore {
-    /// Everything that the products of a page depend on.
-    struct PageIdentity: Hashable {
-        let location: ShelfLocation
-        let plan: PagePlan
-        let version: ShelfVersion
-        let day: Int
-
-        init(_ planned: PlannedPage, day: Int) {
-            location = planned.basis.head.location
-            plan = planned.plan
-            version = ShelfVersion(planned.basis.head)
-            self.day = day
-        }
-    }
-
-    /// The versions of the basis of a page, before its products.
+    /// The versions of the basis of a page.
     struct BasisVersions {
         /// nil if the shelf does not exist.
         var shelf: ShelfVersion?
@@ -28,16 +13,6 @@ extension PostgresPageStore {
         func confirm(_ basis: PageBasis) -> Bool {
             shelf == ShelfVersion(basis.head) && revision == basis.revision
         }
-    }
-
-    /// The products of a page that were read so far.
-    struct PageRead<Items: PageItems> {
-        var items: Items
-        var count = 0
-        /// The shelf's version after the products; nil if it does not exist.
-        var lastVersion: ShelfVersion?
-
-        init(items: Items) { self.items = items }
     }
 
     /// Reads the current versions of a page's basis.
@@ -73,36 +48,5 @@ extension PostgresPageStore {
         } else {
             versions.revision = try row.int8(1)
         }
-    }
-
-    /// Reads products of a page between two confirmations of its basis.
-    ///
-    /// - Parameter page: the products so far.
-    /// - Returns: nil if something changed meanwhile.
-    func read<Items: PageItems>(
-        _ products: PostgresQuery,
-        _ request: PageRequest,
-        _ planned: PlannedPage,
-        into page: PageRead<Items>,
-        _ source: ReadSource
-    ) async throws -> PageRead<Items>? {
-        let location = planned.basis.head.location
-        // Each statement has a snapshot of its own: the products belong to the first version only if it is still the current one.
-        let found = try await source.read(
-            sharing: try await versionQueries(request, location),
-            into: BasisVersions(),
-            Self.add,
-            then: [products, ShelfLookup.versionQuery(location)],
-            identity: ReadIdentity(PageIdentity(planned, day: page.items.day)),
-            into: page
-        ) { page, index, rows in
-            if index == 1 { return page.lastVersion = try rows.first { try ShelfLookup.version($0) } }
-            try rows.forEach { row in
-                page.count += 1
-                try ProductRow.add(row, to: &page.items)
-            }
-        }
-        guard found.shared.confirm(planned.basis), found.own.lastVersion == found.shared.shelf else { return nil }
-        return found.own
     }
 }

@@ -17,26 +17,12 @@ extension PostgresPageStore {
         }
 
         var key: ShelfMemory.TableKey { .union(basis.head.location) }
-
-        /// Whether shelves that were read later have the versions of the union, and their store that of the basis.
-        func isConfirmed(by members: ShelfUnions.Members) -> Bool {
-            members.digest == found.members.digest && members.agrees(with: basis.head)
-        }
-    }
-
-    /// Products with the versions after them.
-    private struct ProductsRead: Sendable {
-        var products: [SKU: Product] = [:]
-        var members = ShelfUnions.Members()
     }
 
     private static let unionAttempts = 2
 
     func unionBasis(_ request: PageRequest, _ source: ReadSource) async throws -> PageBasis {
-        for _ in 0..<Self.unionAttempts {
-            if let read = try await readUnion(request, source) { return read.basis }
-        }
-        return try await inTransaction(source) { try readUnion(request, $0, $1)?.basis }
+        try await union(request, source).basis
     }
 
     func unionPage<Items: PageItems>(
@@ -44,17 +30,22 @@ extension PostgresPageStore {
         _ items: @escaping @Sendable (PlannedPage) -> Items,
         _ source: ReadSource
     ) async throws -> PageOf<Items> {
+        let read = try await union(request, source)
+        let (planned, shelf) = (try PlannedPage(request, read.basis), read.found.shelf)
+        let view = await shelves.view(planned.plan, of: shelf, at: read.key)
+        let place = Self.place(planned.plan.after, in: read.basis.head.store)
+        var page = try Selection(planned.plan, view, of: shelf, after: place).page(planned, items(planned))
+        if !planned.plan.facets.isEmpty {
+            page.facets = await shelves.facets(planned.plan, of: shelf, at: read.key)
+        }
+        return page
+    }
+
+    private func union(_ request: PageRequest, _ source: ReadSource) async throws -> UnionRead {
         for _ in 0..<Self.unionAttempts {
-            if let read = try await readUnion(request, source),
-                let page = try await page(request, read, items, source)
-            {
-                return page
-            }
+            if let read = try await readUnion(request, source) { return read }
         }
-        return try await inTransaction(source) { load, connection in
-            guard let read = try readUnion(request, load, connection) else { return nil }
-            return try page(request, read, items, connection)
-        }
+        return try await inTransaction(source) { try readUnion(request, $0, $1) }
     }
 
     // MARK: - Statement by statement
@@ -92,38 +83,6 @@ extension PostgresPageStore {
             return nil
         }
         return UnionRead(head, found.views, union)
-    }
-
-    /// Returns a page; nil if a shelf changes before all products are read.
-    private func page<Items: PageItems>(
-        _ request: PageRequest,
-        _ read: UnionRead,
-        _ items: @Sendable (PlannedPage) -> Items,
-        _ source: ReadSource
-    ) async throws -> PageOf<Items>? {
-        let (planned, shelf) = (try PlannedPage(request, read.basis), read.found.shelf)
-        let view = await shelves.view(planned.plan, of: shelf, at: read.key)
-        let selection = Selection(planned.plan, view, of: shelf, after: Self.place(planned))
-        var page = PageRead(items: items(planned))
-        selection.add(to: &page, nil)
-        if page.count < selection.rows.count {
-            let id = read.basis.head.location.storeID
-            // The products are of the union's versions only if these are still the current ones.
-            let queries = [selection.missingQuery(page, id), ShelfUnions.Members.query(id, request.shelf)]
-            let found = try await source.read(queries, into: ProductsRead()) { found, index, rows in
-                if index == 0 {
-                    found.products = try Self.products(rows)
-                } else {
-                    found.members = try ShelfUnions.Members(rows, of: id)
-                }
-            }
-            guard read.isConfirmed(by: found.members), selection.complete(&page, found.products) else { return nil }
-        }
-        var result = selection.page(planned, page.items)
-        if !planned.plan.facets.isEmpty {
-            result.facets = await shelves.facets(planned.plan, of: shelf, at: read.key)
-        }
-        return result
     }
 
     // MARK: - In a transaction
@@ -171,63 +130,5 @@ extension PostgresPageStore {
         let id = head.location.storeID
         let query = ShelfUnions.Members.query(id, request.shelf)
         return try connection.query(query.statement, query.parameters) { try ShelfUnions.Members($0, of: id) }
-    }
-
-    private func page<Items: PageItems>(
-        _ request: PageRequest,
-        _ read: UnionRead,
-        _ items: @Sendable (PlannedPage) -> Items,
-        _ connection: isolated PostgresConnection
-    ) throws -> PageOf<Items>? {
-        let (planned, shelf) = (try PlannedPage(request, read.basis), read.found.shelf)
-        let view = shelves.viewNow(planned.plan, of: shelf, at: read.key)
-        let selection = Selection(planned.plan, view, of: shelf, after: Self.place(planned))
-        var page = PageRead(items: items(planned))
-        selection.add(to: &page, nil)
-        let query = selection.missingQuery(page, read.basis.head.location.storeID)
-        let products = try connection.query(query.statement, query.parameters) { try Self.products($0) }
-        let members = try members(request, read.basis.head, connection)
-        guard read.isConfirmed(by: members), selection.complete(&page, products) else { return nil }
-        var result = selection.page(planned, page.items)
-        if !planned.plan.facets.isEmpty {
-            result.facets = shelves.facetsNow(planned.plan, of: shelf, at: read.key)
-        }
-        return result
-    }
-
-    private static func products(_ rows: borrowing PostgresRows) throws -> [SKU: Product] {
-        Dictionary(try rows.map { try ProductRow.read($0) }.map { ($0.sku, $0) }) { first, _ in first }
-    }
-
-    private static func place(_ planned: PlannedPage) -> ViewPlace? {
-        place(planned.plan.after, in: planned.basis.head.store)
-    }
-}
-
-extension PostgresPageStore.Selection {
-    /// Adds the rest of the products to a page.
-    ///
-    /// - Returns: false if one is missing.
-    fileprivate func complete(
-        _ page: inout PostgresPageStore.PageRead<some PageItems>,
-        _ products: [SKU: Product]
-    ) -> Bool {
-        add(to: &page) { sku, popularity in
-            var product = products[sku]
-            product?.popularity = popularity
-            return product
-        }
-        return page.count == rows.count
-    }
-
-    /// The query for the products that a page does not have yet.
-    fileprivate func missingQuery(_ page: PostgresPageStore.PageRead<some PageItems>, _ storeID: Int32) -> PostgresQuery
-    {
-        let missing = skus.dropFirst(page.count).map(\.text)
-        return PostgresQuery(PostgresProductStore.productsByKey, [.int4(storeID), .textArray(missing)])
-    }
-
-    fileprivate func page<Items: PageItems>(_ planned: PlannedPage, _ items: Items) -> PageOf<Items> {
-        PageOf(planned, items, next: next(planned.plan), matches: count)
     }
 }

@@ -39,7 +39,6 @@ struct PostgresPageStore: PageStore {
                     PostgresSettingsStore.rememberedViews,
                     [.text(placeholder), .text(placeholder), .text(placeholder)]
                 ),
-                Self.productsQuery([], location),
                 ShelfReader.latestQuery(after: nil, location, readsImage: true),
             ]
         )
