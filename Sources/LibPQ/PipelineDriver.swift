@@ -85,11 +85,7 @@ final class PipelineDriver: @unchecked Sendable {
             guard let index = leastBusy(groups, isAlone: job.hasRestarted) else { break }
             queue.removeFirst()
             if job.hasRestarted {
-                var identical = [job]
-                while let next = queue.first, next.hasRestarted, next.hasSameQueries(as: job) {
-                    identical.append(queue.removeFirst())
-                }
-                submit(identical, index)
+                submit([job], index)
                 continue
             }
             groups[index].append(job)

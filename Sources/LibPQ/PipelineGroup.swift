@@ -1,37 +1,18 @@
-/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each. Those that several
-/// reads have in common are sent once.
+/// Reads that are sent together, in one transaction: first the queries that they share, then the queries of each.
 ///
 /// So they share the transaction's settings and its end, too. Each statement still has its own snapshot, taken after all
 /// of the reads started.
 final class PipelineGroup {
     struct Member {
         let job: any PipelineJob
-        /// Jobs with the same queries, which get the rows of the first one.
-        fileprivate(set) var followers: [any PipelineJob] = []
         /// The error of one of the job's own queries.
         fileprivate(set) var failure: PostgresError?
-        /// The earliest deadline of a caller that still waits; nil if all of them have got an error.
-        fileprivate(set) var deadline: ContinuousClock.Instant?
+        /// Whether the caller has got the error of a passed deadline; the results will be dropped.
+        fileprivate(set) var isOverdue = false
         /// Whether the job succeeded, failed, or will be sent again.
         fileprivate(set) var isDone = false
 
-        fileprivate init(_ job: any PipelineJob) {
-            self.job = job
-            deadline = job.deadline
-        }
-
-        var jobs: [any PipelineJob] { [job] + followers }
-
-        fileprivate mutating func follow(_ other: any PipelineJob) {
-            followers.append(other)
-            deadline = min(deadline ?? other.deadline, other.deadline)
-        }
-
-        /// Fails the jobs whose deadline has passed.
-        fileprivate mutating func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
-            for job in jobs where job.deadline <= now { job.fail(error) }
-            deadline = jobs.lazy.map(\.deadline).filter { $0 > now }.min()
-        }
+        fileprivate init(_ job: any PipelineJob) { self.job = job }
     }
 
     private(set) var members: [Member]
@@ -47,14 +28,9 @@ final class PipelineGroup {
     init(_ jobs: [any PipelineJob], names: StatementNames = .none) {
         self.names = names
         lastResult = jobs.contains { $0.recording != nil } ? .now : nil
-        members = []
+        members = jobs.map(Member.init)
         pending = jobs.count
         for job in jobs {
-            if let same = members.firstIndex(where: { $0.job.hasSameQueries(as: job) }) {
-                members[same].follow(job)
-            } else {
-                members.append(Member(job))
-            }
             for (query, wanted) in job.shared.enumerated() {
                 let index = shared.firstIndex { $0.canHold(wanted) } ?? shared.endIndex
                 if index == shared.endIndex { shared.append(SharedQueryBatch(wanted)) }
@@ -64,15 +40,15 @@ final class PipelineGroup {
     }
 
     /// The latest deadline of the members. The driver cancels the statement of an earlier one itself.
-    var lastDeadline: ContinuousClock.Instant { members.lazy.flatMap(\.jobs).map(\.deadline).max() ?? .now }
+    var lastDeadline: ContinuousClock.Instant { members.lazy.map(\.job.deadline).max() ?? .now }
 
     /// The earliest deadline of the members whose callers still wait.
     var nextDeadline: ContinuousClock.Instant? {
-        members.lazy.filter { !$0.isDone }.compactMap(\.deadline).min()
+        members.lazy.filter { !$0.isDone && !$0.isOverdue }.map(\.job.deadline).min()
     }
 
-    /// Whether all callers of the next member to be answered have got an error already.
-    var isOverdue: Bool { members.first { !$0.isDone }.map { $0.deadline == nil } ?? false }
+    /// Whether the caller of the next member to be answered has got an error already.
+    var isOverdue: Bool { members.first { !$0.isDone }?.isOverdue ?? false }
 
     /// Distributes the rows of a shared query; returns the number of jobs that are done.
     func receive(shared index: Int, _ rows: borrowing PostgresRows) -> Int {
@@ -83,7 +59,8 @@ final class PipelineGroup {
         guard index == shared.indices.last, failure == nil else { return 0 }
         var done = 0
         for member in members.indices where members[member].job.queries.isEmpty {
-            done += succeed(member)
+            succeed(member)
+            done += 1
         }
         return done
     }
@@ -93,17 +70,14 @@ final class PipelineGroup {
         members[member].job.receive(index, rows)
         record(member, index)
         guard index == members[member].job.queries.count - 1, failure == nil else { return 0 }
-        return succeed(member)
+        succeed(member)
+        return 1
     }
 
-    /// Returns the number of jobs that are done.
-    private func succeed(_ member: Int) -> Int {
-        let (job, followers) = (members[member].job, members[member].followers)
-        job.succeed()
-        for follower in followers { follower.succeed(withRowsOf: job) }
+    private func succeed(_ member: Int) {
+        members[member].job.succeed()
         members[member].isDone = true
-        pending -= 1 + followers.count
-        return 1 + followers.count
+        pending -= 1
     }
 
     /// Records an error of a member's query, or of the settings or a shared query, which concerns all members.
@@ -116,9 +90,9 @@ final class PipelineGroup {
 
     /// Fails the jobs whose deadline has passed; their results will be dropped.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
-        for index in members.indices where !members[index].isDone && members[index].deadline.map({ $0 <= now }) ?? false
-        {
-            members[index].failOverdue(now, error)
+        for index in members.indices where !members[index].isDone && members[index].job.deadline <= now {
+            members[index].job.fail(error)
+            members[index].isOverdue = true
         }
     }
 
@@ -136,13 +110,12 @@ final class PipelineGroup {
             let own = members[index].failure
             members[index].isDone = true
             let isNotItsOwn = own.map { $0.sqlState?.classCode == "57" || $0.sqlState?.rawValue == "26000" } ?? true
-            for job in members[index].jobs {
-                if isNotItsOwn, job.restart() {
-                    again.append(job)
-                } else {
-                    job.fail(own ?? failure ?? error)
-                    failed += 1
-                }
+            let job = members[index].job
+            if isNotItsOwn, job.restart() {
+                again.append(job)
+            } else {
+                job.fail(own ?? failure ?? error)
+                failed += 1
             }
         }
         pending = 0

@@ -15,11 +15,6 @@ protocol PipelineJob: AnyObject, Sendable {
     func restart() -> Bool
     func receive(shared index: Int, _ row: borrowing PostgresRow)
     func receive(_ index: Int, _ rows: borrowing PostgresRows)
-    /// Whether another job has the same queries, apart from shared ones, and reads the same value from them, so that those of one
-    /// job can be sent for both.
-    func hasSameQueries(as other: any PipelineJob) -> Bool
     func succeed()
-    /// Succeeds with the value of a job with the same queries.
-    func succeed(withRowsOf other: any PipelineJob)
     func fail(_ error: any Error)
 }

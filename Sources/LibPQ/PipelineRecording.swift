@@ -17,29 +17,28 @@ struct PipelineRecording: Sendable {
     }
 }
 
-// The steps of the requests whose reads are sent together. A read that follows another one with the same queries has waited for
-// the same statements.
+// The steps of the requests whose reads are sent together.
 extension PipelineGroup {
     /// Records that the jobs were sent.
     func recordSending(_ name: String) {
         guard let sent = lastResult else { return }
-        for job in members.lazy.flatMap(\.jobs) { job.recording?.recordWait(name, until: sent) }
+        for job in members.lazy.map(\.job) { job.recording?.recordWait(name, until: sent) }
     }
 
     /// Records the end of a shared query for the jobs that wait for it.
     func record(shared index: Int, failure: PostgresError? = nil) {
         guard lastResult != nil else { return }
         let batch = shared[index]
-        let readers = members.lazy.flatMap(\.jobs).filter { job in
+        let readers = members.lazy.map(\.job).filter { job in
             job.recording != nil && job.shared.contains { batch.canHold($0) }
         }
         record(batch.statement, failure, for: readers)
     }
 
-    /// Records the end of a member's query for its jobs.
+    /// Records the end of a member's query for its job.
     func record(_ member: Int, _ index: Int, failure: PostgresError? = nil) {
         guard lastResult != nil else { return }
-        record(members[member].job.queries[index].statement, failure, for: members[member].jobs)
+        record(members[member].job.queries[index].statement, failure, for: [members[member].job])
     }
 
     private func record(

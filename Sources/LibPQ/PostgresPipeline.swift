@@ -61,8 +61,6 @@ package final class PostgresPipeline: Sendable {
     /// - Parameters:
     ///   - sharedRow: called on the pipeline's thread with the index of each shared query and each of its rows that has the read's
     ///     key; must be quick.
-    ///   - identity: identifies the queries and the value of their rows; of those reads with the same identity and type that are sent
-    ///     together, only one sends them. nil for queries that are never shared.
     ///   - rows: the same as `sharedRow` for the rows of each query.
     /// - Throws: the error of `rows` or `sharedRow`, or a `PostgresError`. After an error, later queries did not run.
     package func read<Shared: Sendable, Own: Sendable>(
@@ -70,7 +68,6 @@ package final class PostgresPipeline: Sendable {
         into initialShared: Shared,
         _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
         then queries: [PostgresQuery],
-        identity: ReadIdentity? = nil,
         into initialOwn: Own,
         _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> (shared: Shared, own: Own) {
@@ -79,7 +76,6 @@ package final class PostgresPipeline: Sendable {
             into: initialShared,
             sharedRow,
             then: queries,
-            identity,
             into: initialOwn,
             rows,
             deadline: .now + options.timeout

@@ -19,7 +19,6 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
     let recording = PipelineRecording.current
-    private let identity: ReadIdentity?
     private let initial: (shared: Shared, own: Own)
     private let sharedRow: SharedRow
     private let ownRows: OwnRows
@@ -30,14 +29,12 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
         into initialShared: Shared,
         _ sharedRow: @escaping SharedRow,
         then queries: [PostgresQuery],
-        _ identity: ReadIdentity?,
         into initialOwn: Own,
         _ ownRows: @escaping OwnRows,
         deadline: ContinuousClock.Instant
     ) {
         self.shared = shared
         self.queries = queries
-        self.identity = identity
         self.deadline = deadline
         self.sharedRow = sharedRow
         self.ownRows = ownRows
@@ -77,26 +74,12 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
         }
     }
 
-    func hasSameQueries(as other: any PipelineJob) -> Bool {
-        guard let identity, let other = other as? Self else { return false }
-        return identity == other.identity
-    }
-
-    private var own: Result<Own, any Error> {
-        state.withLock { state in state.ownFailure.map { .failure($0) } ?? .success(state.own) }
-    }
-
-    func succeed() { finish(with: own) }
-
-    func succeed(withRowsOf other: any PipelineJob) {
-        if let other = other as? Self { finish(with: other.own) }
-    }
-
-    private func finish(with own: Result<Own, any Error>) {
-        let shared: Result<Shared, any Error> = state.withLock { state in
-            state.sharedFailure.map { .failure($0) } ?? .success(state.shared)
-        }
-        resume(with: shared.flatMap { shared in own.map { (shared, $0) } })
+    func succeed() {
+        resume(
+            with: state.withLock { state in
+                (state.sharedFailure ?? state.ownFailure).map { .failure($0) } ?? .success((state.shared, state.own))
+            }
+        )
     }
 
     private func resume(with result: Result<(shared: Shared, own: Own), any Error>) {

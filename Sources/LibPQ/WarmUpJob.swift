@@ -15,8 +15,6 @@ final class WarmUpJob: PipelineJob {
     func restart() -> Bool { false }
     func receive(shared index: Int, _ row: borrowing PostgresRow) {}
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {}
-    func hasSameQueries(as other: any PipelineJob) -> Bool { false }
     func succeed() {}
-    func succeed(withRowsOf other: any PipelineJob) {}
     func fail(_ error: any Error) {}
 }

@@ -237,7 +237,6 @@ import TestSupport
                         into: [String](),
                         { texts, _, row in texts.append(try row.text(1)) },
                         then: number % 3 == 0 ? [] : [own],
-                        identity: number % 2 == 0 ? nil : ReadIdentity(number % 30),
                         into: [String]()
                     ) { texts, _, rows in texts.append(try rows.first { "\(try $0.int4(0))" } ?? "") }
                     return (number, found.map { $0.shared + $0.own })
@@ -319,98 +318,6 @@ import TestSupport
             return await group.reduce(into: [Int: Int?]()) { $0[$1.0] = $1.1 }
         }
         for (number, found) in outcomes { #expect(found == (number % 10 == 0 ? nil : 1), "read \(number)") }
-        pipeline.shutDown()
-    }
-
-    @Test("Reads that are the same are sent once, and each gets the result or the error", arguments: [false, true])
-    func sendsSameReadsOnce(someFail: Bool) async throws {
-        var options = PostgresPipeline.Options()
-        options.connections = 1
-        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
-        let blocker = try await PostgresConnection.connect(TestServer.configuration)
-        let lock = someFail ? 7001 : 7003
-        try await blocker.perform {
-            try $0.execute("CREATE SEQUENCE IF NOT EXISTS same_reads_\(lock)")
-            try $0.execute("SELECT pg_advisory_lock(\(lock))")
-        }
-        // Reads wait behind this one, so that many of them are sent together.
-        async let first = pipeline.read([PostgresQuery("SELECT pg_advisory_xact_lock_shared(\(lock))")], into: 0) {
-            _,
-            _,
-            _ in
-        }
-        let outcomes = try await withThrowingTaskGroup(of: (Int, (key: Int, number: Int64)?).self) { group in
-            for number in 0..<600 {
-                group.addTask {
-                    let key = number % 4 + (someFail ? 0 : 1)
-                    let query: PostgresStatement = "SELECT nextval('same_reads_\(lock)'), 1 / $1"
-                    let found = try? await pipeline.read(
-                        sharing: [],
-                        into: (),
-                        { _, _, _ in },
-                        then: [PostgresQuery(query, [.int8(Int64(key))])],
-                        identity: ReadIdentity(key),
-                        into: (key: key, number: Int64(0))
-                    ) { value, _, rows in value.number = try rows.first { try $0.int8(0) } ?? 0 }
-                    return (number, found?.own)
-                }
-            }
-            // A caller that gives up must not affect the others.
-            for _ in 0..<20 {
-                let abandoned = Task {
-                    try await pipeline.read([PostgresQuery("SELECT 1")], into: 0) { _, _, _ in }
-                }
-                abandoned.cancel()
-            }
-            try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(\(lock))") }
-            return try await group.reduce(into: [Int: (key: Int, number: Int64)?]()) { $0[$1.0] = $1.1 }
-        }
-        _ = try await first
-        #expect(outcomes.count == 600)
-        for (number, found) in outcomes {
-            let key = number % 4 + (someFail ? 0 : 1)
-            #expect(found?.key == (key == 0 ? nil : key), "read \(number)")
-        }
-        // After an error, the other reads are sent again, each alone.
-        let sent = Set(outcomes.values.compactMap { $0?.number })
-        #expect(someFail || sent.count < 150, "\(sent.count) reads were sent for 600 callers")
-        pipeline.shutDown()
-    }
-
-    @Test("A read is answered although the caller that it was sent for has given up")
-    func answersOtherCallers() async throws {
-        var options = PostgresPipeline.Options()
-        options.connections = 1
-        let pipeline = try PostgresPipeline(TestServer.configuration, options: options)
-        let blocker = try await PostgresConnection.connect(TestServer.configuration)
-        try await blocker.perform { try $0.execute("SELECT pg_advisory_lock(7002)") }
-        let query: PostgresStatement = "SELECT 5::bigint FROM pg_advisory_xact_lock_shared(7002)"
-        @Sendable func read() async throws -> Int64 {
-            try await pipeline.read(
-                sharing: [],
-                into: (),
-                { _, _, _ in },
-                then: [PostgresQuery(query)],
-                identity: ReadIdentity("same"),
-                into: Int64(0)
-            ) { value, _, rows in value = try rows.first { try $0.int8(0) } ?? 0 }.own
-        }
-        // One read blocks the connection; then a group with the others follows, whose first caller gives up once it was sent.
-        let first = Task { try await read() }
-        let deadline = ContinuousClock.now + .seconds(60)
-        let waits: PostgresStatement =
-            "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7002 AND NOT granted"
-        while try await blocker.perform({ try $0.query(waits) { $0.count } }) == 0 {
-            try #require(ContinuousClock.now < deadline)
-        }
-        let callers = (0..<64).map { _ in Task { try await read() } }
-        // Meanwhile, the second group is sent behind the first one.
-        try await blocker.perform { _ = try $0.query("SELECT count(*) FROM pg_class a, pg_class b") { $0.count } }
-        for caller in callers.prefix(40) { caller.cancel() }
-        try await blocker.perform { try $0.execute("SELECT pg_advisory_unlock(7002)") }
-        #expect(try await first.value == 5)
-        for caller in callers.prefix(40) { await #expect(throws: (any Error).self) { try await caller.value } }
-        for caller in callers.dropFirst(40) { #expect(try await caller.value == 5) }
         pipeline.shutDown()
     }
 

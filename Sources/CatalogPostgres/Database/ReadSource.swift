@@ -55,7 +55,6 @@ struct ReadSource: Sendable {
         into initialShared: Shared,
         _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
         then queries: [PostgresQuery],
-        identity: ReadIdentity? = nil,
         into initialOwn: Own,
         _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> (shared: Shared, own: Own) {
@@ -65,7 +64,6 @@ struct ReadSource: Sendable {
                 into: initialShared,
                 sharedRow,
                 then: queries,
-                identity: identity,
                 into: initialOwn,
                 rows
             )
@@ -76,7 +74,6 @@ struct ReadSource: Sendable {
                 into: initialShared,
                 sharedRow,
                 then: queries,
-                identity: identity,
                 into: initialOwn,
                 rows
             )
@@ -94,7 +91,6 @@ struct ReadSource: Sendable {
                 }
             },
             then: queries,
-            identity: identity,
             into: initialOwn,
             rows
         )

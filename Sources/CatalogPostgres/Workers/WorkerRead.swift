@@ -32,7 +32,6 @@ struct WorkerRead: Sendable {
         into initialShared: Shared,
         _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
         then queries: [PostgresQuery],
-        identity: ReadIdentity?,
         into initialOwn: Own,
         _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> (shared: Shared, own: Own) {
@@ -59,7 +58,6 @@ struct WorkerRead: Sendable {
                 into: state.shared,
                 { try sharedRow(&$0, sharedIndexes[$1], $2) },
                 then: indexes.map { queries[$0] },
-                identity: elsewhere.isEmpty ? identity : nil,
                 into: state.own,
                 { try rows(&$0, indexes[$1], $2) }
             )
@@ -76,8 +74,6 @@ struct WorkerRead: Sendable {
                     }
                 },
                 then: queriesHere.compactMap { $0 },
-                // Shards of which one has replaced the other may have the same page.
-                identity: elsewhere.isEmpty ? identity.map { ReadIdentity([$0, ReadIdentity(shard.id)]) } : nil,
                 into: state.own,
                 { try rows(&$0, indexes[$1], $2) }
             )
