@@ -91,24 +91,42 @@ enum RowOrder {
         if rows.count > 1 { sort(rows.indices, from: 0) }
     }
 
-    /// Sorts the rows within each run of equal keys by an exact comparison; rows that it calls equal keep their order.
+    /// Sorts rows by approximate keys, and those with close keys by an exact comparison; rows that it calls equal keep their order.
     ///
-    /// - Parameter precedes: whether one row comes before another one.
-    static func sortRuns(_ rows: inout [UInt32], of keys: [UInt64], _ precedes: (Int, Int) -> Bool) {
+    /// - Parameters:
+    ///   - difference: the largest difference of the keys of two rows that may be in another order than their keys.
+    ///   - precedes: whether one row comes before another one.
+    /// - Complexity: O(*n*) for each byte in which keys differ, and O(*k* log *k*) for *k* rows with close keys.
+    static func sort(
+        _ rows: inout [UInt32],
+        by keys: [UInt64],
+        within difference: UInt64,
+        _ precedes: (Int, Int) -> Bool
+    ) {
+        let before = rows
+        /// The place of each row before; empty until it is needed.
+        var places: [UInt32] = []
+        sort(&rows, by: keys)
         var start = 0
         while start < rows.count {
             var end = start + 1
             var needsSorting = false
-            while end < rows.count, keys[Int(rows[end])] == keys[Int(rows[start])] {
-                needsSorting = needsSorting || precedes(Int(rows[end]), Int(rows[end - 1]))
+            while end < rows.count {
+                let (last, next) = (Int(rows[end - 1]), Int(rows[end]))
+                guard keys[next] - keys[last] <= difference else { break }
+                // Rows that are equal may have different keys.
+                needsSorting = needsSorting || keys[next] != keys[last] || precedes(next, last)
                 end += 1
             }
             if needsSorting {
-                let sorted = rows[start..<end].enumerated().sorted { a, b in
-                    let (x, y) = (Int(a.element), Int(b.element))
-                    return precedes(x, y) || (a.offset < b.offset && !precedes(y, x))
+                if places.isEmpty {
+                    places = Array(repeating: 0, count: keys.count)
+                    for (place, row) in before.enumerated() { places[Int(row)] = UInt32(place) }
                 }
-                rows.replaceSubrange(start..<end, with: sorted.map(\.element))
+                rows[start..<end].sort { a, b in
+                    let (x, y) = (Int(a), Int(b))
+                    return precedes(x, y) || (places[x] < places[y] && !precedes(y, x))
+                }
             }
             start = end
         }

@@ -6,7 +6,7 @@ internal import Catalog
 /// no image.
 ///
 ///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags: UInt32
-///     one value per row: prices, unit prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
+///     one value per row: prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
 ///     ends, then bytes: skus, names, keys of names, positions, details · brands and their keys · tags and their keys
 ///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
 ///     checksum of everything before: UInt64
@@ -20,7 +20,7 @@ package struct ShelfImage: Sendable {
     }
 
     /// The number of the layout.
-    package static let format: UInt32 = 0x4153_0002
+    package static let format: UInt32 = 0x4153_0003
 
     // MARK: - Writing
 
@@ -39,7 +39,6 @@ package struct ShelfImage: Sendable {
         ]
         append([Self.format] + counts.map { UInt32($0) })
         append(table.prices)
-        append(table.unitPrices)
         append(table.popularities)
         append(table.created)
         append(table.modified)
@@ -52,16 +51,10 @@ package struct ShelfImage: Sendable {
             append(texts.texts)
             append(texts.keys)
         }
-        append(table.sizeValues.map(\.digits))
-        append(table.sizeValues.map { UInt8($0.dimension.ordinal) })
-        var end: UInt32 = 0
-        append(
-            table.tagSetValues.map { set in
-                end += UInt32(set.count)
-                return end
-            }
-        )
-        append(table.tagSetValues.flatMap { $0 })
+        append(table.sizeValues.digits)
+        append(table.sizeValues.dimensions.map { UInt8($0.ordinal) })
+        append(table.tagSetValues.ends)
+        append(table.tagSetValues.numbers)
         append([Self.checksum(bytes)])
         return bytes
     }
@@ -105,10 +98,9 @@ package struct ShelfImage: Sendable {
             let sizeCount = number(), let setCount = number()
         else { return nil }
         var table = ShelfTable()
-        guard reader.read(&table.prices, rows), reader.read(&table.unitPrices, rows),
-            reader.read(&table.popularities, rows), reader.read(&table.created, rows),
-            reader.read(&table.modified, rows), reader.read(&table.sizes, rows), reader.read(&table.brands, rows),
-            reader.read(&table.tagSets, rows)
+        guard reader.read(&table.prices, rows), reader.read(&table.popularities, rows),
+            reader.read(&table.created, rows), reader.read(&table.modified, rows), reader.read(&table.sizes, rows),
+            reader.read(&table.brands, rows), reader.read(&table.tagSets, rows)
         else { return nil }
         var stock: [UInt8] = []
         guard reader.read(&stock, rows) else { return nil }
@@ -119,12 +111,11 @@ package struct ShelfImage: Sendable {
             reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
         else { return nil }
         guard table.prices.allSatisfy({ ShelfTable.noPrice <= $0 && Int128($0) < Product.priceLimit }),
-            table.unitPrices.allSatisfy({ $0 <= ShelfTable.lastValue }),
             !table.popularities.contains(where: \.isNaN),
             table.sizes.allSatisfy({ $0 == ShelfTable.none || $0 < sizeCount }),
             table.brands.allSatisfy({ $0 == ShelfTable.none || $0 < brandCount }),
             table.tagSets.allSatisfy({ $0 < setCount }),
-            table.tagSetValues.allSatisfy({ $0.allSatisfy { $0 < tagCount } }),
+            table.tagSetValues.numbers.allSatisfy({ $0 < tagCount }),
             (0..<table.count).allSatisfy({ table.details.withBytes($0, ProductDetails.isValid) }),
             (1..<max(1, table.count)).allSatisfy({ table.compare($0 - 1, table, $0) < 0 })
         else { return nil }
@@ -151,29 +142,27 @@ extension MemoryReader {
         return true
     }
 
-    fileprivate mutating func read(_ sizes: inout [BaseQuantity], _ count: UInt32) -> Bool {
+    fileprivate mutating func read(_ sizes: inout Quantities, _ count: UInt32) -> Bool {
         var digits: [UInt128] = []
         var dimensions: [UInt8] = []
         guard read(&digits, count), read(&dimensions, count) else { return false }
+        var found: [BaseQuantity] = []
         for (digits, dimension) in zip(digits, dimensions) {
             guard dimension < Dimension.allCases.count,
                 let size = BaseQuantity(dimension: Dimension.allCases[Int(dimension)], digits: digits)
             else { return false }
-            sizes.append(size)
+            found.append(size)
         }
+        sizes = Quantities(found)
         return true
     }
 
-    fileprivate mutating func read(_ sets: inout [[UInt32]], _ count: UInt32) -> Bool {
-        var ends: [UInt32] = []
-        var numbers: [UInt32] = []
-        guard read(&ends, count), read(&numbers, ends.last ?? 0) else { return false }
-        var start = 0
-        for end in ends {
-            guard Int(end) >= start, Int(end) <= numbers.count else { return false }
-            sets.append(Array(numbers[start..<Int(end)]))
-            start = Int(end)
-        }
+    fileprivate mutating func read(_ lists: inout NumberLists, _ count: UInt32) -> Bool {
+        var (numbers, ends): ([UInt32], [UInt32]) = ([], [])
+        guard read(&ends, count), read(&numbers, ends.last ?? 0),
+            let found = NumberLists(numbers: numbers, ends: ends)
+        else { return false }
+        lists = found
         return true
     }
 }

@@ -54,14 +54,14 @@ extension ShelfTable {
             keep(rows, &matches) { row in
                 guard hasUnitPrice(row) else { return false }
                 let size = Int(sizes[row])
-                return limit.covers(prices[row], per: quantities[size], of: sizeValues[size].dimension, in: currency)
+                return limit.covers(prices[row], per: quantities[size], of: sizeValues.dimensions[size], in: currency)
             }
         case (.createdAfter, .moment(let limit)): keep(rows, &matches) { row in created[row] >= limit.microseconds }
         case (.createdBefore, .moment(let limit)): keep(rows, &matches) { row in created[row] <= limit.microseconds }
         case (.modifiedAfter, .moment(let limit)): keep(rows, &matches) { row in modified[row] >= limit.microseconds }
         case (.modifiedBefore, .moment(let limit)): keep(rows, &matches) { row in modified[row] <= limit.microseconds }
         case (.dimension, .dimensions(let wanted)):
-            let accepted = sizeValues.map { wanted.contains($0.dimension) }
+            let accepted = sizeValues.dimensions.map { wanted.contains($0) }
             keep(rows, &matches) { row in sizes[row] != Self.none && accepted[Int(sizes[row])] }
         // A value of another form than its key's matches nothing.
         case (.brand, _), (.tag, _), (.inStock, _), (.priceMin, _), (.priceMax, _), (.unitPriceMax, _),

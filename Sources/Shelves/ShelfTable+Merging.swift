@@ -54,7 +54,7 @@ extension ShelfTable {
             }
             var size = Self.none
             if let quantity = change.size {
-                if sizeNumbers == nil { sizeNumbers = Self.numbers(sizeValues) }
+                if sizeNumbers == nil { sizeNumbers = Self.numbers(Array(sizeValues)) }
                 guard let number = sizeNumbers?[quantity] else { return nil }
                 size = number
             }
@@ -63,18 +63,16 @@ extension ShelfTable {
                 guard let number = tagTexts.number(of: text) else { return nil }
                 tags.append(number)
             }
-            if tags != tagSetValues[Int(tagSets[row])] {
-                if tagSetNumbers == nil { tagSetNumbers = Self.numbers(tagSetValues) }
+            if !tags.elementsEqual(tagSetValues[Int(tagSets[row])]) {
+                if tagSetNumbers == nil { tagSetNumbers = Self.numbers(tagSetValues.map(Array.init)) }
                 guard let number = tagSetNumbers?[tags] else { return nil }
                 table.tagSets[row] = number
             }
             // An assignment copies the column, so equal values are not assigned.
-            let unitPrice = change.approximateUnitPrice
             if !details.isEqual(row, change.details.bytes) { newDetails[row] = change.details.bytes }
             if table.brands[row] != brand { table.brands[row] = brand }
             if table.sizes[row] != size { table.sizes[row] = size }
             if table.price(row) != change.priceMinor { table.prices[row] = change.priceMinor ?? Self.noPrice }
-            if table.unitPrices[row] != unitPrice { table.unitPrices[row] = unitPrice }
             if table.popularities[row] != change.popularity.log2 { table.popularities[row] = change.popularity.log2 }
             if table.inStock[row] != change.inStock { table.inStock[row] = change.inStock }
             if table.created[row] != change.createdAt.microseconds {
@@ -216,7 +214,6 @@ extension ShelfTable {
         details = gathered(\.details)
         if hasPositions { positions = gathered(\.positions) }
         prices = gathered(\.prices)
-        unitPrices = gathered(\.unitPrices)
         popularities = gathered(\.popularities)
         inStock = gathered(\.inStock)
         created = gathered(\.created)
@@ -227,10 +224,12 @@ extension ShelfTable {
             Array(zip(tables.map(\.brandTexts), used(\.brands) { $0.brandTexts.count }))
         )
         brands = gathered(\.brands, numbers.brands)
+        var quantities: [BaseQuantity] = []
         sizes = gathered(
             \.sizes,
-            Self.merge(tables.map(\.sizeValues), used(\.sizes) { $0.sizeValues.count }, into: &sizeValues)
+            Self.merge(tables.map { Array($0.sizeValues) }, used(\.sizes) { $0.sizeValues.count }, into: &quantities)
         )
+        sizeValues = Quantities(quantities)
 
         let usedSets = used(\.tagSets) { $0.tagSetValues.count }
         let usedTags = zip(tables, usedSets).map { table, isUsed in
@@ -244,7 +243,9 @@ extension ShelfTable {
         let sets = zip(tables, numbers.tags).map { table, numbers in
             table.tagSetValues.map { set in set.map { numbers[Int($0)] } }
         }
-        tagSets = gathered(\.tagSets, Self.merge(sets, usedSets, into: &tagSetValues))
+        var lists: [[UInt32]] = []
+        tagSets = gathered(\.tagSets, Self.merge(sets, usedSets, into: &lists))
+        tagSetValues = NumberLists(lists)
     }
 
     /// Collects the used values of several tables without duplicates.

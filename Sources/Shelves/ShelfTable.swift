@@ -17,8 +17,6 @@ package struct ShelfTable: Sendable {
     var details = TextColumn()
     /// `noPrice` for products without a price.
     var prices: [Int64] = []
-    /// The approximate orders of unit prices; 0 for products without one.
-    var unitPrices: [UInt64] = []
     var popularities: [Double] = []
     var inStock: [Bool] = []
     /// Microseconds since 1970.
@@ -33,11 +31,11 @@ package struct ShelfTable: Sendable {
 
     // MARK: - Distinct values
 
-    var sizeValues: [BaseQuantity] = []
+    var sizeValues = Quantities()
     var brandTexts = CollatedTexts()
     var tagTexts = CollatedTexts()
     /// The numbers of tags in `tagTexts`, in the order of the product.
-    var tagSetValues: [[UInt32]] = []
+    var tagSetValues = NumberLists()
 
     /// The number of a missing value.
     static let none = UInt32.max
@@ -54,19 +52,16 @@ package struct ShelfTable: Sendable {
         let texts =
             skus.size + names.size + nameKeys.size + positions.size + details.size + brandTexts.size + tagTexts.size
         let numbers =
-            8 * (prices.capacity + unitPrices.capacity + popularities.capacity + created.capacity + modified.capacity)
+            8 * (prices.capacity + popularities.capacity + created.capacity + modified.capacity)
         let references = 4 * (sizes.capacity + brands.capacity + tagSets.capacity) + inStock.capacity
-        let values =
-            MemoryLayout<BaseQuantity>.stride * sizeValues.capacity + MemoryLayout<[UInt32]>.stride
-            * tagSetValues.capacity
-            + tagSetValues.reduce(0) { $0 + Self.arrayOverhead + 4 * $1.capacity }
+        let values = sizeValues.size + tagSetValues.size
         return texts + numbers + references + values + MemoryLayout<ShelfTable>.size + Self.arrayCount
             * Self.arrayOverhead
     }
 
     /// The bytes of an array's header and of the allocator.
     static let arrayOverhead = 48
-    private static let arrayCount = 29
+    private static let arrayCount = 30
 
     package func sku(_ row: Int) -> SKU { SKU(stored: skus.text(row)) }
     package func name(_ row: Int) -> String { names.text(row) }
@@ -129,11 +124,6 @@ package struct ShelfTable: Sendable {
     /// Whether a product has a unit price: a price and a size.
     func hasUnitPrice(_ row: Int) -> Bool { prices[row] != Self.noPrice && sizes[row] != Self.none }
 
-    /// The approximate order of a unit price; 0 without one.
-    static func approximateUnitPrice(_ priceMinor: Int64?, _ size: BaseQuantity?) -> UInt64 {
-        UnitPrice(priceMinor: priceMinor, baseQuantity: size)?.approximateOrder ?? 0
-    }
-
     func unitPrice(_ row: Int) -> UnitPrice? { UnitPrice(priceMinor: price(row), baseQuantity: quantity(row)) }
 
     /// Whether two rows have the same name, byte by byte, with the same key. While keys are written again, equal names may have different ones.
@@ -146,7 +136,7 @@ package struct ShelfTable: Sendable {
     /// - Complexity: O(*n*) for *n* rows.
     package var mostFrequentDimension: Dimension? {
         var counts = [Int](repeating: 0, count: Dimension.allCases.count)
-        for row in 0..<count where hasUnitPrice(row) { counts[sizeValues[Int(sizes[row])].dimension.ordinal] += 1 }
+        for row in 0..<count where hasUnitPrice(row) { counts[sizeValues.dimensions[Int(sizes[row])].ordinal] += 1 }
         guard let most = counts.max(), most > 0 else { return nil }
         return Dimension.allCases[counts.firstIndex(of: most)!]
     }
@@ -167,7 +157,6 @@ package struct ShelfTable: Sendable {
 
     mutating func reserve(_ rows: Int) {
         prices.reserveCapacity(rows)
-        unitPrices.reserveCapacity(rows)
         popularities.reserveCapacity(rows)
         inStock.reserveCapacity(rows)
         created.reserveCapacity(rows)

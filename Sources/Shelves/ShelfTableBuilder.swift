@@ -106,21 +106,17 @@ package final class ShelfTableBuilder {
         let (tagList, isNewList) = tagSetNumbers.number(of: row.tags)
         if isNewList { numberOfTagSet.append(ShelfTable.number(of: try tags(), &knownSets, &tagSets)) }
         unsorted.tagSets.append(numberOfTagSet[Int(tagList)])
-        var quantity: BaseQuantity?
         if let written = row.quantity, let dimension = row.dimension {
             bytes.removeAll(keepingCapacity: true)
             bytes.append(UInt8(truncatingIfNeeded: dimension.ordinal))
             bytes.append(contentsOf: written)
             let (number, isNew) = bytes.withUnsafeBytes { sizeNumbers.number(of: $0) }
             if isNew { numberOfSize.append(ShelfTable.number(of: try size(), &known, &sizes)) }
-            let own = numberOfSize[Int(number)]
-            unsorted.sizes.append(own)
-            quantity = sizes[Int(own)]
+            unsorted.sizes.append(numberOfSize[Int(number)])
         } else {
             unsorted.sizes.append(ShelfTable.none)
         }
         unsorted.prices.append(row.priceMinor ?? ShelfTable.noPrice)
-        unsorted.unitPrices.append(ShelfTable.approximateUnitPrice(row.priceMinor, quantity))
         unsorted.popularities.append(row.popularity)
         unsorted.inStock.append(row.inStock)
         unsorted.created.append(row.createdAt)
@@ -206,7 +202,6 @@ package final class ShelfTableBuilder {
         sorted.details = unsorted.details.gathered(order)
         func gathered<Value>(_ column: [Value]) -> [Value] { order.map { column[Int($0)] } }
         sorted.prices = gathered(unsorted.prices)
-        sorted.unitPrices = gathered(unsorted.unitPrices)
         sorted.popularities = gathered(unsorted.popularities)
         sorted.inStock = gathered(unsorted.inStock)
         sorted.created = gathered(unsorted.created)
@@ -220,8 +215,8 @@ package final class ShelfTableBuilder {
             return number == ShelfTable.none ? number : ranks[Int(number)]
         }
         let (tagTexts, tagRanks) = CollatedTexts.numbered(tagSets.lazy.flatMap { $0 })
-        (sorted.brandTexts, sorted.tagTexts, sorted.sizeValues) = (brandTexts, tagTexts, sizes)
-        sorted.tagSetValues = tagSets.map { $0.map { tagRanks[$0]! } }
+        (sorted.brandTexts, sorted.tagTexts, sorted.sizeValues) = (brandTexts, tagTexts, Quantities(sizes))
+        sorted.tagSetValues = NumberLists(tagSets.lazy.map { $0.lazy.map { tagRanks[$0]! } })
         return sorted
     }
 

@@ -64,9 +64,6 @@ extension TableRow {
         self.position = position
         details = ProductDetails(product)
     }
-
-    /// The approximate order of the unit price; 0 without one.
-    var approximateUnitPrice: UInt64 { ShelfTable.approximateUnitPrice(priceMinor, size) }
 }
 
 extension ShelfTable {

@@ -74,13 +74,12 @@ extension ShelfTable {
         switch term.key {
         case .price: RowOrder.sort(&rows, by: keys { row in price(row).map { UInt64($0) } })
         case .unitPrice:
-            let keys = keys { row in hasUnitPrice(row) ? unitPrices[row] : nil }
-            RowOrder.sort(&rows, by: keys)
-            RowOrder.sortRuns(&rows, of: keys) { a, b in
+            let keys = keys { row in unitPrice(row)?.approximateValue.bitPattern }
+            RowOrder.sort(&rows, by: keys, within: UnitPrice.approximationPlaces) { a, b in
                 isDescending ? hasLowerUnitPrice(b, than: a) : hasLowerUnitPrice(a, than: b)
             }
             let groups = dimension.groupOrder
-            let ranks = sizeValues.map { UInt64(groups.firstIndex(of: $0.dimension)!) }
+            let ranks = sizeValues.dimensions.map { UInt64(groups.firstIndex(of: $0)!) }
             RowOrder.sort(
                 &rows,
                 by: (0..<count).map { hasUnitPrice($0) ? ranks[Int(sizes[$0])] : UInt64(groups.count) }

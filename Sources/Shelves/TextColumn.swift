@@ -14,12 +14,7 @@ struct TextColumn: Sendable {
 
     /// Creates a column from its parts; nil if the ends do not divide the arena.
     init?(arena: [UInt8], ends: [UInt32]) {
-        var last: UInt32 = 0
-        for end in ends {
-            guard end >= last else { return nil }
-            last = end
-        }
-        guard Int(last) == arena.count else { return nil }
+        guard ends.isDivision(of: arena.count) else { return nil }
         (self.arena, self.ends) = (arena, ends)
     }
 

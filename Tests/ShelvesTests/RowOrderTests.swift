@@ -45,34 +45,51 @@ import Testing
         }
     }
 
-    @Test("Close unit prices have numbers in their order")
-    func unitPrices() throws {
-        var generator = SeededGenerator(seed: 11)
-        for _ in 0..<5000 {
-            let dimension = Dimension.mass
-            let digits = UInt128(1) << UInt128.random(in: 37...76, using: &generator)
-            func quantity() -> BaseQuantity {
-                BaseQuantity(dimension: dimension, digits: digits + UInt128.random(in: 0...5, using: &generator))!
+    @Test("Rows with close keys are in their exact order, and equal ones keep theirs", arguments: [1, 2, 300, 1500])
+    func closeKeys(_ count: Int) {
+        var generator = SeededGenerator(seed: UInt64(count) + 3)
+        for limit in [UInt64(count) / 4 + 1, UInt64(count) * 40] {
+            let exact = (0..<count).map { _ in UInt64.random(in: 0...limit, using: &generator) }
+            let keys = exact.map { 10 * $0 + UInt64.random(in: 0...15, using: &generator) }
+            var rows = (0..<UInt32(count)).shuffled(using: &generator)
+            let expected = rows.enumerated().sorted {
+                (exact[Int($0.element)], $0.offset) < (exact[Int($1.element)], $1.offset)
             }
-            let price = Int64.random(in: 0..<Int64(Product.priceLimit) - 3, using: &generator)
-            let a = UnitPrice(priceMinor: price, baseQuantity: quantity())!
-            let b = UnitPrice(priceMinor: price + Int64.random(in: 0...2, using: &generator), baseQuantity: quantity())!
-            if a.isLess(than: b) { #expect(a.approximateOrder <= b.approximateOrder) }
-            if b.isLess(than: a) { #expect(b.approximateOrder <= a.approximateOrder) }
-            if a.isEqual(to: b) { #expect(a.approximateOrder == b.approximateOrder) }
+            RowOrder.sort(&rows, by: keys, within: 15) { exact[$0] < exact[$1] }
+            #expect(rows == expected.map(\.element))
         }
-        let least = UnitPrice(
-            priceMinor: 1,
-            baseQuantity: BaseQuantity(dimension: .mass, digits: 100_000_000_000_000_000_000_000)
-        )!
-        let most = UnitPrice(
-            priceMinor: 999_999_999_999,
-            baseQuantity: BaseQuantity(dimension: .mass, digits: 100_000_000_000)
-        )!
-        #expect(0 < least.approximateOrder && least.approximateOrder < most.approximateOrder)
     }
 
-    @Test("Unit prices that differ beyond 57 bits are ordered exactly")
+    @Test("Unit prices are in the order of their approximate values, unless these are close")
+    func unitPrices() throws {
+        var generator = SeededGenerator(seed: 11)
+        var differing = 0
+        for _ in 0..<20_000 {
+            let digits = UInt128(1) << UInt128.random(in: 37...74, using: &generator)
+            func price(_ minor: Int64, _ quantity: UInt128) -> UnitPrice {
+                UnitPrice(priceMinor: minor, baseQuantity: BaseQuantity(dimension: .mass, digits: quantity)!)!
+            }
+            // Values of equal fractions, of fractions beside each other, and of others.
+            let minor = Int64.random(in: 1..<Int64(Product.priceLimit) / 2 - 3, using: &generator)
+            let quantity = digits + UInt128.random(in: 0..<digits / 2, using: &generator)
+            let a = price(minor, quantity)
+            let others = [
+                price(2 * minor, 2 * quantity), price(minor + 1, quantity), price(minor, quantity + 1),
+                price(minor + Int64.random(in: 0...2, using: &generator), digits + 5),
+            ]
+            for b in others {
+                let (x, y) = (a.approximateValue.bitPattern, b.approximateValue.bitPattern)
+                if max(x, y) - min(x, y) > UnitPrice.approximationPlaces {
+                    #expect(x < y ? a.isLess(than: b) : b.isLess(than: a))
+                } else if x != y {
+                    differing += 1
+                }
+            }
+        }
+        #expect(differing > 100, "some values are close and differ")
+    }
+
+    @Test("Unit prices that differ beyond 53 bits are ordered exactly")
     func exactUnitPrices() {
         // Quantities that differ in their last digits, each of two products, whose order is that of their skus.
         var listings: [Listing] = []
@@ -97,6 +114,7 @@ import Testing
             }
             #expect(view.skus(table) == expected.map(\.product.sku.text))
         }
-        #expect(Set(table.unitPrices).count < 100, "some numbers of different prices are equal")
+        let values = Set((0..<table.count).map { table.unitPrice($0)!.approximateValue })
+        #expect(values.count < 100, "some values of different prices are equal")
     }
 }

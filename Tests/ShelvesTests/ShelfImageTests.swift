@@ -74,8 +74,8 @@ import Testing
         product.attributes = #"{"a": 1}"#
         let image = RandomShelf.image([Listing(product: product, position: [1], isSoldOut: false)])
         // After a change of the layout, both numbers are others.
-        #expect(ShelfImage.format == 0x4153_0002)
-        #expect(ShelfImage.checksum(Array(image.bytes.dropLast(8))) == 16_600_213_750_686_524_968)
+        #expect(ShelfImage.format == 0x4153_0003)
+        #expect(ShelfImage.checksum(Array(image.bytes.dropLast(8))) == 6_028_113_950_196_032_377)
         #expect(Self.read(image.bytes)?.table.product(0) == product)
     }
 
@@ -102,14 +102,16 @@ import Testing
             return Self.read(ShelfImage(table).bytes)
         }
         #expect(image { _ in } != nil)
-        #expect(image { $0.unitPrices[3] = .max } == nil)
         #expect(image { $0.prices[3] = -2 } == nil)
         #expect(image { $0.prices[3] = Int64(Product.priceLimit) } == nil)
         #expect(image { $0.popularities[3] = .nan } == nil)
         #expect(image { $0.sizes[3] = UInt32($0.sizeValues.count) } == nil)
         #expect(image { $0.brands[3] = UInt32($0.brandTexts.count) } == nil)
         #expect(image { $0.tagSets[3] = UInt32($0.tagSetValues.count) } == nil)
-        #expect(image { $0.tagSetValues[0] = [UInt32($0.tagTexts.count)] } == nil)
+        let unknownTag = image { table in
+            table.tagSetValues = NumberLists(table.tagSetValues.map { _ in [UInt32(table.tagTexts.count)] })
+        }
+        #expect(unknownTag == nil)
         for bytes in [[], [64], [64, 2, 0x7B], [64, 128, 128, 128, 128, 128, 0], [0, 0], [4, 1], [2, 1, 0x67]]
             as [[UInt8]]
         {
@@ -122,8 +124,8 @@ import Testing
         // Sizes and sets of tags that occur twice.
         let twice = try #require(
             image {
-                $0.sizeValues += $0.sizeValues
-                $0.tagSetValues += $0.tagSetValues
+                $0.sizeValues = Quantities(Array($0.sizeValues) + Array($0.sizeValues))
+                $0.tagSetValues = NumberLists(Array($0.tagSetValues) + Array($0.tagSetValues))
             }
         )
         var row = twice.table.values(5)

@@ -116,10 +116,11 @@ import Testing
         case let array as [Bool]: 48 + array.capacity
         case let array as [UInt32]: 48 + 4 * array.capacity
         case let array as [Int64]: 48 + 8 * array.capacity
-        case let array as [UInt64]: 48 + 8 * array.capacity
         case let array as [Double]: 48 + 8 * array.capacity
-        case let array as [BaseQuantity]: 48 + MemoryLayout<BaseQuantity>.stride * array.capacity
-        case let array as [[UInt32]]: 48 + 8 * array.capacity + array.reduce(0) { $0 + sizeOfArrays(in: $1) }
+        case let array as [UInt128]: 48 + 16 * array.capacity
+        case let array as [Dimension]: 48 + array.capacity
+        case let quantities as Quantities: sizeOfArrays(in: (quantities.digits, quantities.dimensions))
+        case let lists as NumberLists: sizeOfArrays(in: (lists.numbers, lists.ends))
         default: Mirror(reflecting: value).children.reduce(0) { $0 + sizeOfArrays(in: $1.value) }
         }
     }

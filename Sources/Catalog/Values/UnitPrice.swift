@@ -30,42 +30,20 @@ package struct UnitPrice: Hashable, Sendable {
         UInt128(priceMinor) * other.quantity < UInt128(other.priceMinor) * quantity
     }
 
-    /// A number that orders unit prices in one dimension, without deciding between very close ones.
-    ///
-    /// It is the price of a base unit as a binary floating-point number, rounded down, with an exponent of 7 bits and a significand of 57.
-    /// If one price is lower, its number is not higher.
-    package var approximateOrder: UInt64 {
-        guard priceMinor > 0 else { return 0 }
-        let price = UInt128(priceMinor)
-        // The shifted price has 127 bits, and the quantity at most 77.
-        let shift = price.leadingZeroBitCount - 1
-        var (quotient, remainder) = (price << UInt128(shift)).quotientAndRemainder(dividingBy: quantity)
-        var exponent = -shift
-        while quotient >> UInt128(Self.significandBits - 1) == 0 {
-            let isAbove = remainder << 1 >= quantity
-            remainder = (remainder << 1) - (isAbove ? quantity : 0)
-            quotient = quotient << 1 | (isAbove ? 1 : 0)
-            exponent -= 1
-        }
-        let excess = quotient.bitWidth - quotient.leadingZeroBitCount - Self.significandBits
-        exponent += excess
-        // The highest bit is always set, and is left out.
-        let fraction =
-            UInt64(truncatingIfNeeded: quotient >> UInt128(excess)) & (1 << UInt64(Self.significandBits - 1) - 1)
-        return UInt64(exponent + Self.exponentBias) << UInt64(Self.significandBits - 1) | fraction
-    }
-
-    private static let significandBits = 57
-    /// Exponents are between −134 and −53.
-    private static let exponentBias = 170
-
-    /// The price as a floating-point number, for statistics only.
+    /// The price of a base unit as a floating-point number, with at most four rounding errors: of the lower half of the quantity, of the sum,
+    /// and of two divisions.
     package var approximateValue: Double {
         // Converting 128 bits at once takes twenty times as long.
         let high = Double(UInt64(truncatingIfNeeded: quantity >> 64))
         let low = Double(UInt64(truncatingIfNeeded: quantity))
         return Double(priceMinor) / ((high * 0x1p64 + low) / 1e14)
     }
+
+    /// Two prices of a dimension are in the order of their approximate values if the bit patterns of these differ by more than this.
+    ///
+    /// A rounding error is at most half of a last place, which is one place of a number just below a power of two. So the errors of both
+    /// prices are at most eight places.
+    package static let approximationPlaces: UInt64 = 16
 
     package func isEqual(to other: UnitPrice) -> Bool {
         UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity

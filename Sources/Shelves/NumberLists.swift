@@ -1,0 +1,45 @@
+/// Lists of numbers, such as the tags of products, in one array.
+struct NumberLists: Sendable {
+    private(set) var numbers: [UInt32] = []
+    /// The end of each list in the array.
+    private(set) var ends: [UInt32] = []
+
+    init() {}
+
+    /// Creates lists from their parts; nil if the ends do not divide the array.
+    init?(numbers: [UInt32], ends: [UInt32]) {
+        guard ends.isDivision(of: numbers.count) else { return nil }
+        (self.numbers, self.ends) = (numbers, ends)
+    }
+
+    init(_ lists: some Sequence<some Sequence<UInt32>>) {
+        for list in lists {
+            numbers.append(contentsOf: list)
+            ends.append(UInt32(numbers.count))
+        }
+    }
+
+    /// The size in memory, in bytes.
+    var size: Int { 4 * (numbers.capacity + ends.capacity) }
+}
+
+extension NumberLists: RandomAccessCollection {
+    var startIndex: Int { 0 }
+    var endIndex: Int { ends.count }
+
+    subscript(list: Int) -> ArraySlice<UInt32> {
+        numbers[(list == 0 ? 0 : Int(ends[list - 1]))..<Int(ends[list])]
+    }
+}
+
+extension [UInt32] {
+    /// Whether each of these ends is at or after the one before, and the last one is the end of an array with a number of elements.
+    func isDivision(of count: Int) -> Bool {
+        var last: UInt32 = 0
+        for end in self {
+            guard end >= last else { return false }
+            last = end
+        }
+        return Int(last) == count
+    }
+}
