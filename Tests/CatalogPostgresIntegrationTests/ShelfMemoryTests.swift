@@ -153,4 +153,27 @@ import Testing
             }
         }
     }
+
+    @Test("Shelves use what views, facets and unions leave of the memory, and give it back")
+    func lendsMemory() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let shelves = (0..<16).map { CatalogKey("shelf-\($0)")! }
+            try await Self.fill(catalog, shelves)
+            let shares = ShelfMemoryShares(limit: 96_000)
+            let small = PostgresCatalog(catalog.database, shelfMemory: shares.limit)
+            for shelf in shelves { _ = try await small.page(Self.request("-price", on: shelf)) }
+            var use = small.shelfMemoryUse
+            #expect(use.shelves.size > shares.shelves, "they use more than their share")
+            #expect(use.shelves.evictions > 0, "not all have room")
+            for key in ["price", "name", "-name", "created", "-created", "modified", "-modified", "brand", "position"] {
+                for (second, shelf) in zip(["unit_price", "popularity", "-popularity", "tags"], shelves) {
+                    _ = try await small.page(Self.request("\(key),\(second)", on: shelf))
+                }
+            }
+            use = small.shelfMemoryUse
+            #expect(use.views.size > shares.views / 2)
+            #expect(use.bytes <= shares.mostShelves)
+            #expect(use.shelves.size <= shares.mostShelves - use.views.size)
+        }
+    }
 }

@@ -34,6 +34,22 @@ import Testing
         #expect(cache[-1] == nil)
     }
 
+    @Test("A lower limit evicts entries at once, and a higher one makes room", arguments: [1, 10])
+    func limitChanges(largest: Int) {
+        let cache = SharedCache<Int, Int>(limit: 320, largest: largest) { _, _ in 1 }
+        func fill() -> Int {
+            for key in 0..<5000 { cache[key] = key }
+            return cache.use.size
+        }
+        let full = fill()
+        cache.limit = 160
+        #expect(cache.limit == 160)
+        #expect(cache.use.size <= 160)
+        #expect(cache.use.size >= min(full, 160) - 16)
+        cache.limit = 640
+        #expect(fill() > full)
+    }
+
     @Test("Threads that use it at the same time find only the values of their keys")
     func threadsShareIt() async {
         let cache = SharedCache<Int, Int>(limit: 500, largest: 1) { _, _ in 1 }

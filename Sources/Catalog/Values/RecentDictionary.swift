@@ -31,7 +31,10 @@ public struct RecentDictionary<Key: Hashable, Value> {
     @usableFromInline var newest = none
     /// The entry at which the next eviction begins; `none` for the oldest one.
     @usableFromInline var hand = none
-    @usableFromInline let limit: Int
+    /// The maximum size of all entries; a lower one evicts entries at once.
+    public var limit: Int {
+        didSet { while total > limit { evict() } }
+    }
     @usableFromInline let size: (Key, Value) -> Int
 
     @usableFromInline static var none: Int32 { -1 }

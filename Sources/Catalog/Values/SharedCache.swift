@@ -56,6 +56,14 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
+    /// The maximum size of all entries, in bytes; a lower one evicts entries at once.
+    public var limit: Int {
+        get { parts[0].entries.withLock(\.limit) * parts.count }
+        set {
+            for part in parts { part.entries.withLock { $0.limit = newValue / parts.count } }
+        }
+    }
+
     /// All entries, in no order. Reading them does not count as use.
     public var entries: [(key: Key, value: Value)] {
         parts.flatMap { part in part.entries.withLock { $0.entries.map { ($0.key.key, $0.value) } } }

@@ -66,11 +66,13 @@ final class ShelfMemory: Sendable {
     private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
+    private let unionSize = Atomic(0)
 
     init(_ database: Database, _ shares: ShelfMemoryShares) {
         (self.database, self.shares) = (database, shares)
         largest = shares.shelves / 2
         shelves = SharedCache(limit: shares.shelves, largest: largest) { $1.shelf.size }
+        shelves.limit = shares.mostShelves
         views = SharedCache(limit: shares.views, largest: shares.views / 4) { 256 + $0.request.filter.size + $1.size }
         facets = SharedCache(limit: shares.facets, largest: shares.facets / 4) {
             256 + $0.request.filter.size + $1.size
@@ -205,7 +207,7 @@ final class ShelfMemory: Sendable {
     }
 
     /// Whether less than half of the memory for shelves is used.
-    var isHalfEmpty: Bool { shelves.use.size < largest }
+    var isHalfEmpty: Bool { shelves.use.size < shelves.limit / 2 }
 
     /// Removes and returns the next shelf whose image this server should write; nil if there is none.
     func nextImage() -> ImageQueue.Entry? { images.withLock { $0.next(at: .now) } }
@@ -344,6 +346,18 @@ final class ShelfMemory: Sendable {
         }
     }
 
+    /// Notes the size of the unions that are kept.
+    func noteUnions(_ size: Int) {
+        unionSize.store(size, ordering: .relaxed)
+        fitShelves()
+    }
+
+    /// Limits the shelves to what views, facets and unions leave of the memory.
+    private func fitShelves() {
+        let others = views.use.size + facets.use.size + unionSize.load(ordering: .relaxed)
+        shelves.limit = max(shares.shelves, shares.mostShelves - others)
+    }
+
     // MARK: - Views and facets
 
     /// Returns a view of a shelf.
@@ -359,6 +373,7 @@ final class ShelfMemory: Sendable {
         if let known = views[result] { return known }
         let view = earlierView(result, of: shelf) ?? shelf.table.view(result.request)
         views[result] = view
+        fitShelves()
         return view
     }
 
@@ -388,6 +403,7 @@ final class ShelfMemory: Sendable {
         if let known = facets[result] { return known }
         let counted = shelf.table.facets(plan.facets, plan.view.filter, in: plan.currency)
         facets[result] = counted
+        fitShelves()
         return counted
     }
 

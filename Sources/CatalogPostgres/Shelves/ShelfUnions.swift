@@ -188,6 +188,7 @@ final class ShelfUnions: Sendable {
         if let known = unions[head.location], known.start > start { return found }
         if shelf.size <= largest {
             unions[head.location] = found
+            memory.noteUnions(unions.use.size)
         } else {
             unions[head.location] = nil
             large.withLock { $0 = (head.location, found) }
