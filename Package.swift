@@ -262,7 +262,7 @@ let package = Package(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "LibPQ",
-                "Ordering", "Schema", "Shelves", "TestSupport",
+                "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),

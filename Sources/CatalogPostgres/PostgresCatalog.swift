@@ -22,10 +22,10 @@ package struct PostgresCatalog: Sendable {
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
 
-    /// The default memory for shelves, their views and facets, in bytes.
+    /// The default memory for shelves, unions, their views and facets, and rendered products, in bytes.
     package static let shelfMemory = 256 << 20
 
-    /// - Parameter shelfMemory: the memory for shelves, their views and facets, and rendered products, in bytes.
+    /// - Parameter shelfMemory: the memory for shelves, unions, their views and facets, and rendered products, in bytes.
     package init(_ database: Database, shelfMemory: Int = shelfMemory) {
         self.database = database
         compactionSignal = CompactionSignal()

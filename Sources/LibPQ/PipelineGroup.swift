@@ -13,6 +13,9 @@ final class PipelineGroup {
         fileprivate(set) var isDone = false
 
         fileprivate init(_ job: any PipelineJob) { self.job = job }
+
+        /// Whether the caller has got neither a value nor an error.
+        fileprivate var isWaiting: Bool { !isDone && !isOverdue }
     }
 
     private(set) var members: [Member]
@@ -44,7 +47,7 @@ final class PipelineGroup {
 
     /// The earliest deadline of the members whose callers still wait.
     var nextDeadline: ContinuousClock.Instant? {
-        members.lazy.filter { !$0.isDone && !$0.isOverdue }.map(\.job.deadline).min()
+        members.lazy.filter(\.isWaiting).map(\.job.deadline).min()
     }
 
     /// Whether the caller of the next member to be answered has got an error already.
@@ -90,7 +93,7 @@ final class PipelineGroup {
 
     /// Fails the jobs whose deadline has passed; their results will be dropped.
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) {
-        for index in members.indices where !members[index].isDone && members[index].job.deadline <= now {
+        for index in members.indices where members[index].isWaiting && members[index].job.deadline <= now {
             members[index].job.fail(error)
             members[index].isOverdue = true
         }

@@ -3,9 +3,9 @@ package import Catalog
 /// The values of a product that pages show, but no order, filter or facet compares, as bytes.
 ///
 ///     flags: UInt8 · number of packs: UInt32 · regular price: Int64
-///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode, address of the picture
+///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode, URL of the image
 ///
-/// A value that the flags exclude is missing; without attributes, these are an empty object. A length has seven bits in each byte, the lowest
+/// A value that the flags exclude is missing; attributes that they exclude are `{}`. A length has seven bits in each byte, the lowest
 /// first, and the highest bit of each byte but the last.
 package struct ProductDetails: Sendable, Hashable {
     let bytes: [UInt8]
@@ -25,7 +25,10 @@ package struct ProductDetails: Sendable, Hashable {
         static let packs = Flags(rawValue: 128)
     }
 
-    private static let noAttributes = "{}"
+    private static var noAttributes: UnsafeRawBufferPointer {
+        let text: StaticString = "{}"
+        return UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
+    }
 
     /// The values as the database has them. Texts are in memory that the caller owns.
     package struct Source {
@@ -41,14 +44,14 @@ package struct ProductDetails: Sendable, Hashable {
         package var attributes: UnsafeRawBufferPointer
 
         package init(
-            regularPriceMinor: Int64?,
-            amount: UnsafeRawBufferPointer?,
-            unit: UnsafeRawBufferPointer?,
-            packs: Int32?,
-            drained: UnsafeRawBufferPointer?,
+            regularPriceMinor: Int64? = nil,
+            amount: UnsafeRawBufferPointer? = nil,
+            unit: UnsafeRawBufferPointer? = nil,
+            packs: Int32? = nil,
+            drained: UnsafeRawBufferPointer? = nil,
             isApproximate: Bool,
-            barcode: UnsafeRawBufferPointer?,
-            imageURL: UnsafeRawBufferPointer?,
+            barcode: UnsafeRawBufferPointer? = nil,
+            imageURL: UnsafeRawBufferPointer? = nil,
             attributes: UnsafeRawBufferPointer
         ) {
             self.regularPriceMinor = regularPriceMinor
@@ -130,7 +133,7 @@ package struct ProductDetails: Sendable, Hashable {
             flags.insert(.regularPrice)
             append(price)
         }
-        if !source.attributes.elementsEqual(noAttributes.utf8) { append(source.attributes, .attributes) }
+        if !source.attributes.elementsEqual(noAttributes) { append(source.attributes, .attributes) }
         if source.packs != nil, let unit = source.unit, let amount = source.amount {
             flags.insert(.size)
             if source.isApproximate { flags.insert(.isApproximate) }
@@ -143,84 +146,73 @@ package struct ProductDetails: Sendable, Hashable {
         bytes[0] = flags.rawValue
     }
 
-    /// The values that bytes have.
-    private struct Parts {
-        var packs: UInt32 = 1
-        var regularPrice: Int64?
-        var attributes: UnsafeRawBufferPointer?
-        var unit: UnsafeRawBufferPointer?
-        var amount: UnsafeRawBufferPointer?
-        var drained: UnsafeRawBufferPointer?
-        var isApproximate: Bool
-        var barcode: UnsafeRawBufferPointer?
-        var imageURL: UnsafeRawBufferPointer?
-
-        /// Reads bytes; nil if they are damaged.
-        init?(_ bytes: UnsafeRawBufferPointer) {
-            var reader = MemoryReader(bytes)
-            guard let number: UInt8 = reader.value() else { return nil }
-            let flags = Flags(rawValue: number)
-            isApproximate = flags.contains(.isApproximate)
-            /// Reads a value into a property, if the flags have it; false if the bytes end.
-            func read<Value: BitwiseCopyable>(_ value: inout Value, _ flag: Flags) -> Bool {
-                guard flags.contains(flag) else { return true }
-                guard let found: Value = reader.value() else { return false }
-                value = found
-                return true
-            }
-            func read(_ text: inout UnsafeRawBufferPointer?, _ flag: Flags) -> Bool {
-                guard flags.contains(flag) else { return true }
-                var (count, shift): (UInt32, UInt32) = (0, 0)
-                while shift < 32 {
-                    guard let byte: UInt8 = reader.value() else { return false }
-                    count |= UInt32(byte & 127) << shift
-                    shift += 7
-                    if byte < 128 {
-                        text = reader.part(count)
-                        return text != nil
-                    }
-                }
-                return false
-            }
-            var price: Int64 = 0
-            guard read(&packs, .packs), read(&price, .regularPrice), read(&attributes, .attributes),
-                read(&unit, .size), read(&amount, .size), read(&drained, .drained), read(&barcode, .barcode),
-                read(&imageURL, .image), reader.isAtEnd
-            else { return nil }
-            if flags.contains(.regularPrice) { regularPrice = price }
+    /// Reads the values that bytes have; nil if they are damaged.
+    private static func source(_ bytes: UnsafeRawBufferPointer) -> Source? {
+        var reader = MemoryReader(bytes)
+        guard let number: UInt8 = reader.value() else { return nil }
+        let flags = Flags(rawValue: number)
+        /// Reads a value; false if the bytes end.
+        func read<Value: BitwiseCopyable>(_ value: inout Value?, _ flag: Flags) -> Bool {
+            guard flags.contains(flag) else { return true }
+            value = reader.value()
+            return value != nil
         }
+        func read(_ text: inout UnsafeRawBufferPointer?, _ flag: Flags) -> Bool {
+            guard flags.contains(flag) else { return true }
+            var (count, shift): (UInt32, UInt32) = (0, 0)
+            while shift < 32 {
+                guard let byte: UInt8 = reader.value() else { return false }
+                count |= UInt32(byte & 127) << shift
+                shift += 7
+                if byte < 128 {
+                    text = reader.part(count)
+                    return text != nil
+                }
+            }
+            return false
+        }
+        var source = Source(isApproximate: flags.contains(.isApproximate), attributes: noAttributes)
+        var attributes: UnsafeRawBufferPointer?
+        guard read(&source.packs, .packs), read(&source.regularPriceMinor, .regularPrice),
+            read(&attributes, .attributes), read(&source.unit, .size), read(&source.amount, .size),
+            read(&source.drained, .drained), read(&source.barcode, .barcode), read(&source.imageURL, .image),
+            reader.isAtEnd
+        else { return nil }
+        if let attributes { source.attributes = attributes }
+        if source.unit != nil, source.packs == nil { source.packs = 1 }
+        return source
     }
 
     /// Whether bytes are divided into values.
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { Parts(bytes) != nil }
+    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { source(bytes) != nil }
 
     /// Sets the values of a product; false if the bytes are damaged.
     static func read(_ bytes: UnsafeRawBufferPointer, into product: inout Product) -> Bool {
-        guard let parts = Parts(bytes) else { return false }
+        guard let source = source(bytes) else { return false }
         func text(_ part: UnsafeRawBufferPointer) -> String { String(decoding: part, as: UTF8.self) }
-        product.regularPriceMinor = parts.regularPrice
-        if let attributes = parts.attributes { product.attributes = text(attributes) }
-        if let unit = parts.unit, let amount = parts.amount {
+        product.regularPriceMinor = source.regularPriceMinor
+        product.attributes = text(source.attributes)
+        if let unit = source.unit, let amount = source.amount, let packs = source.packs {
             guard let unit = MeasureUnit(rawValue: text(unit)), let amount = ExactDecimal(text(amount)) else {
                 return false
             }
             var drained: ExactDecimal?
-            if let part = parts.drained {
+            if let part = source.drained {
                 guard let found = ExactDecimal(text(part)) else { return false }
                 drained = found
             }
             let size = try? Size(
                 amount: amount,
                 unit: unit,
-                packs: Int(parts.packs),
+                packs: Int(packs),
                 drained: drained,
-                isApproximate: parts.isApproximate
+                isApproximate: source.isApproximate
             )
             guard let size else { return false }
             product.size = size
         }
-        product.barcode = parts.barcode.map(text)
-        product.imageURL = parts.imageURL.map(text)
+        product.barcode = source.barcode.map(text)
+        product.imageURL = source.imageURL.map(text)
         return true
     }
 }

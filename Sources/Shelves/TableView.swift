@@ -75,7 +75,7 @@ extension ShelfTable {
         case .price: RowOrder.sort(&rows, by: keys { row in price(row).map { UInt64($0) } })
         case .unitPrice:
             let keys = keys { row in unitPrice(row)?.approximateValue.bitPattern }
-            RowOrder.sort(&rows, by: keys, within: UnitPrice.approximationPlaces) { a, b in
+            RowOrder.sort(&rows, by: keys, within: UnitPrice.approximationError) { a, b in
                 isDescending ? hasLowerUnitPrice(b, than: a) : hasLowerUnitPrice(a, than: b)
             }
             let groups = dimension.groupOrder

@@ -1,3 +1,5 @@
+import Dispatch
+import Platform
 import Synchronization
 import Testing
 
@@ -84,5 +86,29 @@ import Testing
         isOpen.continuation.finish()
         for caller in callers { await #expect(throws: Failure.self) { try await caller.value } }
         #expect(try await work.value("a") { 1 } == 1)
+    }
+
+    /// Counts the jobs that it runs, on a queue of its own.
+    private final class CountingExecutor: TaskExecutor {
+        private let queue = DispatchQueue(label: "event loop")
+        private let jobs = Atomic<Int>(0)
+
+        var number: Int { jobs.load(ordering: .relaxed) }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            let job = UnownedJob(job)
+            jobs.add(1, ordering: .relaxed)
+            queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        }
+    }
+
+    @Test("Work runs on the event loop of the caller who begins it")
+    func usesTheEventLoopOfTheCaller() async throws {
+        let (work, executor) = (SharedWork<String, Int>(), CountingExecutor())
+        #expect(try await work.value("a") { 7 } == 7)
+        #expect(executor.number == 0)
+        let loop = CurrentEventLoop(number: 0, executor: executor)
+        #expect(try await CurrentEventLoop.$value.withValue(loop) { try await work.value("a") { 8 } } == 8)
+        #expect(executor.number > 0)
     }
 }

@@ -157,9 +157,16 @@ import Testing
     @Test("Shelves use what views, facets and unions leave of the memory, and give it back")
     func lendsMemory() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let shelves = (0..<16).map { CatalogKey("shelf-\($0)")! }
-            try await Self.fill(catalog, shelves)
-            let shares = ShelfMemoryShares(limit: 96_000)
+            // A table of 120 products takes about 15,000 bytes.
+            let shelves = (0..<26).map { CatalogKey("shelf-\($0)")! }
+            let rows = shelves.flatMap { shelf in
+                (0..<120).map { "s,\(shelf),p\($0),Product \($0),Brand \($0 % 5),\($0).99,true\n" }
+            }
+            let text = "store,shelf,sku,name,brand,price,in_stock\n" + rows.joined()
+            var options = ImportOptions(format: .csv, createsStores: true)
+            options.newShelfLimit = shelves.count
+            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: text), options)
+            let shares = ShelfMemoryShares(limit: 400_000)
             let small = PostgresCatalog(catalog.database, shelfMemory: shares.limit)
             for shelf in shelves { _ = try await small.page(Self.request("-price", on: shelf)) }
             var use = small.shelfMemoryUse
@@ -172,8 +179,23 @@ import Testing
             }
             use = small.shelfMemoryUse
             #expect(use.views.size > shares.views / 2)
-            #expect(use.bytes <= shares.mostShelves)
-            #expect(use.shelves.size <= shares.mostShelves - use.views.size)
+            #expect(use.bytes <= shares.shelvesLimit)
+
+            // The union of the whole store, which has the products of one shelf.
+            let whole = PageRequest(store: Self.store, shelf: nil, sort: try Sort.parse("price"))
+            _ = try await small.page(whole)
+            use = small.shelfMemoryUse
+            #expect(use.unions.count == 1)
+            #expect(use.bytes <= shares.shelvesLimit)
+            for shelf in shelves {
+                for facets in [[.brand], [.inStock], [.brand, .inStock]] as [Set<Facet>] {
+                    let request = PageRequest(store: Self.store, shelf: shelf, facets: facets)
+                    _ = try await small.page(request)
+                }
+            }
+            use = small.shelfMemoryUse
+            #expect(use.facets.size > shares.facets / 2)
+            #expect(use.bytes <= shares.shelvesLimit)
         }
     }
 }

@@ -79,7 +79,7 @@ import Testing
             ]
             for b in others {
                 let (x, y) = (a.approximateValue.bitPattern, b.approximateValue.bitPattern)
-                if max(x, y) - min(x, y) > UnitPrice.approximationPlaces {
+                if max(x, y) - min(x, y) > UnitPrice.approximationError {
                     #expect(x < y ? a.isLess(than: b) : b.isLess(than: a))
                 } else if x != y {
                     differing += 1

@@ -118,7 +118,8 @@ import Testing
             #expect(image { $0.details = $0.details.replacing([3: bytes]) } == nil, "\(bytes)")
         }
         // A size with an unknown unit.
-        #expect(image { $0.details = $0.details.replacing([3: [2, 1, 0, 1, 0x31]]) }?.table.product(3) == nil)
+        let unknownUnit = try #require(image { $0.details = $0.details.replacing([3: [2, 1, 0, 1, 0x31]]) })
+        #expect(unknownUnit.table.product(3) == nil)
         // Rows out of order.
         #expect(image { (table: inout ShelfTable) in (table.names, table.nameKeys) = (table.skus, table.skus) } == nil)
         // Sizes and sets of tags that occur twice.

@@ -1,7 +1,7 @@
 /// A dictionary whose entries have a limited total size, which evicts those that were not used recently.
 ///
 /// Entries are in the order in which they were added, and each has a mark that it was used since then. A hand goes from older to newer entries,
-/// and begins again at the end. To evict an entry, it removes the marks that it passes, until it finds an entry without one. This is SIEVE
+/// and then from the oldest one again. To evict an entry, it removes the marks that it passes, until it finds an entry without one. This is SIEVE
 /// (Zhang et al., “SIEVE is Simpler than LRU”, NSDI 2024): an entry that is used once leaves sooner than with LRU.
 ///
 /// - Complexity: O(1), amortized. Evicting an entry takes longer after many were used.
@@ -55,6 +55,12 @@ public struct RecentDictionary<Key: Hashable, Value> {
         precondition(limit >= 2)
         self.limit = limit
         self.size = size
+    }
+
+    /// The usual size of an entry, in bytes, without what its key and value refer to. The key is in the hash table, too, and both the list and the
+    /// table have unused capacity.
+    public static var entryOverhead: Int {
+        MemoryLayout<Entry?>.stride * 3 / 2 + (MemoryLayout<Key>.stride + MemoryLayout<Int32>.stride) * 9 / 5
     }
 
     /// The number of entries.

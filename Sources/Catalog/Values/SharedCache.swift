@@ -43,6 +43,9 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         parts = (0..<count).map { _ in Part(limit: limit / count, size: size) }
     }
 
+    /// The usual size of an entry, in bytes, without what its key and value refer to.
+    public static var entryOverhead: Int { RecentDictionary<HashedKey, Value>.entryOverhead }
+
     /// The value of a key; reading it counts as use.
     @inlinable
     public subscript(key: Key) -> Value? {

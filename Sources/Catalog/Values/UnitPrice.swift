@@ -41,9 +41,9 @@ package struct UnitPrice: Hashable, Sendable {
 
     /// Two prices of a dimension are in the order of their approximate values if the bit patterns of these differ by more than this.
     ///
-    /// A rounding error is at most half of a last place, which is one place of a number just below a power of two. So the errors of both
-    /// prices are at most eight places.
-    package static let approximationPlaces: UInt64 = 16
+    /// Each of four roundings changes a value by at most 2⁻⁵³ of it, which is at most one unit in the last place. So two values are
+    /// off by at most 8 units, and 16 leaves a margin.
+    package static let approximationError: UInt64 = 16
 
     package func isEqual(to other: UnitPrice) -> Bool {
         UInt128(priceMinor) * other.quantity == UInt128(other.priceMinor) * quantity

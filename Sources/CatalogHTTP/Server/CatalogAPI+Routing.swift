@@ -6,7 +6,7 @@ internal import NIOCore
 
 // The dispatch of requests: routing, authentication, quota, and the endpoint's handler.
 extension CatalogAPI {
-    /// The number of shelves whose products `warmUp` renders, so that they fit into the cache of rendered products.
+    /// The maximum number of shelves whose products `warmUp` renders.
     private static let shelvesToRender = 300
 
     /// Renders products and a page before the first clients connect, whose pages would otherwise be slower. Errors do not matter.
@@ -15,7 +15,7 @@ extension CatalogAPI {
     ///   - shelves: the shelves that clients will probably request first.
     ///   - deadline: when to stop rendering products.
     package func warmUp(_ shelves: [ShelfAddress], until deadline: ContinuousClock.Instant) async {
-        for shelf in shelves.prefix(Self.shelvesToRender) where ContinuousClock.now < deadline {
+        for shelf in shelves.prefix(Self.shelvesToRender) where ContinuousClock.now < deadline && pages.hasRoom {
             await pages.warmUp(shelf)
         }
         guard let store = try? await catalog.stores().first,

@@ -161,6 +161,9 @@ struct PageEndpoints: EndpointGroup {
         return query
     }
 
+    /// Whether all products that were rendered have room in the memory.
+    var hasRoom: Bool { fragments.use.evictions == 0 }
+
     /// Renders products of a shelf, so that its first pages find them and its settings in memory. Errors do not matter.
     func warmUp(_ shelf: ShelfAddress) async {
         var request = PageRequest(store: shelf.store, shelf: shelf.shelf, limit: PageRequest.limits.upperBound)

@@ -32,16 +32,17 @@ package final class ProductFragments: Sendable {
         let sku: SKU
     }
 
-    private let fragments: SharedCache<Key, Fragment>
+    private typealias Cache = SharedCache<Key, Fragment>
+    private let fragments: Cache
 
-    /// The approximate size of an entry without its JSON, in bytes.
-    private static let overhead = 200
+    /// The approximate size of an entry without its JSON, in bytes: the object and the header of its array have 180.
+    private static let overhead = Cache.entryOverhead + 180
     /// The size of the largest product to keep, in bytes.
     private static let largest = 16 << 10
 
     /// - Parameter limit: the maximum size in bytes.
     package init(limit: Int) {
-        fragments = SharedCache(limit: max(2, limit), largest: Self.largest) { $1.bytes.count + Self.overhead }
+        fragments = Cache(limit: max(2, limit), largest: Self.largest) { $1.bytes.count + Self.overhead }
     }
 
     /// The use of the memory.

@@ -10,7 +10,7 @@ struct DoctorShelves: Sendable {
     var oldestChange = 0
 
     /// The memory for a product on a shelf, in bytes: shelves have half of all.
-    private static let productSize = 520
+    private static let productSize = 360
     /// The age of changes from which servers would have deleted them, in hours.
     private static let oldChanges = 3
 
@@ -28,7 +28,7 @@ struct DoctorShelves: Sendable {
         var findings: [Doctor.Finding] = []
         let (needed, megabyte) = (products * Self.productSize, 1 << 20)
         let text =
-            "shelves used in the last day: \(shelves), with \(products) products, which take about \(needed / megabyte) MB of memory"
+            "shelves used in the last day: \(shelves), with \(products) products, which need about \(needed / megabyte) MB of AISLE_SHELF_MEMORY"
         if needed > limit {
             findings.append(
                 Doctor.Finding(

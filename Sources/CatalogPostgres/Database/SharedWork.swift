@@ -50,7 +50,7 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
             if state.departed.remove(caller) != nil { return true }
             if state.running[key] == nil {
                 let id = state.newID()
-                // On the caller's event loop, no thread has to wake another one at the end.
+                // Runs on the caller's event loop, so that resuming the caller wakes no other thread.
                 let executor = CurrentEventLoop.value?.executor
                 let task = Task(executorPreference: executor) { await self.run(key, id, work) }
                 state.running[key] = Running(id: id, task: task)

@@ -60,22 +60,29 @@ final class ShelfMemory: Sendable {
     private let shelves: SharedCache<ShelfLocation, Kept>
     /// The shelf that was read last of those that are too large for `shelves`.
     private let large = Mutex<(location: ShelfLocation, kept: Kept)?>(nil)
+    /// The usual size of the keys of a sort, in bytes.
+    private static let sortSize = 64
     /// The size of the largest shelf in `shelves`, in bytes.
     private let largest: Int
-    private let views: SharedCache<ResultKey<ViewRequest>, TableView>
-    private let facets: SharedCache<ResultKey<FacetRequest>, Facets>
+    private typealias Results<Request: Hashable & Sendable, Value: Sendable> = SharedCache<ResultKey<Request>, Value>
+    private let views: Results<ViewRequest, TableView>
+    private let facets: Results<FacetRequest, Facets>
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
-    private let unionSize = Atomic(0)
+    /// The size of unions, in bytes.
+    private let unionSize: @Sendable () -> Int
+    private let fit = Mutex(())
 
-    init(_ database: Database, _ shares: ShelfMemoryShares) {
-        (self.database, self.shares) = (database, shares)
+    /// - Parameter unionSize: returns the size of the unions that have a part of the memory, in bytes.
+    init(_ database: Database, _ shares: ShelfMemoryShares, unionSize: @escaping @Sendable () -> Int) {
+        (self.database, self.shares, self.unionSize) = (database, shares, unionSize)
         largest = shares.shelves / 2
-        shelves = SharedCache(limit: shares.shelves, largest: largest) { $1.shelf.size }
-        shelves.limit = shares.mostShelves
-        views = SharedCache(limit: shares.views, largest: shares.views / 4) { 256 + $0.request.filter.size + $1.size }
-        facets = SharedCache(limit: shares.facets, largest: shares.facets / 4) {
-            256 + $0.request.filter.size + $1.size
+        shelves = SharedCache(limit: shares.shelvesLimit, largest: shares.shelvesLimit) { $1.shelf.size }
+        views = Results(limit: shares.views, largest: shares.views / 4) {
+            Results<ViewRequest, TableView>.entryOverhead + Self.sortSize + $0.request.filter.size + $1.size
+        }
+        facets = Results(limit: shares.facets, largest: shares.facets / 4) {
+            Results<FacetRequest, Facets>.entryOverhead + $0.request.filter.size + $1.size
         }
     }
 
@@ -346,16 +353,11 @@ final class ShelfMemory: Sendable {
         }
     }
 
-    /// Notes the size of the unions that are kept.
-    func noteUnions(_ size: Int) {
-        unionSize.store(size, ordering: .relaxed)
-        fitShelves()
-    }
-
     /// Limits the shelves to what views, facets and unions leave of the memory.
-    private func fitShelves() {
-        let others = views.use.size + facets.use.size + unionSize.load(ordering: .relaxed)
-        shelves.limit = max(shares.shelves, shares.mostShelves - others)
+    func fitShelves() {
+        fit.withLock { _ in
+            shelves.limit = max(shares.shelves, shares.shelvesLimit - views.use.size - facets.use.size - unionSize())
+        }
     }
 
     // MARK: - Views and facets

@@ -7,8 +7,8 @@ package struct ShelfMemoryShares: Sendable, Hashable {
 
     /// The share of shelves, which also get what unions, views and facets leave of theirs.
     var shelves: Int { limit / 2 }
-    /// The size of shelves while there are no others.
-    var mostShelves: Int { limit - products }
+    /// The limit of shelves while there are no unions, views and facets.
+    var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
     var views: Int { limit / 32 * 5 }
     var facets: Int { limit / 32 }

@@ -72,6 +72,9 @@ final class ShelfUnions: Sendable {
             (self.union, self.members, self.shelf, self.start) = (union, members, shelf, start)
         }
 
+        /// The size in memory, in bytes.
+        var size: Int { shelf.size + 64 * members.shelves.count }
+
         /// Whether it has a shelf at a later version.
         fileprivate func isAhead(of other: Members) -> Bool {
             let versions = Dictionary(other.shelves.map { ($0.location, $0.version) }) { first, _ in first }
@@ -80,7 +83,7 @@ final class ShelfUnions: Sendable {
     }
 
     /// The number of products from which tables are merged on another thread than the event loop's.
-    private static let offLoopProducts = 1000
+    private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
     private let unions: SharedCache<ShelfLocation, Found>
@@ -91,17 +94,21 @@ final class ShelfUnions: Sendable {
     private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
     private let count = Atomic<Int64>(0)
 
+    /// - Parameter unions: a cache from `cache`, to which the memory lends room.
+    init(_ memory: ShelfMemory, _ unions: SharedCache<ShelfLocation, Found>) {
+        (self.memory, self.unions) = (memory, unions)
+        largest = unions.limit / 2
+    }
+
     /// - Parameter limit: the size of all unions but a large one, in bytes.
-    init(_ memory: ShelfMemory, limit: Int) {
-        self.memory = memory
-        largest = limit / 2
-        unions = SharedCache(limit: limit, largest: largest) { $1.shelf.size + 64 * $1.members.shelves.count }
+    static func cache(limit: Int) -> SharedCache<ShelfLocation, Found> {
+        SharedCache(limit: limit, largest: limit / 2) { $1.size }
     }
 
     /// The use of the memory.
     var use: CacheUse {
         var use = unions.use
-        if let size = large.withLock({ $0?.found.shelf.size }) {
+        if let size = large.withLock({ $0?.found.size }) {
             use.count += 1
             use.size += size
         }
@@ -186,13 +193,13 @@ final class ShelfUnions: Sendable {
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
         let found = Found(union, members, shelf, since: start)
         if let known = unions[head.location], known.start > start { return found }
-        if shelf.size <= largest {
+        if found.size <= largest {
             unions[head.location] = found
-            memory.noteUnions(unions.use.size)
         } else {
             unions[head.location] = nil
             large.withLock { $0 = (head.location, found) }
         }
+        memory.fitShelves()
         return found
     }
 }

@@ -11,8 +11,9 @@ struct PostgresPageStore: PageStore {
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
-        shelves = ShelfMemory(database, shelfMemory)
-        unions = ShelfUnions(shelves, limit: shelfMemory.unions)
+        let unions = ShelfUnions.cache(limit: shelfMemory.unions)
+        shelves = ShelfMemory(database, shelfMemory) { unions.use.size }
+        self.unions = ShelfUnions(shelves, unions)
     }
 
     /// The use of the memory for shelves.

@@ -124,7 +124,7 @@ enum ServerMetrics {
         "aisle_shelf_evictions_total",
         .counter,
         labels: ["kind"],
-        "Shelves, unions, views and facets that left the memory for others."
+        "Shelves, unions, views, facets and rendered products that left the memory for others."
     )
 
     // MARK: - Replicas
