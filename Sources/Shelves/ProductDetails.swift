@@ -3,7 +3,7 @@ package import Catalog
 /// The values of a product that pages show, but no order, filter or facet compares, as bytes.
 ///
 ///     flags: UInt8 · number of packs: UInt32 · regular price: Int64
-///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode, URL of the image
+///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode
 ///
 /// A value that the flags exclude is missing; attributes that they exclude are `{}`. A length has seven bits in each byte, the lowest
 /// first, and the highest bit of each byte but the last.
@@ -20,7 +20,6 @@ package struct ProductDetails: Sendable, Hashable {
         static let drained = Flags(rawValue: 4)
         static let isApproximate = Flags(rawValue: 8)
         static let barcode = Flags(rawValue: 16)
-        static let image = Flags(rawValue: 32)
         static let attributes = Flags(rawValue: 64)
         static let packs = Flags(rawValue: 128)
     }
@@ -40,7 +39,6 @@ package struct ProductDetails: Sendable, Hashable {
         package var drained: UnsafeRawBufferPointer?
         package var isApproximate: Bool
         package var barcode: UnsafeRawBufferPointer?
-        package var imageURL: UnsafeRawBufferPointer?
         package var attributes: UnsafeRawBufferPointer
 
         package init(
@@ -51,7 +49,6 @@ package struct ProductDetails: Sendable, Hashable {
             drained: UnsafeRawBufferPointer? = nil,
             isApproximate: Bool,
             barcode: UnsafeRawBufferPointer? = nil,
-            imageURL: UnsafeRawBufferPointer? = nil,
             attributes: UnsafeRawBufferPointer
         ) {
             self.regularPriceMinor = regularPriceMinor
@@ -61,7 +58,6 @@ package struct ProductDetails: Sendable, Hashable {
             self.drained = drained
             self.isApproximate = isApproximate
             self.barcode = barcode
-            self.imageURL = imageURL
             self.attributes = attributes
         }
     }
@@ -84,7 +80,7 @@ package struct ProductDetails: Sendable, Hashable {
         let amount = size.map { added($0.amount.description) }
         let unit = size.map { added($0.unit.rawValue) }
         let drained = size?.drained.map { added($0.description) }
-        let (barcode, imageURL) = (product.barcode.map(added), product.imageURL.map(added))
+        let barcode = product.barcode.map(added)
         self = texts.withUnsafeBytes { texts in
             func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: texts[range]) }
             return ProductDetails(
@@ -96,7 +92,6 @@ package struct ProductDetails: Sendable, Hashable {
                     drained: drained.map(part),
                     isApproximate: size?.isApproximate ?? false,
                     barcode: barcode.map(part),
-                    imageURL: imageURL.map(part),
                     attributes: part(attributes)
                 )
             )
@@ -142,7 +137,6 @@ package struct ProductDetails: Sendable, Hashable {
             append(source.drained, .drained)
         }
         append(source.barcode, .barcode)
-        append(source.imageURL, .image)
         bytes[0] = flags.rawValue
     }
 
@@ -175,8 +169,7 @@ package struct ProductDetails: Sendable, Hashable {
         var attributes: UnsafeRawBufferPointer?
         guard read(&source.packs, .packs), read(&source.regularPriceMinor, .regularPrice),
             read(&attributes, .attributes), read(&source.unit, .size), read(&source.amount, .size),
-            read(&source.drained, .drained), read(&source.barcode, .barcode), read(&source.imageURL, .image),
-            reader.isAtEnd
+            read(&source.drained, .drained), read(&source.barcode, .barcode), reader.isAtEnd
         else { return nil }
         if let attributes { source.attributes = attributes }
         if source.unit != nil, source.packs == nil { source.packs = 1 }
@@ -212,7 +205,6 @@ package struct ProductDetails: Sendable, Hashable {
             product.size = size
         }
         product.barcode = source.barcode.map(text)
-        product.imageURL = source.imageURL.map(text)
         return true
     }
 }

@@ -5,9 +5,10 @@ internal import Catalog
 /// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
 /// no image.
 ///
-///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags: UInt32
+///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags, bytes of the prefix of image URLs: UInt32
 ///     one value per row: prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
-///     ends, then bytes: skus, names, keys of names, positions, details · brands and their keys · tags and their keys
+///     prefix of image URLs
+///     ends, then bytes: skus, names, keys of names, positions, details, rests of image URLs · brands and their keys · tags and their keys
 ///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
 ///     checksum of everything before: UInt64
 package struct ShelfImage: Sendable {
@@ -20,7 +21,7 @@ package struct ShelfImage: Sendable {
     }
 
     /// The number of the layout.
-    package static let format: UInt32 = 0x4153_0003
+    package static let format: UInt32 = 0x4153_0004
 
     // MARK: - Writing
 
@@ -36,6 +37,7 @@ package struct ShelfImage: Sendable {
         let table = table
         let counts = [
             table.count, table.brandTexts.count, table.tagTexts.count, table.sizeValues.count, table.tagSetValues.count,
+            table.imageURLs.prefix.count,
         ]
         append([Self.format] + counts.map { UInt32($0) })
         append(table.prices)
@@ -46,7 +48,10 @@ package struct ShelfImage: Sendable {
         append(table.brands)
         append(table.tagSets)
         append(table.inStock.map { $0 ? 1 : 0 } as [UInt8])
-        for column in [table.skus, table.names, table.nameKeys, table.positions, table.details] { append(column) }
+        append(table.imageURLs.prefix)
+        for column in [table.skus, table.names, table.nameKeys, table.positions, table.details, table.imageURLs.rests] {
+            append(column)
+        }
         for texts in [table.brandTexts, table.tagTexts] {
             append(texts.texts)
             append(texts.keys)
@@ -95,7 +100,7 @@ package struct ShelfImage: Sendable {
         var reader = MemoryReader(content)
         func number() -> UInt32? { reader.value() }
         guard number() == format, let rows = number(), let brandCount = number(), let tagCount = number(),
-            let sizeCount = number(), let setCount = number()
+            let sizeCount = number(), let setCount = number(), let prefixCount = number()
         else { return nil }
         var table = ShelfTable()
         guard reader.read(&table.prices, rows), reader.read(&table.popularities, rows),
@@ -103,13 +108,15 @@ package struct ShelfImage: Sendable {
             reader.read(&table.brands, rows), reader.read(&table.tagSets, rows)
         else { return nil }
         var stock: [UInt8] = []
-        guard reader.read(&stock, rows) else { return nil }
+        var (prefix, rests): ([UInt8], TextColumn) = ([], TextColumn())
+        guard reader.read(&stock, rows), reader.read(&prefix, prefixCount) else { return nil }
         table.inStock = stock.map { $0 != 0 }
         guard reader.read(&table.skus, rows), reader.read(&table.names, rows), reader.read(&table.nameKeys, rows),
-            reader.read(&table.positions, rows), reader.read(&table.details, rows),
+            reader.read(&table.positions, rows), reader.read(&table.details, rows), reader.read(&rests, rows),
             reader.read(&table.brandTexts, brandCount), reader.read(&table.tagTexts, tagCount),
             reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
         else { return nil }
+        table.imageURLs = PrefixedColumn(prefix: prefix, rests: rests)
         guard table.prices.allSatisfy({ ShelfTable.noPrice <= $0 && Int128($0) < Product.priceLimit }),
             !table.popularities.contains(where: \.isNaN),
             table.sizes.allSatisfy({ $0 == ShelfTable.none || $0 < sizeCount }),

@@ -40,7 +40,7 @@ extension ShelfTable {
     private func replacingValues(_ changes: [SKU: TableRow?], _ old: [SKU: Int]) -> ShelfTable? {
         guard old.count == changes.count else { return nil }
         var table = self
-        var newDetails: [Int: [UInt8]] = [:]
+        var (newDetails, newURLs): ([Int: [UInt8]], [Int: [UInt8]]) = ([:], [:])
         var tagSetNumbers: [[UInt32]: UInt32]?
         var sizeNumbers: [BaseQuantity: UInt32]?
         for (sku, change) in changes {
@@ -70,6 +70,8 @@ extension ShelfTable {
             }
             // An assignment copies the column, so equal values are not assigned.
             if !details.isEqual(row, change.details.bytes) { newDetails[row] = change.details.bytes }
+            let url = Array((change.imageURL ?? "").utf8)
+            if imageURLs.bytes(row) != url { newURLs[row] = url }
             if table.brands[row] != brand { table.brands[row] = brand }
             if table.sizes[row] != size { table.sizes[row] = size }
             if table.price(row) != change.priceMinor { table.prices[row] = change.priceMinor ?? Self.noPrice }
@@ -83,6 +85,7 @@ extension ShelfTable {
             }
         }
         if !newDetails.isEmpty { table.details = details.replacing(newDetails) }
+        if !newURLs.isEmpty { table.imageURLs = imageURLs.replacing(newURLs) }
         return table
     }
 
@@ -212,6 +215,7 @@ extension ShelfTable {
         names = gathered(\.names)
         nameKeys = gathered(\.nameKeys)
         details = gathered(\.details)
+        imageURLs = PrefixedColumn(tables.map(\.imageURLs), segments.lazy.map { ($0.table, $0.rows) })
         if hasPositions { positions = gathered(\.positions) }
         prices = gathered(\.prices)
         popularities = gathered(\.popularities)

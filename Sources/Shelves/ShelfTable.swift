@@ -15,6 +15,7 @@ package struct ShelfTable: Sendable {
     var positions = TextColumn()
     /// The bytes of `ProductDetails`.
     var details = TextColumn()
+    var imageURLs = PrefixedColumn()
     /// `noPrice` for products without a price.
     var prices: [Int64] = []
     var popularities: [Double] = []
@@ -50,7 +51,8 @@ package struct ShelfTable: Sendable {
     /// The size in memory, in bytes, including columns that the table shares with others.
     package var size: Int {
         let texts =
-            skus.size + names.size + nameKeys.size + positions.size + details.size + brandTexts.size + tagTexts.size
+            skus.size + names.size + nameKeys.size + positions.size + details.size + imageURLs.size + brandTexts.size
+            + tagTexts.size
         let numbers =
             8 * (prices.capacity + popularities.capacity + created.capacity + modified.capacity)
         let references = 4 * (sizes.capacity + brands.capacity + tagSets.capacity) + inStock.capacity
@@ -61,7 +63,7 @@ package struct ShelfTable: Sendable {
 
     /// The bytes of an array's header and of the allocator.
     static let arrayOverhead = 48
-    private static let arrayCount = 30
+    private static let arrayCount = 33
 
     package func sku(_ row: Int) -> SKU { SKU(stored: skus.text(row)) }
     package func name(_ row: Int) -> String { names.text(row) }
@@ -97,6 +99,7 @@ package struct ShelfTable: Sendable {
             createdAt: Timestamp(microseconds: created[row]),
             modifiedAt: Timestamp(microseconds: modified[row]),
             position: positions.count == 0 ? [] : Array(positions[row]),
+            imageURL: imageURLs.text(row),
             details: ProductDetails(bytes: Array(details[row]))
         )
     }
@@ -114,6 +117,7 @@ package struct ShelfTable: Sendable {
             createdAt: Timestamp(microseconds: created[row]),
             modifiedAt: Timestamp(microseconds: modified[row])
         )
+        product.imageURL = imageURLs.text(row)
         return details.withBytes(row) { ProductDetails.read($0, into: &product) } ? product : nil
     }
 

@@ -25,7 +25,8 @@ package final class ShelfTableBuilder {
         /// Microseconds since 1970.
         package var modifiedAt: Int64
         package var position: UnsafeRawBufferPointer
-        /// The values that only pages show.
+        package var imageURL: UnsafeRawBufferPointer?
+        /// The other values that only pages show.
         package var details: Details
 
         package enum Details {
@@ -48,6 +49,7 @@ package final class ShelfTableBuilder {
             createdAt: Int64,
             modifiedAt: Int64,
             position: UnsafeRawBufferPointer,
+            imageURL: UnsafeRawBufferPointer?,
             details: Details
         ) {
             self.sku = sku
@@ -64,12 +66,14 @@ package final class ShelfTableBuilder {
             self.createdAt = createdAt
             self.modifiedAt = modifiedAt
             self.position = position
+            self.imageURL = imageURL
             self.details = details
         }
     }
 
     /// The rows in the order in which they came. Their brands and sizes are numbers in the lists below.
     private var unsorted = ShelfTable()
+    private var imageURLs = TextColumn()
     private var detailBytes: [UInt8] = []
     private var brands: [CollatedText] = []
     private var sizes: [BaseQuantity] = []
@@ -121,6 +125,7 @@ package final class ShelfTableBuilder {
         unsorted.inStock.append(row.inStock)
         unsorted.created.append(row.createdAt)
         unsorted.modified.append(row.modifiedAt)
+        imageURLs.append(row.imageURL ?? UnsafeRawBufferPointer(start: nil, count: 0))
         switch row.details {
         case .source(let source):
             ProductDetails.write(source, to: &detailBytes)
@@ -140,7 +145,7 @@ package final class ShelfTableBuilder {
         }
         let (sku, name, nameKey) = (added(row.sku.text.utf8), added(row.name.text.utf8), added(row.name.key))
         let brand = row.brand.map { (text: added($0.text.utf8), key: added($0.key)) }
-        let position = added(row.position)
+        let (position, imageURL) = (added(row.position), row.imageURL.map { added($0.utf8) })
         var tags: [UInt8] = []
         for tag in row.tags {
             for part in [Array(tag.text.utf8), tag.key] {
@@ -168,6 +173,7 @@ package final class ShelfTableBuilder {
                     createdAt: row.createdAt.microseconds,
                     modifiedAt: row.modifiedAt.microseconds,
                     position: part(position),
+                    imageURL: imageURL.map(part),
                     details: .bytes(row.details)
                 ),
                 tags: { row.tags },
@@ -200,6 +206,7 @@ package final class ShelfTableBuilder {
         sorted.nameKeys = unsorted.nameKeys.gathered(order)
         sorted.positions = unsorted.positions.gathered(order)
         sorted.details = unsorted.details.gathered(order)
+        sorted.imageURLs = PrefixedColumn(imageURLs.gathered(order))
         func gathered<Value>(_ column: [Value]) -> [Value] { order.map { column[Int($0)] } }
         sorted.prices = gathered(unsorted.prices)
         sorted.popularities = gathered(unsorted.popularities)

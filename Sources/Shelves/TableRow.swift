@@ -15,7 +15,8 @@ package struct TableRow: Sendable, Hashable {
     package var modifiedAt: Timestamp
     /// The ordering key in the shelf's manual order.
     package var position: [UInt8]
-    /// The values that only pages show.
+    package var imageURL: String?
+    /// The other values that only pages show.
     package var details: ProductDetails
 
     package init(
@@ -30,6 +31,7 @@ package struct TableRow: Sendable, Hashable {
         createdAt: Timestamp,
         modifiedAt: Timestamp,
         position: [UInt8],
+        imageURL: String?,
         details: ProductDetails
     ) {
         self.sku = sku
@@ -43,6 +45,7 @@ package struct TableRow: Sendable, Hashable {
         self.createdAt = createdAt
         self.modifiedAt = modifiedAt
         self.position = position
+        self.imageURL = imageURL
         self.details = details
     }
 }
@@ -62,6 +65,7 @@ extension TableRow {
         createdAt = product.createdAt
         modifiedAt = product.modifiedAt
         self.position = position
+        imageURL = product.imageURL
         details = ProductDetails(product)
     }
 }

@@ -22,6 +22,9 @@ void aisle_prepare_thread_for_crashes(void);
 /// Closes every descriptor from `first` on in the child, after the previous actions. Returns an error number.
 int aisle_close_descriptors_from(posix_spawn_file_actions_t *actions, int first);
 
+/// Limits the number of arenas from which the threads of the process allocate memory. Does nothing without glibc.
+void aisle_limit_arenas(int count);
+
 /// Keeps OpenSSL, if the process has loaded it, from freeing its state when the process exits: other threads may still be opening
 /// connections then, and would crash. Call it before the first connection.
 void aisle_keep_tls_until_exit(void);

@@ -201,6 +201,7 @@ enum ShelfReader {
             createdAt: Timestamp(microseconds: try row.timestamptz(12)),
             modifiedAt: Timestamp(microseconds: try row.timestamptz(13)),
             position: try row.bytea(14),
+            imageURL: try row.textOrNil(22),
             details: ProductDetails(try details(row))
         )
     }
@@ -232,6 +233,7 @@ enum ShelfReader {
                 createdAt: try row.timestamptz(12),
                 modifiedAt: try row.timestamptz(13),
                 position: try row.presentBytes(14),
+                imageURL: row.bytes(22),
                 details: .source(try details(row))
             ),
             tags: tags,
@@ -249,7 +251,6 @@ enum ShelfReader {
             drained: row.bytes(19),
             isApproximate: try row.isNull(20) ? false : row.bool(20),
             barcode: row.bytes(21),
-            imageURL: row.bytes(22),
             attributes: try row.presentBytes(23)
         )
     }
