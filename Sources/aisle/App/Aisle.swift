@@ -1,5 +1,8 @@
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogPostgres
+internal import NIOCore
+internal import Platform
 
 @main
 struct Aisle: AsyncParsableCommand {
@@ -27,6 +30,7 @@ struct Aisle: AsyncParsableCommand {
     )
 
     static func main() async {
+        MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             var command = try await asyncParseAsRoot(arguments)

@@ -50,10 +50,9 @@ struct Server {
         return channel
     }
 
-    /// Prepares the process before any connection: a broken pipe fails a call, not the process; a crash is logged; threads share their memory.
+    /// Prepares the process before any connection: a broken pipe fails a call, not the process; a crash is logged.
     static func prepareProcess() {
         signal(SIGPIPE, SIG_IGN)
-        MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
         if (ProcessInfo.processInfo.environment["SWIFT_BACKTRACE"] ?? "").isEmpty {
             CrashReport.install(version: Aisle.version)
         }
