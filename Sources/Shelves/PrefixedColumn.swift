@@ -1,6 +1,6 @@
 /// One text per row, or none, where the texts usually begin with the same bytes, such as URLs. These are kept once.
 struct PrefixedColumn: Sendable {
-    /// What all texts begin with.
+    /// The common beginning of all texts.
     private(set) var prefix: [UInt8] = []
     /// The rest of each text, which is never empty; empty for a row without a text.
     private(set) var rests = TextColumn()
