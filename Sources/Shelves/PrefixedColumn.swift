@@ -1,8 +1,8 @@
-/// One text per row, or none, where the texts usually begin with the same bytes, such as URLs. These are kept once.
+/// Optional texts with a common prefix, such as URLs, which is kept once.
 struct PrefixedColumn: Sendable {
-    /// The common beginning of all texts.
+    /// The common prefix of all texts, shorter than each of them.
     private(set) var prefix: [UInt8] = []
-    /// The rest of each text, which is never empty; empty for a row without a text.
+    /// The rest of each text after the prefix; empty for a row without a text.
     private(set) var rests = TextColumn()
 
     init() {}
@@ -21,7 +21,11 @@ struct PrefixedColumn: Sendable {
                 length = texts.withBytes(known) { min(length, text.count - 1, Self.commonLength($0, text)) }
             }
         }
-        prefix = first.map { Array(texts[$0].prefix(length)) } ?? []
+        guard let first, length > 0 else {
+            rests = texts
+            return
+        }
+        prefix = Array(texts[first].prefix(length))
         rests.reserve(texts.count, bytes: texts.arena.count - length * present)
         for row in 0..<texts.count {
             texts.withBytes(row) { rests.append(UnsafeRawBufferPointer(rebasing: $0.dropFirst(length))) }
@@ -39,9 +43,11 @@ struct PrefixedColumn: Sendable {
         prefix = Array((prefixes.first ?? []).prefix(length))
         rests.reserve(
             parts.reduce(0) { $0 + $1.rows.count },
-            bytes: parts.reduce(0) { $0 + columns[$1.column].rests.byteCount($1.rows) }
+            bytes: parts.reduce(0) { $0 + byteCount($1.rows, of: columns[$1.column]) }
         )
         for part in parts { append(part.rows, of: columns[part.column]) }
+        // The only text with another prefix may have gone.
+        if prefix.isEmpty, hasText { self = PrefixedColumn(rests) }
     }
 
     /// Returns the number of bytes with which both begin.
@@ -60,16 +66,29 @@ struct PrefixedColumn: Sendable {
 
     /// Appends rows of a column whose texts begin with the same prefix.
     private mutating func append(_ rows: Range<Int>, of other: PrefixedColumn) {
-        guard other.hasText, other.prefix.count != prefix.count else { return rests.append(rows, of: other.rests) }
-        let middle = other.prefix.dropFirst(prefix.count)
-        for row in rows { rests.append(other.rests[row].isEmpty ? [] : middle + other.rests[row]) }
+        let middle = middle(other)
+        guard !middle.isEmpty else { return rests.append(rows, of: other.rests) }
+        for row in rows { rests.append(other.rests[row].isEmpty ? [] : middle, other.rests[row]) }
+    }
+
+    /// Returns the part of another column's prefix after that of this one.
+    private func middle(_ other: PrefixedColumn) -> ArraySlice<UInt8> {
+        other.hasText ? other.prefix.dropFirst(prefix.count) : []
+    }
+
+    /// Returns the number of bytes of another column's rows after the prefix of this one.
+    private func byteCount(_ rows: Range<Int>, of other: PrefixedColumn) -> Int {
+        let middle = middle(other).count
+        let texts = middle == 0 ? 0 : rows.count { !other.rests[$0].isEmpty }
+        return other.rests.byteCount(rows) + middle * texts
     }
 
     /// Returns the column with other texts in some rows; an empty one is none.
     ///
     /// - Complexity: O(*n*).
     func replacing(_ rows: [Int: [UInt8]]) -> PrefixedColumn {
-        if rows.values.allSatisfy({ $0.isEmpty || $0.count > prefix.count && $0.starts(with: prefix) }) {
+        if !prefix.isEmpty, rows.values.allSatisfy({ $0.isEmpty || $0.count > prefix.count && $0.starts(with: prefix) })
+        {
             return PrefixedColumn(
                 prefix: prefix,
                 rests: rests.replacing(rows.mapValues { Array($0.dropFirst(prefix.count)) })

@@ -36,7 +36,7 @@ extension ShelfTable {
         return Changed(table: merging(isChanged, ShelfTable(changes.values.compactMap { $0 })), rows: nil)
     }
 
-    /// Replaces numbers in place; nil if a row comes, goes or moves, or has a text or a size that no row had.
+    /// Replaces values in place; nil if a row comes, goes or moves, or has a brand, a tag or a size that no row had.
     private func replacingValues(_ changes: [SKU: TableRow?], _ old: [SKU: Int]) -> ShelfTable? {
         guard old.count == changes.count else { return nil }
         var table = self

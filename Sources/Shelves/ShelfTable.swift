@@ -4,7 +4,7 @@ package import Catalog
 ///
 /// Rows are in the order of names and then skus. So each other order is a stable sort of the row numbers, and a tie-break compares row numbers.
 /// A table is immutable for its users: changes produce another table, which shares the columns that did not change.
-/// It takes about 240 bytes per product, without image URLs and attributes.
+/// It takes about 240 bytes per product, without attributes.
 package struct ShelfTable: Sendable {
     // MARK: - One value per row
 

@@ -35,6 +35,12 @@ struct TextColumn: Sendable {
         ends.append(UInt32(arena.count))
     }
 
+    /// Appends the bytes of the next row, in two parts.
+    mutating func append(_ start: ArraySlice<UInt8>, _ rest: ArraySlice<UInt8>) {
+        arena.append(contentsOf: start)
+        append(rest)
+    }
+
     /// Appends the bytes of the next row, in memory.
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         arena.append(contentsOf: bytes)

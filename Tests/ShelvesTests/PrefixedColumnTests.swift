@@ -64,5 +64,13 @@ import Testing
         let parts: [(column: Int, rows: Range<Int>)] = [(0, 0..<4), (1, 0..<1), (2, 0..<1)]
         let merged = PrefixedColumn(others, parts)
         #expect(merged.prefix == column.prefix)
+        #expect(merged.rests.arena.capacity <= merged.rests.arena.count + 48, "no more than the allocator's rounding")
+
+        // A text with another beginning hides the common one while it is there.
+        let other = Self.column(["https://a.example/1", "/2"])
+        #expect(other.prefix.isEmpty)
+        #expect(other.replacing([1: Array("https://a.example/3".utf8)]).prefix == Array("https://a.example/".utf8))
+        let kept: [(column: Int, rows: Range<Int>)] = [(0, 0..<1), (1, 1..<3)]
+        #expect(PrefixedColumn([other, column], kept).prefix == Array("https://a.example/".utf8))
     }
 }

@@ -36,7 +36,7 @@ extension Product {
             priceMinor: prices.randomElement(using: &generator)!,
             size: size,
             barcode: [nil, "4006381333931"].randomElement(using: &generator)!,
-            imageURL: [nil, "/a.png", "https://images.example/\(number).webp", "https://images.example/b.webp"]
+            imageURL: [nil, "https://images.example/\(number).webp", "https://images.example/b.webp"]
                 .randomElement(using: &generator)!,
             attributes: ["{}", #"{"origin": "HR"}"#].randomElement(using: &generator)!,
             popularity: [Popularity.none, Popularity(log2: 1), Popularity(log2: 1.5), Popularity(log2: -0.333333)]

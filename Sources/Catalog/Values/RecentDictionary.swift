@@ -57,8 +57,8 @@ public struct RecentDictionary<Key: Hashable, Value> {
         self.size = size
     }
 
-    /// The usual size of an entry, in bytes, without what its key and value refer to. The key is in the hash table, too, and both the list and the
-    /// table have unused capacity.
+    /// The usual size of an entry, in bytes, without what its key and value refer to. The key is in the hash table, too. On average, an
+    /// array that doubles its capacity is half as large again as its elements, and a hash table is filled by five ninths.
     public static var entryOverhead: Int {
         MemoryLayout<Entry?>.stride * 3 / 2 + (MemoryLayout<Key>.stride + MemoryLayout<Int32>.stride) * 9 / 5
     }

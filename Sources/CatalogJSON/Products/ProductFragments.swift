@@ -35,7 +35,7 @@ package final class ProductFragments: Sendable {
     private typealias Cache = SharedCache<Key, Fragment>
     private let fragments: Cache
 
-    /// The approximate size of an entry without its JSON, in bytes: the object and the header of its array have 180.
+    /// The approximate size of an entry without its JSON, in bytes: the object and the header of its array take 180.
     private static let overhead = Cache.entryOverhead + 180
     /// The size of the largest product to keep, in bytes.
     private static let largest = 16 << 10

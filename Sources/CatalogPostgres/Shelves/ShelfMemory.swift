@@ -77,7 +77,7 @@ final class ShelfMemory: Sendable {
     init(_ database: Database, _ shares: ShelfMemoryShares, unionSize: @escaping @Sendable () -> Int) {
         (self.database, self.shares, self.unionSize) = (database, shares, unionSize)
         largest = shares.shelves / 2
-        shelves = SharedCache(limit: shares.shelvesLimit, largest: shares.shelvesLimit) { $1.shelf.size }
+        shelves = SharedCache(limit: shares.shelvesLimit, largest: largest) { $1.shelf.size }
         views = Results(limit: shares.views, largest: shares.views / 4) {
             Results<ViewRequest, TableView>.entryOverhead + Self.sortSize + $0.request.filter.size + $1.size
         }
@@ -356,7 +356,7 @@ final class ShelfMemory: Sendable {
     /// Limits the shelves to what views, facets and unions leave of the memory.
     func fitShelves() {
         fit.withLock { _ in
-            shelves.limit = max(shares.shelves, shares.shelvesLimit - views.use.size - facets.use.size - unionSize())
+            shelves.limit = shares.shelvesLimit - views.use.size - facets.use.size - unionSize()
         }
     }
 
@@ -379,12 +379,11 @@ final class ShelfMemory: Sendable {
         return view
     }
 
-    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed since.
+    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
     private func earlierView(_ key: ResultKey<ViewRequest>, of shelf: ShelfSnapshot) -> TableView? {
         var changed: Set<UInt32> = []
         for step in shelf.steps {
             changed.formUnion(step.rows)
-            guard changed.count <= max(1, shelf.table.count / 100) else { return nil }
             let earlier = ResultKey(table: key.table, version: step.version, request: key.request)
             guard let view = views[earlier] else { continue }
             views[earlier] = nil

@@ -94,7 +94,7 @@ final class ShelfUnions: Sendable {
     private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
     private let count = Atomic<Int64>(0)
 
-    /// - Parameter unions: a cache from `cache`, to which the memory lends room.
+    /// - Parameter unions: a cache from `cache`, whose size the memory knows.
     init(_ memory: ShelfMemory, _ unions: SharedCache<ShelfLocation, Found>) {
         (self.memory, self.unions) = (memory, unions)
         largest = unions.limit / 2

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
+internal import FoundationEssentials
 internal import NIOCore
 internal import Platform
 
@@ -30,7 +31,9 @@ struct Aisle: AsyncParsableCommand {
     )
 
     static func main() async {
-        MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
+        if ProcessInfo.processInfo.environment["MALLOC_ARENA_MAX"] == nil {
+            MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
+        }
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             var command = try await asyncParseAsRoot(arguments)
