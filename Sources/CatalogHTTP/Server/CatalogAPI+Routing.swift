@@ -145,8 +145,8 @@ extension CatalogAPI {
     ) async throws -> Response {
         let endpoint = call.endpoint
         let isCostly = endpoint.isCostly(body: length)
-        // A page with filters or facets may scan its whole shelf, so it gets a deadline, which would cost other pages too much.
-        let limit = endpoint.timeLimit ?? (endpoint.surcharge(call.target) > 0 ? TimeLimit.lookup.request : nil)
+        // A deadline would cost other pages too much.
+        let limit = endpoint.timeLimit ?? (endpoint.mayReadManyShelves(call.target) ? TimeLimit.lookup.request : nil)
         guard let limit else { return try await endpoint.handler(call) }
         if isCostly { try costly.acquire(call.client) }
         defer { if isCostly { costly.release(call.client) } }

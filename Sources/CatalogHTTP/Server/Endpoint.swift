@@ -15,18 +15,20 @@ struct Endpoint: Sendable {
     let access: Access
     let bodyLimit: BodyLimit
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
-    /// limit. Requests with a surcharge always have one.
+    /// limit. Requests that may read many shelves always have one.
     let timeLimit: Duration?
     /// The base cost of a request, in points; reading a page costs one.
     let cost: Int
     /// The points that a request costs in addition, because of its parameters.
     let surcharge: @Sendable (RequestTarget) -> Int
+    /// Whether a request may read many shelves, which takes longer than other requests of the endpoint.
+    let mayReadManyShelves: @Sendable (RequestTarget) -> Bool
     /// Whether `openapi.json` documents the endpoint; storefront pages are not part of the API.
     let isDocumented: Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
-    /// Whether requests without a surcharge take so little time that they are answered on the event loop of their
-    /// connection. Probes are, because they must not wait for other requests.
+    /// Whether requests take so little time that they are answered on the event loop of their connection, unless they may read many
+    /// shelves. Probes are, because they must not wait for other requests.
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
@@ -42,6 +44,7 @@ struct Endpoint: Sendable {
         timeLimit: Duration? = TimeLimit.edit.request,
         cost: Int = 1,
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
+        mayReadManyShelves: @escaping @Sendable (RequestTarget) -> Bool = { _ in false },
         isDocumented: Bool = true,
         isCostly: Bool = false,
         isDirect: Bool = false,
@@ -56,6 +59,7 @@ struct Endpoint: Sendable {
         self.timeLimit = timeLimit
         self.cost = cost
         self.surcharge = surcharge
+        self.mayReadManyShelves = mayReadManyShelves
         self.isDocumented = isDocumented
         self.isCostly = isCostly
         self.isDirect = isDirect

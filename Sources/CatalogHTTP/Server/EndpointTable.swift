@@ -28,7 +28,7 @@ struct EndpointTable: Sendable {
             self.target = target
             self.resource = resource
             self.parameters = parameters
-            isDirect = resource.endpoint(.get).map { $0.isDirect && $0.surcharge(target) == 0 } ?? false
+            isDirect = resource.endpoint(.get).map { $0.isDirect && !$0.mayReadManyShelves(target) } ?? false
         }
 
         /// Returns a value that an endpoint has computed from the target; the first time, computes it.

@@ -36,6 +36,7 @@ struct PageEndpoints: EndpointGroup {
                 .optionalToken,
                 timeLimit: nil,
                 surcharge: Self.surcharge,
+                mayReadManyShelves: Self.asksForDescendants,
                 isDirect: true,
                 readsReplicas: true,
                 { try await page($0, of: $0.parameters.shelf) }
@@ -76,9 +77,11 @@ struct PageEndpoints: EndpointGroup {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
-        let union = target.values("include").isEmpty ? 0 : pointsForUnion
+        let union = asksForDescendants(target) ? pointsForUnion : 0
         return facets + filters + keys + union
     }
+
+    private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
 
     /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
     /// verified before a cached page is returned.
