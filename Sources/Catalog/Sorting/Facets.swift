@@ -21,7 +21,9 @@ package struct Facets: Sendable, Hashable {
     package var inStock = 0
     package var soldOut = 0
     /// The counts by ascending price.
-    package var prices: [PriceCount] = []
+    package var prices: [PriceCount] = [] { didSet { buckets = PriceBucket.all(prices) } }
+    /// The ranges of the prices, which every page of these facets shows.
+    package private(set) var buckets: [PriceBucket] = []
     package var unpriced = 0
 
     package init(counted: Set<Facet>) { self.counted = counted }

@@ -17,7 +17,7 @@ extension Facets {
                     }
                 }
             }
-            if counted.contains(.price) { json.object("price") { write(PriceBucket.all(prices), currency, to: &$0) } }
+            if counted.contains(.price) { json.object("price") { writePrices(currency, to: &$0) } }
         }
     }
 
@@ -25,8 +25,9 @@ extension Facets {
         var named: [String] = []
         if case .texts(let texts)? = value { named = texts }
         let selected = Set(named)
-        let shown = counts.enumerated().filter { $0 < valueLimit || selected.contains($1.value) }.map(\.element)
-        let known = Set(shown.map(\.value))
+        var shown = Array(counts.prefix(valueLimit))
+        if !selected.isEmpty { shown += counts.dropFirst(valueLimit).filter { selected.contains($0.value) } }
+        let known = selected.isEmpty ? [] : Set(shown.map(\.value))
         json.array("values", shown + named.filter { !known.contains($0) }.map { Count($0, 0) }) { json, count in
             json.object { json in
                 json.field("value", count.value)
@@ -37,7 +38,7 @@ extension Facets {
         json.field("more", counts.count - shown.count)
     }
 
-    private func write(_ buckets: [PriceBucket], _ currency: Currency, to json: inout JSONWriter) {
+    private func writePrices(_ currency: Currency, to json: inout JSONWriter) {
         json.field("min", prices.first.map { currency.decimal($0.minor) })
         json.field("max", prices.last.map { currency.decimal($0.minor) })
         json.array("buckets", buckets) { json, bucket in
