@@ -2,9 +2,9 @@ internal import CPlatform
 
 /// The parts of the heap from which threads allocate memory.
 package enum MemoryArenas {
-    /// Limits their number. Call it before the first thread starts.
+    /// Limits their number, unless MALLOC_ARENA_MAX is set. Call it before the first thread starts.
     ///
-    /// By default, glibc gives almost each thread an arena of its own. Entries of caches come from one thread and are freed by another, so each
+    /// By default, glibc gives almost every thread an arena of its own. One thread allocates an entry of a cache, and another frees it, so each
     /// arena keeps unused memory between its entries.
     package static func limit(_ count: Int) { aisle_limit_arenas(Int32(clamping: count)) }
 }

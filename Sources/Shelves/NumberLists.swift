@@ -28,11 +28,15 @@ extension NumberLists: RandomAccessCollection {
     var endIndex: Int { ends.count }
 
     subscript(list: Int) -> ArraySlice<UInt32> {
-        numbers[(list == 0 ? 0 : Int(ends[list - 1]))..<Int(ends[list])]
+        numbers[ends.part(list)]
     }
 }
 
+/// The ends of the parts of an array.
 extension [UInt32] {
+    /// The range of a part.
+    func part(_ index: Int) -> Range<Int> { (index == 0 ? 0 : Int(self[index - 1]))..<Int(self[index]) }
+
     /// Whether each of these ends is at or after the one before, and the last one is the end of an array with a number of elements.
     func isDivision(of count: Int) -> Bool {
         var last: UInt32 = 0

@@ -121,7 +121,7 @@ struct TextColumn: Sendable {
         ends.append(contentsOf: other.ends[rows].lazy.map { UInt32(Int($0) + offset) })
     }
 
-    private func range(_ row: Int) -> Range<Int> { (row == 0 ? 0 : Int(ends[row - 1]))..<Int(ends[row]) }
+    private func range(_ row: Int) -> Range<Int> { ends.part(row) }
 
     /// Returns the number of bytes of adjacent rows.
     func byteCount(_ rows: Range<Int>) -> Int {

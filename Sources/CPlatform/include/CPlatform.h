@@ -22,7 +22,8 @@ void aisle_prepare_thread_for_crashes(void);
 /// Closes every descriptor from `first` on in the child, after the previous actions. Returns an error number.
 int aisle_close_descriptors_from(posix_spawn_file_actions_t *actions, int first);
 
-/// Limits the number of arenas from which the threads of the process allocate memory. Does nothing without glibc.
+/// Limits the number of arenas from which the threads of the process allocate memory, unless MALLOC_ARENA_MAX is set. Does nothing
+/// without glibc.
 void aisle_limit_arenas(int count);
 
 /// Keeps OpenSSL, if the process has loaded it, from freeing its state when the process exits: other threads may still be opening

@@ -9,7 +9,8 @@ struct DoctorShelves: Sendable {
     /// The age of the oldest recorded change of a shelf, in hours.
     var oldestChange = 0
 
-    /// The memory for a product on a shelf, in bytes: shelves have five eighths of all if there are no unions.
+    /// The part of AISLE_SHELF_MEMORY for a product on a shelf, in bytes: 240 for the shelf, and the rest for views, facets and
+    /// rendered products.
     private static let productSize = 400
     /// The age of changes from which servers would have deleted them, in hours.
     private static let oldChanges = 3

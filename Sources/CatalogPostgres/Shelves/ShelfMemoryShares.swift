@@ -7,7 +7,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
 
     /// The share of shelves, which also get what unions, views and facets leave of theirs.
     var shelves: Int { limit / 2 }
-    /// The limit of shelves while there are no unions, views and facets.
+    /// The limit for shelves while the caches of unions, views and facets are empty.
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
     var views: Int { limit / 32 * 5 }

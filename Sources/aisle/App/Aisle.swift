@@ -1,7 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
-internal import FoundationEssentials
 internal import NIOCore
 internal import Platform
 
@@ -31,9 +30,7 @@ struct Aisle: AsyncParsableCommand {
     )
 
     static func main() async {
-        if ProcessInfo.processInfo.environment["MALLOC_ARENA_MAX"] == nil {
-            MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
-        }
+        MemoryArenas.limit(ConnectionCounts.eventLoops(processors: System.coreCount))
         let arguments = Array(CommandLine.arguments.dropFirst())
         do {
             var command = try await asyncParseAsRoot(arguments)
