@@ -368,7 +368,13 @@ class Test:
     # MARK: - Data
 
     def write(self, path, method, body, *expected):
-        code, answer = send(self.servers[0].base, path, method, body, self.token, timeout=120)
+        """Writes; again after a 503, because a pool that could not connect during a restore waits before it connects again."""
+        end = time.monotonic() + RECOVERY
+        while True:
+            code, answer = send(self.servers[0].base, path, method, body, self.token, timeout=120)
+            if code != 503 or time.monotonic() > end:
+                break
+            time.sleep(0.05)
         assert code in (expected or (200, 201, 204)), (method, path, code, answer)
 
     def add_stores(self):
