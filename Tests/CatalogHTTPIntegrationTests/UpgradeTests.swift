@@ -72,7 +72,7 @@ import Testing
         #expect(try await Migrator.check(pool) == .current)
         pool.shutDown()
         try await database.checkConsistency()
-        let catalog = PostgresCatalog(try Database(database.configuration, leaseTimeout: .seconds(60)))
+        let catalog = PostgresCatalog(try Database(database.configuration, waitLimit: .seconds(60)))
         let answers = try Self.answers()
         try await TestAPI.run(await TestAPI.api(catalog, importer: TestAPI.NoImports())) { client in
             for isResorted in [false, true] {

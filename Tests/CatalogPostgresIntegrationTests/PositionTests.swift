@@ -53,7 +53,7 @@ import Testing
     func primaryIsNotAReplica() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(
-            try Database(database.configuration, replicas: [database.configuration], leaseTimeout: .seconds(60))
+            try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
         )
         #expect(catalog.hasReplicas)
         let replicas = try #require(catalog.database.replicas)
@@ -81,7 +81,7 @@ import Testing
     @Test("A read from a server that is not a standby is refused, also if it was chosen")
     func readsCheckTheirServer() async throws {
         let database = try await TestDatabase.migrated()
-        let aisle = try Database(database.configuration, replicas: [database.configuration], leaseTimeout: .seconds(60))
+        let aisle = try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
         let replicas = try #require(aisle.replicas)
         let epoch = try #require(EpochRecord(identity: "1/00000001/1/1", startedAt: 0))
         let source = ReadSource(replicas, 0, ReplicaRequirement(epoch: epoch, minimum: 0))

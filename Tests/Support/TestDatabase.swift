@@ -227,7 +227,7 @@ package func withCatalog(
         try Database(
             database.pooled.inServerRole,
             direct: database.configuration.inServerRole,
-            leaseTimeout: .seconds(60),
+            waitLimit: .seconds(60),
             readsWorkers: CitusServers.prefix != nil,
             observer: observer
         )

@@ -33,8 +33,8 @@ package final class Database: Sendable {
     /// The number of long reads that can wait for each connection: as many as it completes in a few seconds.
     static let waitingLongReads = 64
 
-    /// The default time that a write or a long read waits for a connection.
-    package static let leaseTimeout: Duration = .seconds(3)
+    /// The default time that a write or a long read waits for a connection, and that a write waits for a lock, which occupies one.
+    package static let waitLimit: Duration = .seconds(3)
 
     /// How long batch work waits for a connection. No user waits for batch work.
     private static let batchLeaseTimeout: Duration = .seconds(60)
@@ -46,7 +46,7 @@ package final class Database: Sendable {
     ///   - replicas: the configurations of standbys that may answer reads.
     ///   - lagLimit: the maximum lag of a replica that is used.
     ///   - connections: the maximum numbers of connections of the lanes.
-    ///   - leaseTimeout: the maximum time that a write or a long read waits for a connection.
+    ///   - waitLimit: the maximum time that a write or a long read waits for a connection, and that a write waits for a lock.
     ///   - readsWorkers: whether pages are read from the workers of a Citus cluster.
     ///   - announces: whether to notify other servers of changes; otherwise they notice them within a second.
     package init(
@@ -55,7 +55,7 @@ package final class Database: Sendable {
         replicas: [PostgresConfiguration] = [],
         lagLimit: Duration = Replicas.lagLimit,
         connections: ConnectionCounts = ConnectionCounts(),
-        leaseTimeout: Duration = leaseTimeout,
+        waitLimit: Duration = waitLimit,
         readsWorkers: Bool = false,
         announces: Bool = false,
         observer: Observer = .none
@@ -70,16 +70,16 @@ package final class Database: Sendable {
             configuration.with(DatabaseSettings.longReads),
             connections: connections.longReads,
             waiting: connections.longReads * Self.waitingLongReads,
-            leaseTimeout: leaseTimeout,
+            leaseTimeout: waitLimit,
             workers: workers,
             observer: observer
         )
         writes = Lane(
             "writes",
-            configuration.with(DatabaseSettings.writes),
+            configuration.with(DatabaseSettings.writes).with(["lock_timeout": "\(waitLimit.milliseconds)"]),
             connections: connections.writes,
             waiting: Self.waitingWrites,
-            leaseTimeout: leaseTimeout,
+            leaseTimeout: waitLimit,
             workers: workers,
             observer: observer
         )
@@ -88,7 +88,7 @@ package final class Database: Sendable {
             (direct ?? configuration).with(DatabaseSettings.imports),
             connections: connections.imports,
             waiting: Self.waitingWrites,
-            leaseTimeout: leaseTimeout,
+            leaseTimeout: waitLimit,
             workers: workers,
             observer: observer
         )

@@ -15,7 +15,7 @@ package struct Lane: Sendable {
     ///   - connections: the maximum number of connections.
     ///   - waiting: the maximum number of callers that wait for one; further callers fail at once.
     ///   - leaseTimeout: the maximum time that a caller waits for a connection.
-    ///   - workers: the the callers that need the same worker use at most half of the connections.
+    ///   - workers: the workers; the callers that need the same worker use at most half of the connections.
     init(
         _ name: String,
         _ configuration: PostgresConfiguration,

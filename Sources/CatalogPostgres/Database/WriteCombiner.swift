@@ -60,7 +60,7 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
     init(
         limit: Int,
         parallel: Int,
-        waitLimit: Duration = Database.leaseTimeout,
+        waitLimit: Duration = Database.waitLimit,
         key: @escaping @Sendable (Write) -> String,
         run: @escaping @Sendable ([Write]) async throws -> [Outcome]
     ) {

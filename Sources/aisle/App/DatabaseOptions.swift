@@ -164,7 +164,7 @@ struct DatabaseOptions: ParsableArguments {
     /// Runs a body with a catalog that has one connection per job, and announces changes to servers.
     func withCatalog<T>(jobs: Int, _ body: (PostgresCatalog) async throws -> T) async throws -> T {
         try await Self.with(
-            try await catalog(ConnectionCounts(writes: jobs, batch: jobs), leaseTimeout: .seconds(30), announces: true),
+            try await catalog(ConnectionCounts(writes: jobs, batch: jobs), waitLimit: .seconds(30), announces: true),
             body
         )
     }
@@ -201,7 +201,7 @@ struct DatabaseOptions: ParsableArguments {
         _ connections: ConnectionCounts,
         replicas: [PostgresConfiguration] = [],
         lagLimit: Duration = Replicas.lagLimit,
-        leaseTimeout: Duration = Database.leaseTimeout,
+        waitLimit: Duration = Database.waitLimit,
         readsWorkers: Bool = false,
         announces: Bool = false,
         shelfMemory: Int = PostgresCatalog.shelfMemory,
@@ -214,7 +214,7 @@ struct DatabaseOptions: ParsableArguments {
                 replicas: replicas,
                 lagLimit: lagLimit,
                 connections: connections,
-                leaseTimeout: leaseTimeout,
+                waitLimit: waitLimit,
                 readsWorkers: readsWorkers,
                 announces: announces,
                 observer: observer
