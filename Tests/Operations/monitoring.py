@@ -29,7 +29,7 @@ ALERT = 60
 def catalogue():
     """Returns the type and labels of each metric that the page lists, and the names of those that need replicas or workers."""
     page, found, optional = Page("monitoring"), {}, set()
-    for heading in ("Requests", "Database", "Live events", "Batch work", "Replicas", "Workers", "Process"):
+    for heading in ("Requests", "Database", "Shelves in memory", "Live events", "Batch work", "Replicas", "Workers", "Process"):
         for name, kind, labels, _ in page.rows(heading):
             name = name.strip("`")
             found[name] = kind, set(re.findall("`([^`]+)`", labels))
