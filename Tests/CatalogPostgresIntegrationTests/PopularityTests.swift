@@ -333,7 +333,7 @@ import TestSupport
                 #expect(try await catalog.product(Self.shop, sku).product.popularity == popularity)
             }
             let due = try await catalog.database.writes.perform {
-                try $0.query("SELECT count(*) FROM popularity_due") { try $0.first { try $0.int(0) } }
+                try $0.query("SELECT count(*) FROM due_products") { try $0.first { try $0.int(0) } }
             }
             #expect(due == 0)
         }
@@ -556,7 +556,10 @@ import TestSupport
             try await catalog.database.writes.perform {
                 _ = try $0.execute("UPDATE product SET purchases_log2 = 0, popularity_log2 = 0")
                 _ = try $0.execute(
-                    "INSERT INTO popularity_due SELECT store_id, sku, 1 FROM product ON CONFLICT (store_id, sku) DO UPDATE SET mark = 1"
+                    """
+                    INSERT INTO due_products (store_id, first_sku, mark, last_sku, size, is_counted, skus)
+                    SELECT store_id, min(sku), 1, max(sku), count(*), false, array_agg(sku) FROM product GROUP BY store_id
+                    """
                 )
             }
             _ = try await Self.fold(catalog)

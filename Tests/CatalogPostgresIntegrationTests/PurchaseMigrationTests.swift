@@ -138,8 +138,8 @@ import Testing
                 SELECT string_agg(store_id || ' ' || day || ' ' || count, ', ' ORDER BY store_id, day) FROM purchase_count WHERE count <> 0
                 """
             #expect(try await text(counted, pool) == "1 2026-01-01 2, 2 2026-01-03 1")
-            let due: PostgresStatement = "SELECT string_agg(store_id || ' ' || sku, ', ') FROM popularity_due"
-            #expect(try await text(due, pool) == "1 p1")
+            let due: PostgresStatement = "SELECT string_agg(store_id || ' ' || skus::text, ', ') FROM due_products"
+            #expect(try await text(due, pool) == "1 {p1}")
             _ = try await Migrator(pool).migrate(to: Self.after)
             #expect(try await text(Self.counts, pool) == older)
         }

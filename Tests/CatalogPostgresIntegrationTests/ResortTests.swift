@@ -71,7 +71,7 @@ import TestSupport
         try await catalog.database.writes.perform { database in
             try [
                 "store", "shelf", "product", "placement", "placement_position", Self.pending, "purchase_count",
-                "popularity_due", "resort_run", "order_change", "purchase_by_customer",
+                "due_products", "resort_run", "order_change", "purchase_by_customer",
             ].map { (table: SQL) in
                 try database.query(
                     "SELECT coalesce(string_agg(t::text, E'\\n' ORDER BY t::text), '') FROM \(table) t"

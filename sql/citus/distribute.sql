@@ -9,7 +9,7 @@ DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',
         'shelf_change', 'shelf_image', 'order_change', 'idempotency_record', 'purchase_event', 'purchase_inbox', 'purchase_stray', 'purchase_day', 'purchase_count',
-        'purchase_by_customer', 'popularity_due', 'store_audit', 'import_row'];
+        'purchase_by_customer', 'popularity_due', 'due_products', 'store_audit', 'import_row'];
     of_users constant text[] := ARRAY['user_account', 'user_setting', 'user_ticket', 'user_idempotency_record', 'user_list',
         'user_list_item', 'user_list_share', 'user_list_place', 'user_list_member', 'user_event', 'user_audit'];
     -- The rows of these are on every node.

@@ -30,7 +30,7 @@ package struct DatabaseRoles: Sendable {
 
     /// The tables that servers analyze after they have filled them.
     private static let analyzed = [
-        "product", "placement", "placement_position", "shelf", "popularity_due",
+        "product", "placement", "placement_position", "shelf", "due_products",
     ]
 
     /// Returns a script that creates the roles in a migrated database. It is idempotent; run it again after each

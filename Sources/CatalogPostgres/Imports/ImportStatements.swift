@@ -317,13 +317,15 @@ enum ImportStatements {
     }
 
     /// Queues re-created products that have earlier purchases for counting.
-    static let queueRecreatedProducts: PostgresStatement = """
-        INSERT INTO popularity_due AS u (store_id, sku, mark)
-        SELECT r.store_id, r.sku, \(SQL.microseconds) FROM product r
-        WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
-            AND EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $2 AND d.sku = r.sku)
-        ORDER BY r.sku ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
-        """
+    static let queueRecreatedProducts: PostgresStatement = .init(
+        DueProductStatements.queueing(
+            """
+            SELECT r.store_id, r.sku FROM product r
+            WHERE r.store_id = $2 AND r.created_at = now() AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
+                AND EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $2 AND d.sku = r.sku)
+            """
+        )
+    )
 
     /// Copies the scores of products to their placements.
     static let copyScores: PostgresStatement = """

@@ -36,7 +36,7 @@ extension PostgresProductStore {
                     throw ShelfLocks.concurrentPlacement
                 }
                 try connection.execute(
-                    PopularityStatements.queueRecreatedProducts,
+                    DueProductStatements.queueBought,
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }

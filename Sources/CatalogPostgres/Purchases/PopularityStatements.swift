@@ -74,43 +74,9 @@ enum PopularityStatements {
     static let windowShelves: PostgresStatement = .init(windowed("r.sku IN (\(on(shelves: "$5")))"))
     /// The same for the products `$5`; returns the changed ones.
     static let windowSome: PostgresStatement = "\(windowed("r.sku = ANY ($5)")) RETURNING r.sku"
-    /// Queues products, `$2`, that are counted, for copying to their shelves.
-    static let queueCounted: PostgresStatement = """
-        INSERT INTO popularity_due AS u (store_id, sku, mark)
-        SELECT t.store_id, n.sku, -\(SQL.microseconds) FROM store_state t CROSS JOIN unnest($2::text[]) AS n (sku)
-        WHERE t.store_id = $1 ORDER BY n.sku
-        ON CONFLICT (store_id, sku) DO UPDATE SET mark = -abs(u.mark) - 1
-        """
-    /// Claims at most `$3` due products after `$2`, and marks them as counted. Returns the claimed ones, the last, and
-    /// their number. Skips those that another job has claimed.
-    static let claimDue: PostgresStatement = """
-        WITH due AS (
-            SELECT sku FROM popularity_due WHERE store_id = $1 AND mark > 0 AND sku > $2 ORDER BY sku LIMIT $3
-            FOR UPDATE SKIP LOCKED),
-        claimed AS (
-            UPDATE popularity_due u SET mark = -u.mark FROM due d WHERE u.store_id = $1 AND u.sku = d.sku RETURNING u.sku)
-        SELECT ARRAY(SELECT sku FROM claimed), coalesce((SELECT max(sku) FROM due), ''), (SELECT count(*) FROM due)
-        """
     /// Locks at most `$3` products after `$2` until the transaction ends, and returns them.
     static let lockProducts: PostgresStatement = """
         SELECT sku FROM product WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3 FOR NO KEY UPDATE
-        """
-    /// Marks the pending purchases of the products `$2` as counted.
-    static let claimSome: PostgresStatement = """
-        UPDATE popularity_due u SET mark = -u.mark FROM (
-            SELECT sku FROM popularity_due WHERE store_id = $1 AND sku = ANY ($2) AND mark > 0 ORDER BY sku FOR UPDATE) d
-        WHERE u.store_id = $1 AND u.sku = d.sku
-        """
-    /// Marks everything that is due as counted.
-    static let claimAll: PostgresStatement = """
-        UPDATE popularity_due SET mark = -mark WHERE store_id = $1 AND mark > 0
-        """
-    /// Queues re-created products, `$2`, that have earlier purchases.
-    static let queueRecreatedProducts: PostgresStatement = """
-        INSERT INTO popularity_due AS u (store_id, sku, mark)
-        SELECT t.store_id, n.sku, \(SQL.microseconds) FROM store_state t CROSS JOIN unnest($2::text[]) AS n (sku)
-        WHERE t.store_id = $1 AND EXISTS (SELECT FROM purchase_count d WHERE d.store_id = $1 AND d.sku = n.sku) ORDER BY n.sku
-        ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
         """
 
     // MARK: - Copying scores
@@ -139,24 +105,6 @@ enum PopularityStatements {
         """
     }
 
-    /// Removes counted products, `$2`, from the queue, unless they became due again since their marks, `$3`, were read.
-    static let clearCopied: PostgresStatement = """
-        DELETE FROM popularity_due u USING unnest($2::text[], $3::bigint[]) AS n (sku, mark)
-        WHERE u.store_id = $1 AND u.sku = n.sku AND u.mark = n.mark
-        """
-    /// Removes due products that are deleted, or whose placements all have the current score, unless they became due
-    /// again. Checks at most `$3` products after `$2`; returns the last one, or nothing at the end.
-    static let clearDue: PostgresStatement = """
-        WITH seen AS (
-            SELECT sku, mark FROM popularity_due WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3),
-        done AS (
-            SELECT s.sku, s.mark FROM seen s LEFT JOIN product r ON r.store_id = $1 AND r.sku = s.sku
-            WHERE (s.mark < 0 OR r.sku IS NULL) AND NOT EXISTS (
-                SELECT FROM placement p WHERE p.store_id = $1 AND p.sku = s.sku AND p.popularity_log2 <> r.popularity_log2)),
-        ended AS (
-            DELETE FROM popularity_due u USING done d WHERE u.store_id = $1 AND u.sku = d.sku AND u.mark = d.mark)
-        SELECT coalesce(max(sku), '') FROM seen
-        """
     static let setCounted: PostgresStatement = """
         UPDATE store_state t SET counted_metric = s.popularity_metric, counted_half_life_days = s.popularity_half_life_days,
             counted_newcomer_boost = s.newcomer_boost, counted_on = $2, version = \(SQL.nextVersion(after: "t.version"))

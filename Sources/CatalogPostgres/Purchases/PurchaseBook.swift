@@ -4,7 +4,7 @@ internal import LibPQ
 /// Scores products by their purchases. Any number of counts may run concurrently and be killed at any point.
 package struct PurchaseBook: Sendable {
     /// The number of products scored per transaction.
-    private static let batchSize: Int64 = 20_000
+    private static let batchSize = 20_000
 
     private let database: Database
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
@@ -43,44 +43,45 @@ package struct PurchaseBook: Sendable {
     /// How often a count starts again because the rule changed concurrently.
     private static let ruleChangeLimit = 5
 
-    /// Scores due products by several jobs; nil if the rule changed concurrently.
+    /// Scores due products in batches, by several jobs; nil if the rule changed concurrently.
     private func countDue(_ read: ShelfRow.StoreRead, jobs: Int) async throws -> Int? {
-        try await withThrowingTaskGroup(of: Int?.self) { group in
-            for _ in 0..<max(1, jobs) { group.addTask { try await countDue(read) } }
-            return try await group.reduce(0) { total, changed in total.flatMap { total in changed.map { total + $0 } } }
+        let due = DueProducts(database: database, storeID: read.id)
+        // Whatever was folded before is counted; later purchases have rows of their own.
+        let rows = try await due.uncountedRows()
+        let changed = try await withThrowingTaskGroup(of: Int?.self) { group -> Int? in
+            var (running, changed) = (0, Int?(0))
+            func finishOne() async throws {
+                guard let count = try await group.next() else { return }
+                running -= 1
+                changed = changed.flatMap { total in count.map { total + $0 } }
+            }
+            try await due.forEachBatch(of: Self.batchSize, in: rows) { products in
+                if running >= max(1, jobs) { try await finishOne() }
+                guard changed != nil else { return false }
+                running += 1
+                group.addTask { try await count(products, read) }
+                return true
+            }
+            while running > 0 { try await finishOne() }
+            return changed
         }
+        if changed != nil { try await due.markCounted(rows) }
+        return changed
     }
 
-    /// Scores due products in batches, except those of other jobs; nil if the rule changed concurrently.
-    private func countDue(_ read: ShelfRow.StoreRead) async throws -> Int? {
-        var changed = 0
-        var last = ""
-        while true {
-            try Task.checkCancellation()
-            let from = last
-            let piece: (changed: Int, last: String, count: Int)? = try await database.batch.transaction(
-                within: .fold
-            ) { (connection) -> (changed: Int, last: String, count: Int)? in
-                try Self.runInBatch(connection)
-                guard try isCurrent(read, connection) else { return nil }
-                let key: [PostgresValue] = [.int4(read.id)]
-                let (claimed, last, count) = try connection.query(
-                    PopularityStatements.claimDue,
-                    key + [.text(from), .int8(Self.batchSize)]
-                ) { try $0.first { (try $0.textArray(0), try $0.text(1), try $0.int(2)) }! }
-                guard !claimed.isEmpty else { return (0, last, count) }
-                // Use a separate statement, so that it sees the counts of folds that held the claimed rows before.
-                let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
-                let scored = try connection.execute(
-                    PopularityStatements.decaySome,
-                    key + [halfLife, .textArray(claimed)]
-                )
-                return (scored, last, count)
-            }
-            guard let piece else { return nil }
-            changed += piece.changed
-            guard piece.count > 0 else { return changed }
-            last = piece.last
+    /// Scores some products; nil if the rule changed concurrently.
+    private func count(_ products: [SKU], _ read: ShelfRow.StoreRead) async throws -> Int? {
+        try Task.checkCancellation()
+        return try await database.batch.transaction(within: .fold) { connection in
+            try Self.runInBatch(connection)
+            guard try isCurrent(read, connection) else { return nil }
+            return try connection.execute(
+                PopularityStatements.decaySome,
+                [
+                    .int4(read.id), .int4(Int32(read.store.popularityHalfLifeDays)),
+                    .textArray(products.map(\.text)),
+                ]
+            )
         }
     }
 
@@ -94,6 +95,7 @@ package struct PurchaseBook: Sendable {
     /// nil if the rule changed concurrently.
     private func countWindow(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
         let key = PostgresValue.int4(read.id)
+        let due = try await DueProducts(database: database, storeID: read.id).uncountedRows()
         var changed = 0
         var last = ""
         while true {
@@ -108,13 +110,12 @@ package struct PurchaseBook: Sendable {
                     [key, .text(from), .int8(Self.windowBatchSize)]
                 ) { try $0.map { try $0.text(0) } }
                 guard let last = products.last else { return (0, nil) }
-                try connection.execute(PopularityStatements.claimSome, [key, .textArray(products)])
                 let scored = try connection.query(
                     PopularityStatements.windowSome,
                     Self.windowValues(read, day) + [.textArray(products)]
                 ) { try $0.map { try $0.text(0) } }
                 if !scored.isEmpty {
-                    try connection.execute(PopularityStatements.queueCounted, [key, .textArray(scored)])
+                    try connection.execute(DueProductStatements.queueCounted, [key, .textArray(scored)])
                 }
                 return (scored.count, last)
             }
@@ -128,6 +129,7 @@ package struct PurchaseBook: Sendable {
             let now = try lookup.store(read.store.key, connection, ShelfStatements.lockStore)
             guard now.store.popularityRule == read.store.popularityRule else { return false }
             try connection.execute(PopularityStatements.setCounted, [key, Self.date(day)])
+            try DueProducts.markCounted(due, of: read.id, connection)
             return true
         }
         return isCounted ? changed : nil
@@ -147,7 +149,7 @@ package struct PurchaseBook: Sendable {
             guard !read.store.lastCount.hasSameRule(of: read.store.popularityRule) else { return nil }
             let key: [PostgresValue] = [.int4(read.id)]
             try connection.execute(ShelfStatements.lockAll, key)
-            try connection.execute(PopularityStatements.claimAll, key)
+            try connection.execute(DueProductStatements.markAllCounted, key)
             let changed = try Self.score(read, day, nil, connection)
             try connection.execute(PopularityStatements.copyScoresToStore, key)
             try connection.execute(ShelfStatements.touchAll, key)
@@ -220,42 +222,6 @@ package struct PurchaseBook: Sendable {
         try connection.executeDeferred(
             PopularityStatements.runInBatch
         )
-    }
-
-    /// Clears products whose scores are copied to all their shelves, in batches.
-    ///
-    /// - Parameter products: with the marks that they had before.
-    func clearCopied(_ products: [(product: String, mark: Int64)], in storeID: Int32) async throws {
-        var start = 0
-        while start < products.count {
-            let piece = products[start...].prefix(Int(Self.batchSize))
-            start = piece.endIndex
-            let values: [PostgresValue] = [
-                .int4(storeID), .textArray(piece.map(\.product)), .int8Array(piece.map(\.mark)),
-            ]
-            _ = try await database.batch.transaction(within: .fold) { connection in
-                try Self.runInBatch(connection)
-                return try connection.execute(PopularityStatements.clearCopied, values)
-            }
-        }
-    }
-
-    /// Clears due products whose shelves are all up to date, in batches.
-    func clearDue(_ storeID: Int32) async throws {
-        var last = ""
-        while true {
-            let from = last
-            let next = try await database.batch.transaction(within: .fold) {
-                (connection) -> String in
-                try Self.runInBatch(connection)
-                return try connection.query(
-                    PopularityStatements.clearDue,
-                    [.int4(storeID), .text(from), .int8(Self.batchSize)]
-                ) { try $0.first { try $0.text(0) } ?? "" }
-            }
-            if next.isEmpty { return }
-            last = next
-        }
     }
 
     static func date(_ day: Int) -> PostgresValue { .date(Int32(day)) }

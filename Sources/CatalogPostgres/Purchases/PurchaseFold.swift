@@ -57,6 +57,7 @@ package struct PurchaseFold: Sendable {
                     outcome.isPostponed = true
                     return outcome
                 case .done:
+                    try await DueProducts.mergeSmallRows(database)
                     for piece in erasures { outcome.anonymized += try await anonymize(piece) }
                     return outcome
                 }

@@ -212,9 +212,7 @@ enum PurchaseStatements {
             INSERT INTO purchase_count (store_id, sku, day, count)
             SELECT store_id, sku, day, count FROM counted WHERE is_known IS NULL ORDER BY store_id, sku, day),
         marked AS (
-            INSERT INTO popularity_due AS u (store_id, sku, mark)
-            SELECT DISTINCT store_id, sku, \(SQL.microseconds) FROM counted ORDER BY store_id, sku
-            ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1)
+            \(DueProductStatements.queueing("SELECT DISTINCT store_id, sku FROM counted")))
         SELECT store_id, sum(events)::bigint FROM received GROUP BY store_id
         """
     }
@@ -254,11 +252,11 @@ enum PurchaseStatements {
             SELECT n.store_id, n.sku, n.day, n.count FROM (\(counted)) n WHERE n.count <> 0
             ON CONFLICT (store_id, sku, day) DO UPDATE SET count = c.count + excluded.count
             """,
-            """
-            INSERT INTO popularity_due AS u (store_id, sku, mark)
-            SELECT DISTINCT n.store_id, n.sku, \(SQL.microseconds) FROM (\(counted)) n WHERE n.count <> 0
-            ON CONFLICT (store_id, sku) DO UPDATE SET mark = abs(u.mark) + 1
-            """,
+            .init(
+                DueProductStatements.queueing(
+                    "SELECT DISTINCT c.store_id, c.sku FROM (\(counted)) c WHERE c.count <> 0"
+                )
+            ),
             """
             INSERT INTO purchase_by_customer AS b (store_id, day, quantity, is_counted, customer, sku)
             SELECT c.store_id, c.day, c.added, c.is_counted, c.customer, c.sku FROM (\(customers)) c

@@ -1,32 +1,32 @@
 /// The shelves of a store whose scores may be outdated.
 struct DueShelves: Sendable {
-    /// A counted product on one of its shelves; nil for a product without shelves.
-    struct Row {
+    /// A counted product on one of its shelves.
+    struct Placement {
         let product: String
-        let mark: Int64
-        let shelf: Int32?
+        let shelf: Int32
     }
 
     let ids: Set<Int32>
     /// The products with outdated scores by shelf; nil if they are too many, or not known.
     let products: [Int32: [String]]?
-    /// The products, and the marks at which their scores are copied when all these shelves are updated.
-    let marks: [(product: String, mark: Int64)]
+    /// The rows of the queue whose products are copied when all these shelves are updated.
+    let rows: [DueProducts.Row]
 
     /// The number of products beyond which all products of a shelf are compared: so many that it is not slower, and that
     /// their SKUs would take too much memory.
     static let productLimit = 200_000
 
-    init(ids: Set<Int32>) { (self.ids, products, marks) = (ids, nil, []) }
+    /// - Parameters:
+    ///   - ids: the shelves.
+    ///   - rows: the rows of the queue that were counted before the shelves were looked up.
+    init(ids: Set<Int32>, _ rows: [DueProducts.Row]) { (self.ids, products, self.rows) = (ids, nil, rows) }
 
-    /// - Parameter rows: sorted by product.
-    init(_ rows: [Row]) {
+    /// - Parameters:
+    ///   - placements: of the counted products.
+    ///   - rows: the rows of the queue that were counted before the placements were looked up.
+    init(_ placements: [Placement], _ rows: [DueProducts.Row]) {
         var products: [Int32: [String]] = [:]
-        var marks: [(product: String, mark: Int64)] = []
-        for row in rows {
-            if let shelf = row.shelf { products[shelf, default: []].append(row.product) }
-            if marks.last?.product != row.product { marks.append((row.product, row.mark)) }
-        }
-        (ids, self.products, self.marks) = (Set(products.keys), products, marks)
+        for placement in placements { products[placement.shelf, default: []].append(placement.product) }
+        (ids, self.products, self.rows) = (Set(products.keys), products, rows)
     }
 }

@@ -43,24 +43,22 @@ enum ResortStatements {
 
     // MARK: - Targets
 
-    /// Counted products, with a row for each of their placements and at least one, at most `$2` rows. The key of the
-    /// placements suffices, because their scores are compared later.
+    /// The placements of counted products, at most `$2`. Their key suffices, because their scores are compared later.
     static let countedProducts: PostgresStatement = """
-        SELECT u.sku, u.mark, p.shelf_id FROM popularity_due u
-        LEFT JOIN placement p ON p.store_id = $1 AND p.sku = u.sku
-        WHERE u.store_id = $1 AND u.mark < 0 ORDER BY u.sku LIMIT $2
+        SELECT u.sku, p.shelf_id FROM (SELECT DISTINCT n.sku FROM (\(DueProductStatements.products)) n WHERE n.is_counted) u
+        JOIN placement p ON p.store_id = $1 AND p.sku = u.sku ORDER BY u.sku LIMIT $2
         """
     /// Shelves with placements whose score is outdated.
     static let dueShelves: PostgresStatement = """
-        SELECT DISTINCT p.shelf_id FROM popularity_due u
+        SELECT DISTINCT p.shelf_id FROM (\(DueProductStatements.products)) u
         JOIN product r ON r.store_id = $1 AND r.sku = u.sku
         JOIN placement p ON p.store_id = $1 AND p.sku = u.sku
-        WHERE u.store_id = $1 AND p.popularity_log2 <> r.popularity_log2
+        WHERE p.popularity_log2 <> r.popularity_log2
         """
     /// Shelves with products that have uncounted purchases.
     static let boughtShelves: PostgresStatement = """
         SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
-            SELECT sku FROM popularity_due WHERE store_id = $1
+            SELECT u.sku FROM (\(DueProductStatements.products)) u
             UNION SELECT e.sku FROM (\(PurchaseStatements.pending("e.store_id = $1"))) e)
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"

@@ -82,12 +82,8 @@ struct StoreResort: Sendable {
         }
         summary.add(try await resort(targets, store, read.id, due))
         if request.isDryRun { return summary }
-        let book = PurchaseBook(database)
-        if due.products != nil, due.ids.isSubset(of: targets.map(\.id)) {
-            try await book.clearCopied(due.marks, in: read.id)
-        } else {
-            try await book.clearDue(read.id)
-        }
+        let areCopied = due.products != nil && due.ids.isSubset(of: targets.map(\.id))
+        try await DueProducts(database: database, storeID: read.id).delete(due.rows, areCopied: areCopied)
         return summary
     }
 
@@ -96,7 +92,7 @@ struct StoreResort: Sendable {
     private func analyzeDueTable(_ products: Int) async {
         guard products >= Self.analyzeThreshold else { return }
         try? await database.batch.perform(within: .shelf) {
-            try $0.run(script: "ANALYZE popularity_due")
+            try $0.run(script: "ANALYZE due_products")
         }
     }
 
@@ -124,15 +120,17 @@ struct StoreResort: Sendable {
             }
         return try await database.batch.transaction(within: .store) { connection in
             try PurchaseBook.removeLimits(connection)
+            // Read the rows first: rows that are counted from now on are left to the next re-sort.
+            let rows = request.isDryRun ? [] : try DueProducts.rows(areCounted: true, of: read.id, connection)
             if !request.isDryRun {
-                let due = try connection.query(ResortStatements.countedProducts, [store, .int8(Int64(limit) + 1)]) {
-                    try $0.map {
-                        DueShelves.Row(product: try $0.text(0), mark: try $0.int8(1), shelf: try $0.int4OrNil(2))
-                    }
-                }
-                if due.count <= limit { return DueShelves(due) }
+                let placements = try connection.query(
+                    ResortStatements.countedProducts,
+                    [store, .int8(Int64(limit) + 1)]
+                ) { try $0.map { DueShelves.Placement(product: try $0.text(0), shelf: try $0.int4(1)) } }
+                if placements.count <= limit { return DueShelves(placements, rows) }
             }
-            return DueShelves(ids: Set(try connection.query(statement, [store]) { try $0.map { try $0.int4(0) } }))
+            let ids = Set(try connection.query(statement, [store]) { try $0.map { try $0.int4(0) } })
+            return DueShelves(ids: ids, rows)
         }
     }
 

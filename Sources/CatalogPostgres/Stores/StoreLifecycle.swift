@@ -111,7 +111,7 @@ enum StoreLifecycle {
         "DELETE FROM purchase_event WHERE store_id = $1",
         "DELETE FROM purchase_count WHERE store_id = $1",
         "DELETE FROM purchase_by_customer WHERE store_id = $1",
-        "DELETE FROM popularity_due WHERE store_id = $1",
+        "DELETE FROM due_products WHERE store_id = $1",
         "DELETE FROM order_change WHERE store_id = $1",
         "DELETE FROM shelf_change WHERE store_id = $1",
         "DELETE FROM shelf_image WHERE store_id = $1",

@@ -1,0 +1,136 @@
+internal import Catalog
+internal import LibPQ
+
+/// The queue of products whose scores are due: to be computed, and then to be copied to the placements.
+///
+/// A row has up to a thousand products, because a row for each would cost more than the scores. Rows are added, marked once as counted, and
+/// deleted; their products do not change. A job that has processed the rows that it read deletes exactly these. Products that became due
+/// meanwhile stay in rows of their own.
+struct DueProducts: Sendable {
+    /// A row, without its products.
+    struct Row: Sendable {
+        let firstSKU: SKU
+        let mark: Int64
+        let lastSKU: SKU
+        let size: Int32
+    }
+
+    let database: Database
+    let storeID: Int32
+
+    /// The number of rows that a transaction deletes.
+    private static let deletedRows = 20
+
+    // MARK: - Counting
+
+    /// Returns the rows whose products are counted, or are not.
+    static func rows(
+        areCounted: Bool,
+        of storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> [Row] {
+        try connection.query(DueProductStatements.rows, [.int4(storeID), .bool(areCounted)]) {
+            try $0.map {
+                Row(
+                    firstSKU: SKU(stored: try $0.text(0)),
+                    mark: try $0.int8(1),
+                    lastSKU: SKU(stored: try $0.text(2)),
+                    size: try $0.int4(3)
+                )
+            }
+        }
+    }
+
+    /// Returns the rows whose products are not counted.
+    func uncountedRows() async throws -> [Row] {
+        try await database.batch.perform(within: .bulk) { try Self.rows(areCounted: false, of: storeID, $0) }
+    }
+
+    /// Calls a closure with the products of uncounted rows in ascending order, in batches; returns when it returns false, or after the last one.
+    ///
+    /// - Parameter rows: in ascending order; products of rows that were added since may be among those of the batches.
+    func forEachBatch(
+        of size: Int,
+        in rows: [Row],
+        _ body: ([SKU]) async throws -> Bool
+    ) async throws {
+        guard let end = rows.map(\.lastSKU).max() else { return }
+        var last = SKU(stored: "")
+        while last < end {
+            let (from, bound) = (last, Self.bound(of: size, after: last, in: rows) ?? end)
+            let products = try await database.batch.transaction(within: .fold) { connection in
+                try PurchaseBook.runInBatch(connection)
+                return try connection.query(
+                    DueProductStatements.uncountedProducts,
+                    [.int4(storeID), .text(from.text), .text(bound.text), .int8(Int64(size))]
+                ) { try $0.map { SKU(stored: try $0.text(0)) } }
+            }
+            if !products.isEmpty, try await !body(products) { return }
+            last = products.count < size ? bound : products.last!
+        }
+    }
+
+    /// Returns a product up to which the rows have enough products for a batch, so that the others are not read; nil if they have not.
+    private static func bound(of size: Int, after last: SKU, in rows: [Row]) -> SKU? {
+        var count = 0
+        for row in rows where row.lastSKU > last {
+            // Rows of other folds may have the same products.
+            if count > 2 * size, row.firstSKU > last { return row.firstSKU }
+            count += Int(row.size)
+        }
+        return nil
+    }
+
+    /// Marks rows as counted.
+    func markCounted(_ rows: [Row]) async throws {
+        guard !rows.isEmpty else { return }
+        try await database.batch.transaction(within: .fold) { try Self.markCounted(rows, of: storeID, $0) }
+    }
+
+    static func markCounted(_ rows: [Row], of storeID: Int32, _ connection: isolated PostgresConnection) throws {
+        try connection.execute(DueProductStatements.markCounted, [.int4(storeID)] + values(rows))
+    }
+
+    private static func values(_ rows: some Sequence<Row>) -> [PostgresValue] {
+        [
+            .textArray(rows.map(\.firstSKU.text)), .int8Array(rows.map(\.mark)),
+            .int8Array(rows.map { Int64($0.size) }),
+        ]
+    }
+
+    // MARK: - Deleting
+
+    /// Deletes counted rows, in batches.
+    ///
+    /// - Parameter areCopied: whether the scores of the products are copied to all placements; otherwise rows stay in which some are not.
+    func delete(_ rows: [Row], areCopied: Bool) async throws {
+        for start in stride(from: 0, to: rows.count, by: Self.deletedRows) {
+            let values = [.int4(storeID)] + Self.values(rows[start...].prefix(Self.deletedRows))
+            try await database.batch.transaction(within: .fold) { connection in
+                try PurchaseBook.runInBatch(connection)
+                if areCopied {
+                    try connection.execute(DueProductStatements.delete, values + [.bool(true)])
+                } else {
+                    try connection.execute(DueProductStatements.deleteCopied, values)
+                }
+            }
+        }
+    }
+
+    /// Merges the rows of each store that has many small ones, because it was folded often since it was re-sorted.
+    static func mergeSmallRows(_ database: Database) async throws {
+        let stores = try await database.batch.perform(within: .bulk) {
+            try $0.query(DueProductStatements.storesWithSmallRows) {
+                try $0.map { (id: try $0.int4(0), areCounted: try $0.bool(1)) }
+            }
+        }
+        for (id, areCounted) in stores {
+            try await database.batch.transaction(within: .fold) { connection in
+                let rows = try rows(areCounted: areCounted, of: id, connection)
+                let values = [.int4(id)] + values(rows)
+                try connection.execute(DueProductStatements.merge, values.prefix(3) + [.bool(areCounted)])
+                try connection.execute(DueProductStatements.delete, values + [.bool(areCounted)])
+            }
+        }
+    }
+}

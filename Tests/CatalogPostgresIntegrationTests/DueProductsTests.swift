@@ -1,0 +1,205 @@
+import Catalog
+@testable import CatalogPostgres
+import LibPQ
+import Ordering
+import Testing
+import TestSupport
+
+/// The queue of products whose scores are due.
+@Suite struct DueProductsTests {
+    private static let shop = CatalogKey("shop")!
+
+    private func withStore(_ body: (PostgresCatalog, DueProducts) async throws -> Void) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            let id = try await ShelfLookup(database: catalog.database).readStore(Self.shop).id
+            try await body(catalog, DueProducts(database: catalog.database, storeID: id))
+        }
+    }
+
+    private func add(_ products: [String], areCounted: Bool = false, _ due: DueProducts) async throws {
+        try await due.database.batch.transaction(within: .bulk) { connection in
+            let statement = PostgresStatement(
+                DueProductStatements.queueing(
+                    "SELECT $1::integer AS store_id, n.sku FROM unnest($2::text[]) AS n (sku)",
+                    areCounted: "$3"
+                )
+            )
+            try connection.execute(statement, [.int4(due.storeID), .textArray(products), .bool(areCounted)])
+        }
+    }
+
+    private func read(areCounted: Bool = false, _ due: DueProducts) async throws -> [DueProducts.Row] {
+        try await due.database.batch.perform(within: .bulk) {
+            try DueProducts.rows(areCounted: areCounted, of: due.storeID, $0)
+        }
+    }
+
+    private func products(_ due: DueProducts) async throws -> [String] {
+        try await due.database.batch.perform(within: .bulk) {
+            try $0.query(
+                PostgresStatement("SELECT p.sku FROM (\(DueProductStatements.products)) p ORDER BY p.sku"),
+                [.int4(due.storeID)]
+            ) { try $0.map { try $0.text(0) } }
+        }
+    }
+
+    @Test("Batches have each product once, in the order of bytes, whatever the rows")
+    func batchesHaveEachProductOnce() async throws {
+        try await withStore { _, due in
+            var random = SeededGenerator(seed: 34)
+            // Letters whose order differs between bytes and languages.
+            let letters = ["a", "B", "é", "Z", "ß", "0", "9", "œ", "~", "日"]
+            var expected = Set<String>()
+            for size in [1, 3, 2500, 40, 1, 700, 12, 5] {
+                let skus = Set(
+                    (0..<size).map { _ in (0..<4).map { _ in letters.randomElement(using: &random)! }.joined() }
+                )
+                expected.formUnion(skus)
+                try await add(Array(skus), due)
+            }
+            let rows = try await read(due)
+            #expect(rows.count > 8)
+            #expect(rows.allSatisfy { $0.size <= 1000 && !($0.lastSKU < $0.firstSKU) })
+            let sorted = expected.map { SKU(stored: $0) }.sorted()
+            for size in [1000, 333, 70] {
+                var (found, largest) = ([SKU](), 0)
+                try await due.forEachBatch(of: size, in: rows) { products in
+                    found += products
+                    largest = max(largest, products.count)
+                    return true
+                }
+                #expect(found == sorted)
+                #expect(largest <= size)
+            }
+            var batches = 0
+            try await due.forEachBatch(of: 100, in: rows) { _ in
+                batches += 1
+                return batches < 3
+            }
+            #expect(batches == 3)
+        }
+    }
+
+    @Test("Products that become due during a count stay in the queue")
+    func laterRowsStay() async throws {
+        try await withStore { _, due in
+            try await add(["a", "b"], due)
+            let rows = try await read(due)
+            try await add(["b", "c"], due)
+            try await due.markCounted(rows)
+            #expect(try await read(due).map(\.firstSKU.text) == ["b"])
+            let counted = try await read(areCounted: true, due)
+            #expect(counted.map(\.firstSKU.text) == ["a"])
+            // The rows that are not counted are not deleted.
+            try await due.delete(counted + read(due), areCopied: true)
+            #expect(try await products(due) == ["b", "c"])
+        }
+    }
+
+    @Test("A row with the same first product and time gets the further products, and is then another row")
+    func rowsOfOneMomentAreUnited() async throws {
+        try await withStore { _, due in
+            let add: PostgresStatement = .init(
+                DueProductStatements.queueing(
+                    "SELECT $1::integer AS store_id, n.sku FROM unnest($2::text[]) AS n (sku)"
+                )
+            )
+            // Both statements have the time of their transaction.
+            let before = try await due.database.batch.transaction(within: .bulk) { connection in
+                try connection.execute(add, [.int4(due.storeID), .textArray(["a", "b"])])
+                let before = try DueProducts.rows(areCounted: false, of: due.storeID, connection)
+                try DueProducts.markCounted(before, of: due.storeID, connection)
+                try connection.execute(add, [.int4(due.storeID), .textArray(["a", "c"])])
+                return before
+            }
+            let rows = try await read(due)
+            #expect(rows.map(\.lastSKU.text) == ["c"])
+            #expect(rows.map(\.mark) == before.map(\.mark))
+            try await due.markCounted(before)
+            try await due.delete(before, areCopied: true)
+            var found: [SKU] = []
+            try await due.forEachBatch(of: 10, in: rows) { products in
+                found += products
+                return true
+            }
+            #expect(found.map(\.text) == ["a", "b", "c"])
+        }
+    }
+
+    @Test("Counted rows stay while a placement of a product of theirs has an outdated score")
+    func rowsWithOutdatedPlacementsStay() async throws {
+        try await withStore { catalog, due in
+            let shelf = CatalogKey("shelf")!
+            _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
+            for sku in ["a", "b", "c", "d"].map({ SKU($0)! }) {
+                _ = try await catalog.put(Product(sku: sku, name: "N"), in: Self.shop)
+                _ = try await catalog.place(sku, on: shelf, in: Self.shop)
+            }
+            try await add(["a", "b"], areCounted: true, due)
+            try await add(["c", "deleted"], areCounted: true, due)
+            try await catalog.database.writes.perform {
+                _ = try $0.execute("UPDATE product SET popularity_log2 = 5 WHERE sku = 'b'")
+            }
+            try await due.delete(try await read(areCounted: true, due), areCopied: false)
+            #expect(try await products(due) == ["a", "b"])
+            try await catalog.database.writes.perform {
+                _ = try $0.execute("UPDATE placement SET popularity_log2 = 5 WHERE sku = 'b'")
+            }
+            try await due.delete(try await read(areCounted: true, due), areCopied: false)
+            #expect(try await products(due) == [])
+        }
+    }
+
+    @Test("Many small rows of a store are merged, counted ones apart from others")
+    func smallRowsAreMerged() async throws {
+        try await withStore { catalog, due in
+            for number in 0..<300 {
+                try await add(["p\(number % 7)", "q\(number)"], due)
+                if number < 200 { try await add(["c\(number)"], areCounted: true, due) }
+            }
+            #expect(try await PurchaseFold(catalog).run().total == 0)
+            #expect(try await read(due).map(\.size) == [307])
+            #expect(try await read(areCounted: true, due).count == 200)
+            let expected = (0..<7).map { "p\($0)" } + (0..<300).map { "q\($0)" } + (0..<200).map { "c\($0)" }
+            #expect(try await products(due) == expected.sorted())
+        }
+    }
+
+    @Test("The migration keeps which products are due, and which of them are counted")
+    func migrationKeepsProducts() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration)
+        func text(_ statement: PostgresStatement) async throws -> String {
+            try await pool.perform { try $0.query(statement) { try $0.first { try $0.text(0) }! } }
+        }
+        _ = try await Migrator(pool).migrate(to: 33)
+        try await pool.perform {
+            try $0.run(
+                script: """
+                    INSERT INTO popularity_due (store_id, sku, mark)
+                    SELECT s, 'p' || n, CASE WHEN n % 3 = 0 THEN -n ELSE n END FROM generate_series(1, 2) AS s, generate_series(1, 2500) AS n
+                    """
+            )
+        }
+        let single: PostgresStatement = """
+            SELECT string_agg(store_id || sku || (mark < 0), ' ' ORDER BY store_id, sku) FROM popularity_due
+            """
+        let before = try await text(single)
+        _ = try await Migrator(pool).migrate(to: 34)
+        let sets: PostgresStatement = """
+            SELECT string_agg(d.store_id || n.sku || d.is_counted, ' ' ORDER BY d.store_id, n.sku)
+            FROM due_products d CROSS JOIN LATERAL unnest(d.skus) AS n (sku)
+            """
+        #expect(try await text(sets) == before)
+        #expect(
+            try await text(
+                "SELECT count(*) || ' ' || max(size) || ' ' || sum(size - cardinality(skus)) FROM due_products"
+            ) == "6 1000 0"
+        )
+        _ = try await Migrator(pool).migrate(to: 33)
+        #expect(try await text(single) == before)
+        pool.shutDown()
+        try await database.drop()
+    }
+}
