@@ -5,20 +5,20 @@ import Testing
 @testable import CatalogPostgres
 
 extension PostgresCatalog {
-    /// Waits until a transaction of the database waits for a lock.
-    func untilLockIsAwaited() async throws {
+    /// Waits until some transactions of the database wait for a lock.
+    func untilLockIsAwaited(by count: Int = 1) async throws {
         let waiting: PostgresStatement =
             CitusServers.prefix == nil
             ? """
-            SELECT 1 FROM pg_locks l JOIN pg_stat_activity a USING (pid)
+            SELECT DISTINCT a.pid FROM pg_locks l JOIN pg_stat_activity a USING (pid)
             WHERE NOT l.granted AND a.datname = current_database()
             """
             : """
-            SELECT 1 FROM citus_lock_waits w JOIN citus_stat_activity a ON a.global_pid = w.waiting_gpid
+            SELECT DISTINCT a.global_pid FROM citus_lock_waits w JOIN citus_stat_activity a ON a.global_pid = w.waiting_gpid
             WHERE a.datname = current_database()
             """
         let deadline = ContinuousClock.now + .seconds(60)
-        while try await database.writes.perform({ try $0.query(waiting) { $0.count } }) == 0 {
+        while try await database.writes.perform({ try $0.query(waiting) { $0.count } }) < count {
             try #require(ContinuousClock.now < deadline)
         }
     }
