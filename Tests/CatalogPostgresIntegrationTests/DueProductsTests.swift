@@ -151,20 +151,122 @@ import TestSupport
         }
     }
 
-    @Test("Many small rows of a store are merged, counted ones apart from others")
-    func smallRowsAreMerged() async throws {
+    @Test("Rows that many transactions have added are merged, counted ones apart from others")
+    func rowsAreMerged() async throws {
         try await withStore { catalog, due in
+            let large = (0..<1200).map { "l\($0)" }
+            try await add(large, due)
             for number in 0..<300 {
                 try await add(["p\(number % 7)", "q\(number)"], due)
                 if number < 200 { try await add(["c\(number)"], areCounted: true, due) }
             }
+            let expected = (0..<7).map { "p\($0)" } + (0..<300).map { "q\($0)" } + (0..<200).map { "c\($0)" } + large
             #expect(try await PurchaseFold(catalog).run().total == 0)
-            #expect(try await read(due).map(\.size) == [307])
+            #expect(try await read(due).map(\.size) == [1000, 507])
             #expect(try await read(areCounted: true, due).count == 200)
-            let expected = (0..<7).map { "p\($0)" } + (0..<300).map { "q\($0)" } + (0..<200).map { "c\($0)" }
+            #expect(try await products(due) == expected.sorted())
+            // Fewer are merged before they are counted.
+            for number in 0..<20 { try await add(["p\(number % 7)"], due) }
+            #expect(try await due.uncountedRows().map(\.size) == [1000, 507])
             #expect(try await products(due) == expected.sorted())
         }
     }
+
+    @Test("Rows that were read before a merge are neither marked nor deleted after it")
+    func mergedRowsAreOthers() async throws {
+        try await withStore { catalog, due in
+            for number in 0..<20 { try await add(["p\(number)"], due) }
+            let before = try await read(due)
+            #expect(try await due.uncountedRows().count == 1)
+            try await due.markCounted(before)
+            try await due.delete(before, areCopied: true)
+            #expect(try await read(due).map(\.size) == [20])
+        }
+    }
+
+    // MARK: - Counting
+
+    /// Adds a product on two shelves, and the given number of purchases of each product.
+    private func fill(_ catalog: PostgresCatalog, _ skus: [SKU]) async throws {
+        for shelf in ["a", "b"].map({ CatalogKey($0)! }) {
+            _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
+        }
+        for sku in skus {
+            _ = try await catalog.put(Product(sku: sku, name: "N"), in: Self.shop)
+            for shelf in ["a", "b"] { _ = try await catalog.place(sku, on: CatalogKey(shelf)!, in: Self.shop) }
+        }
+    }
+
+    private func buy(_ catalog: PostgresCatalog, _ sku: SKU, _ id: String) async throws {
+        _ = try await catalog.add([Purchase(eventID: id, sku: sku, quantity: 1, at: .now())], to: Self.shop)
+        #expect(try await PurchaseFold(catalog).run().total == 1)
+    }
+
+    /// The number of products and of placements with another score than that of all their purchases.
+    private func outdated(_ catalog: PostgresCatalog) async throws -> [Int] {
+        let read = try await ShelfLookup(database: catalog.database).readStore(Self.shop)
+        return try await catalog.database.writes.transaction(within: .bulk) { connection in
+            let placements = try connection.query(
+                "SELECT count(*) FROM placement p JOIN product r USING (store_id, sku) WHERE p.popularity_log2 <> r.popularity_log2"
+            ) { try $0.first { try $0.int(0) }! }
+            let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
+            return [try connection.execute(PopularityStatements.decayAll, [.int4(read.id), halfLife]), placements]
+        }
+    }
+
+    @Test("A count that waited does not replace the score of a later one")
+    func waitingCountsScoreAllPurchases() async throws {
+        try await withStore { catalog, due in
+            let (first, second) = (SKU("p1")!, SKU("p2")!)
+            try await fill(catalog, [first, second])
+            try await buy(catalog, second, "1")
+            let book = PurchaseBook(catalog)
+            let read = try await ShelfLookup(database: catalog.database).readStore(Self.shop)
+            let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await holder.perform {
+                try $0.begin()
+                try $0.run(script: "SELECT 1 FROM product WHERE store_id = \(due.storeID) AND sku = 'p1' FOR UPDATE")
+            }
+            let waiting = Task { try await book.count([first, second], read) }
+            try await catalog.untilLockIsAwaited()
+            try await buy(catalog, second, "2")
+            #expect(try await book.count([second], read) == 1)
+            await holder.close()
+            #expect(try await waiting.value == 0)
+            #expect(try await outdated(catalog)[0] == 0)
+        }
+    }
+
+    @Test("A count that ended before it marked its rows is completed by the next re-sort")
+    func interruptedCountsAreCompleted() async throws {
+        try await withStore { catalog, due in
+            let sku = SKU("p1")!
+            try await fill(catalog, [sku])
+            try await buy(catalog, sku, "1")
+            let read = try await ShelfLookup(database: catalog.database).readStore(Self.shop)
+            #expect(try await PurchaseBook(catalog).count([sku], read) == 1)
+            #expect(try await outdated(catalog) == [0, 2])
+            #expect(try await Resorter(catalog).run(ResortRequest()).products == 0)
+            #expect(try await outdated(catalog) == [0, 0])
+            #expect(try await products(due) == [])
+        }
+    }
+
+    @Test("After a re-sort of named shelves, the products of others are still due")
+    func othersStayDue() async throws {
+        try await withStore { catalog, due in
+            let sku = SKU("p1")!
+            try await fill(catalog, [sku])
+            try await buy(catalog, sku, "1")
+            _ = try await Resorter(catalog).run(ResortRequest(store: Self.shop, shelves: [CatalogKey("a")!]))
+            #expect(try await read(areCounted: true, due).map(\.firstSKU) == [sku])
+            _ = try await Resorter(catalog).run(ResortRequest())
+            #expect(try await outdated(catalog) == [0, 0])
+            #expect(try await products(due) == [])
+        }
+    }
+
+    // MARK: - Migration
 
     @Test("The migration keeps which products are due, and which of them are counted")
     func migrationKeepsProducts() async throws {

@@ -31,7 +31,7 @@ import Testing
         "PurchaseStatements.sealedCount": "fold of all stores",
         "PurchaseStatements.eventCounts": "fold of all stores",
         "PurchaseStatements.deleteRows": "fold of all stores",
-        "DueProductStatements.storesWithSmallRows": "fold of all stores",
+        "DueProductStatements.storesToMerge": "fold of all stores",
         "PurchaseStatements.requestedErasures": "anonymization in all stores",
         "PurchaseStatements.anonymizeCustomers": "anonymization in all stores",
         "PurchaseStatements.anonymizeStrays": "anonymization in all stores",

@@ -1,5 +1,5 @@
 import Catalog
-import CatalogPostgres
+@testable import CatalogPostgres
 import LibPQ
 import Ordering
 import Synchronization
@@ -191,6 +191,13 @@ import TestSupport
             _ = try await Resorter(catalog).run(ResortRequest())
             try await expectSorted(catalog)
             #expect(try await Resorter(catalog).run(ResortRequest()).isChange == false)
+            // To score all products again changes nothing.
+            let read = try await ShelfLookup(database: catalog.database).readStore(P.shop)
+            let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
+            let rescored = try await catalog.database.writes.perform {
+                try $0.execute(PopularityStatements.decayAll, [.int4(read.id), halfLife])
+            }
+            #expect(rescored == 0)
         }
     }
 

@@ -5,6 +5,7 @@ CREATE TABLE popularity_due (
     mark bigint NOT NULL,
     CONSTRAINT popularity_due_pkey PRIMARY KEY (store_id, sku)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, fillfactor = 50);
+LOCK TABLE due_products IN ACCESS EXCLUSIVE MODE;
 INSERT INTO popularity_due (store_id, sku, mark)
 SELECT d.store_id, n.sku, CASE WHEN bool_and(d.is_counted) THEN -max(d.mark) ELSE max(d.mark) END
 FROM due_products d CROSS JOIN LATERAL unnest(d.skus) AS n (sku) GROUP BY d.store_id, n.sku;

@@ -14,6 +14,7 @@ CREATE TABLE due_products (
     skus text[] COLLATE "C" NOT NULL,
     CONSTRAINT due_products_pkey PRIMARY KEY (store_id, first_sku, mark)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05);
+LOCK TABLE popularity_due IN ACCESS EXCLUSIVE MODE;
 INSERT INTO due_products (store_id, first_sku, mark, last_sku, size, is_counted, skus)
 SELECT store_id, min(sku), max(abs(mark)), max(sku), count(*), is_counted, array_agg(sku ORDER BY sku)
 FROM (

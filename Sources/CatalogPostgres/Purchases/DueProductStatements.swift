@@ -4,10 +4,9 @@ internal import LibPQ
 enum DueProductStatements {
     /// The largest number of products in a row.
     private static let setSize = 1000
-    /// The number of rows with less than half of that beyond which the rows of a store are merged.
-    private static let smallRowLimit = 256
 
-    /// Returns SQL that queues products as sets. Rows are only added, apart from the unlikely one with the same first product and time.
+    /// Returns SQL that queues products as sets. In the unlikely case that a row has the same first product and time, it gets the further ones: readers
+    /// of the row know it by its size, too.
     ///
     /// - Parameters:
     ///   - products: selects `store_id` and `sku`, without duplicates.
@@ -17,7 +16,7 @@ enum DueProductStatements {
         INSERT INTO due_products AS u (store_id, first_sku, mark, last_sku, size, is_counted, skus)
         SELECT n.store_id, min(n.sku), \(SQL.microseconds), max(n.sku), count(*)::integer, \(areCounted), array_agg(n.sku ORDER BY n.sku)
         FROM (
-            SELECT d.store_id, d.sku, (row_number() OVER (PARTITION BY d.store_id ORDER BY d.sku) - 1) / \(setSize) AS piece
+            SELECT d.store_id, d.sku COLLATE "C" AS sku, (row_number() OVER (PARTITION BY d.store_id ORDER BY d.sku COLLATE "C") - 1) / \(setSize) AS piece
             FROM (\(products)) d) n
         GROUP BY n.store_id, n.piece
         ON CONFLICT (store_id, first_sku, mark) DO UPDATE SET skus = u.skus || excluded.skus, size = u.size + excluded.size,
@@ -80,10 +79,10 @@ enum DueProductStatements {
             WHERE p.popularity_log2 <> r.popularity_log2)
         """
 
-    /// The stores with many small rows whose products are counted, or are not, and which of them.
-    static let storesWithSmallRows: PostgresStatement = """
-        SELECT store_id, is_counted FROM due_products WHERE size < \(setSize / 2)
-        GROUP BY store_id, is_counted HAVING count(*) > \(smallRowLimit) ORDER BY store_id, is_counted
+    /// The stores to which more than `$1` transactions have added rows whose products are counted, or are not, and which of both.
+    static let storesToMerge: PostgresStatement = """
+        SELECT store_id, is_counted FROM due_products
+        GROUP BY store_id, is_counted HAVING count(DISTINCT mark) > $1 ORDER BY store_id, is_counted
         """
     /// Queues the products of some rows once more, without duplicates: `$2` are their first SKUs, `$3` their marks, and `$4` whether they are counted.
     static let merge: PostgresStatement = .init(

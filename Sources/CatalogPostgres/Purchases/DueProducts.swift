@@ -4,8 +4,8 @@ internal import LibPQ
 /// The queue of products whose scores are due: to be computed, and then to be copied to the placements.
 ///
 /// A row has up to a thousand products, because a row for each would cost more than the scores. Rows are added, marked once as counted, and
-/// deleted; their products do not change. A job that has processed the rows that it read deletes exactly these. Products that became due
-/// meanwhile stay in rows of their own.
+/// deleted. A job that has processed the rows that it read deletes exactly these, and products that became due meanwhile stay in rows of
+/// their own. Only transactions of the same microsecond may add products to one row; its size then says that it is another one.
 struct DueProducts: Sendable {
     /// A row, without its products.
     struct Row: Sendable {
@@ -20,6 +20,10 @@ struct DueProducts: Sendable {
 
     /// The number of rows that a transaction deletes.
     private static let deletedRows = 20
+    /// The number of transactions beyond which a fold merges the rows that they added.
+    private static let transactionLimit = 256
+    /// The same before products are counted, which reads those that are in several rows several times.
+    private static let countedTransactionLimit = 16
 
     // MARK: - Counting
 
@@ -41,8 +45,15 @@ struct DueProducts: Sendable {
         }
     }
 
-    /// Returns the rows whose products are not counted.
+    /// Returns the rows whose products are not counted, merged if many transactions have added them.
     func uncountedRows() async throws -> [Row] {
+        let rows = try await readUncountedRows()
+        guard Set(rows.map(\.mark)).count > Self.countedTransactionLimit else { return rows }
+        try await merge(areCounted: false)
+        return try await readUncountedRows()
+    }
+
+    private func readUncountedRows() async throws -> [Row] {
         try await database.batch.perform(within: .bulk) { try Self.rows(areCounted: false, of: storeID, $0) }
     }
 
@@ -84,7 +95,10 @@ struct DueProducts: Sendable {
     /// Marks rows as counted.
     func markCounted(_ rows: [Row]) async throws {
         guard !rows.isEmpty else { return }
-        try await database.batch.transaction(within: .fold) { try Self.markCounted(rows, of: storeID, $0) }
+        try await database.batch.transaction(within: .fold) { connection in
+            try PurchaseBook.runInBatch(connection)
+            try Self.markCounted(rows, of: storeID, connection)
+        }
     }
 
     static func markCounted(_ rows: [Row], of storeID: Int32, _ connection: isolated PostgresConnection) throws {
@@ -117,20 +131,33 @@ struct DueProducts: Sendable {
         }
     }
 
-    /// Merges the rows of each store that has many small ones, because it was folded often since it was re-sorted.
-    static func mergeSmallRows(_ database: Database) async throws {
+    // MARK: - Merging
+
+    /// Merges the rows of each store that was folded often since it was re-sorted; a store that another transaction locks is left to the next fold.
+    static func mergeRows(_ database: Database) async throws {
         let stores = try await database.batch.perform(within: .bulk) {
-            try $0.query(DueProductStatements.storesWithSmallRows) {
+            try $0.query(DueProductStatements.storesToMerge, [.int8(Int64(transactionLimit))]) {
                 try $0.map { (id: try $0.int4(0), areCounted: try $0.bool(1)) }
             }
         }
         for (id, areCounted) in stores {
-            try await database.batch.transaction(within: .fold) { connection in
-                let rows = try rows(areCounted: areCounted, of: id, connection)
-                let values = [.int4(id)] + values(rows)
-                try connection.execute(DueProductStatements.merge, values.prefix(3) + [.bool(areCounted)])
-                try connection.execute(DueProductStatements.delete, values + [.bool(areCounted)])
-            }
+            do {
+                try await DueProducts(database: database, storeID: id).merge(areCounted: areCounted)
+            } catch let error as PostgresError where error.sqlState == .lockNotAvailable { continue }
+        }
+    }
+
+    /// Replaces rows by new ones without duplicates.
+    private func merge(areCounted: Bool) async throws {
+        let store = PostgresValue.int4(storeID)
+        try await database.batch.transaction(within: .fold) { connection in
+            try PurchaseBook.runInBatch(connection)
+            // The store may be deleted concurrently.
+            try connection.execute(ShelfStatements.lockStoreKey, [store])
+            let rows = try Self.rows(areCounted: areCounted, of: storeID, connection)
+            let values = Self.values(rows)
+            try connection.execute(DueProductStatements.merge, [store] + values.prefix(2) + [.bool(areCounted)])
+            try connection.execute(DueProductStatements.delete, [store] + values + [.bool(areCounted)])
         }
     }
 }

@@ -74,6 +74,10 @@ enum PopularityStatements {
     static let windowShelves: PostgresStatement = .init(windowed("r.sku IN (\(on(shelves: "$5")))"))
     /// The same for the products `$5`; returns the changed ones.
     static let windowSome: PostgresStatement = "\(windowed("r.sku = ANY ($5)")) RETURNING r.sku"
+    /// Locks products, `$2`, until the transaction ends, and returns those that exist.
+    static let lockSome: PostgresStatement = """
+        SELECT sku FROM product WHERE store_id = $1 AND sku = ANY ($2) ORDER BY sku FOR NO KEY UPDATE
+        """
     /// Locks at most `$3` products after `$2` until the transaction ends, and returns them.
     static let lockProducts: PostgresStatement = """
         SELECT sku FROM product WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $3 FOR NO KEY UPDATE

@@ -70,17 +70,20 @@ package struct PurchaseBook: Sendable {
     }
 
     /// Scores some products; nil if the rule changed concurrently.
-    private func count(_ products: [SKU], _ read: ShelfRow.StoreRead) async throws -> Int? {
+    func count(_ products: [SKU], _ read: ShelfRow.StoreRead) async throws -> Int? {
         try Task.checkCancellation()
         return try await database.batch.transaction(within: .fold) { connection in
             try Self.runInBatch(connection)
             guard try isCurrent(read, connection) else { return nil }
+            // Otherwise another count could score a product by more purchases first, and this one could replace its score.
+            let locked = try connection.query(
+                PopularityStatements.lockSome,
+                [.int4(read.id), .textArray(products.map(\.text))]
+            ) { try $0.map { try $0.text(0) } }
+            let halfLife = PostgresValue.int4(Int32(read.store.popularityHalfLifeDays))
             return try connection.execute(
                 PopularityStatements.decaySome,
-                [
-                    .int4(read.id), .int4(Int32(read.store.popularityHalfLifeDays)),
-                    .textArray(products.map(\.text)),
-                ]
+                [.int4(read.id), halfLife, .textArray(locked)]
             )
         }
     }

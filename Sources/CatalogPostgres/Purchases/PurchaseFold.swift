@@ -57,8 +57,8 @@ package struct PurchaseFold: Sendable {
                     outcome.isPostponed = true
                     return outcome
                 case .done:
-                    try await DueProducts.mergeSmallRows(database)
                     for piece in erasures { outcome.anonymized += try await anonymize(piece) }
+                    try await DueProducts.mergeRows(database)
                     return outcome
                 }
             }

@@ -87,7 +87,7 @@ enum PurchaseStatements {
     static let prepareFold: PostgresStatement = """
         SELECT set_config('work_mem', '64MB', true), set_config('plan_cache_mode', 'force_custom_plan', true)
         """
-    /// Folds some cells, `$1`: adds their purchases to what their customers bought and to the counts, and marks the
+    /// Folds some cells, `$1`: adds their purchases to what their customers bought and to the counts, and queues the
     /// products whose counts change. Returns the number of events of each store.
     static let fold: PostgresStatement = folding("SELECT i.* FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[])")
     /// Folds the pending purchases of the products of some shelves, `$2`, of a store, `$1`, in a dry run.
@@ -211,13 +211,13 @@ enum PurchaseStatements {
         counts AS (
             INSERT INTO purchase_count (store_id, sku, day, count)
             SELECT store_id, sku, day, count FROM counted WHERE is_known IS NULL ORDER BY store_id, sku, day),
-        marked AS (
+        queued AS (
             \(DueProductStatements.queueing("SELECT DISTINCT store_id, sku FROM counted")))
         SELECT store_id, sum(events)::bigint FROM received GROUP BY store_id
         """
     }
 
-    /// Returns the statements that fold purchases of a store, `$1`: they count them, mark the products, and add the purchases to what
+    /// Returns the statements that fold purchases of a store, `$1`: they count them, queue the products, and add the purchases to what
     /// their customers bought, which the first two must not see. Citus inserts into one table per statement.
     private static func foldingOfStore(_ purchases: SQL) -> [PostgresStatement] {
         let received: SQL = """

@@ -6,7 +6,8 @@ internal import LibPQ
 /// orders from their source sorts.
 ///
 /// Each shelf changes in one transaction, with others of its group, and is skipped if nothing changed since the last run.
-/// A crashed run leaves every shelf either old or new; the next run completes it. Concurrent runs share the work.
+/// A crashed run leaves every shelf either old or new; the next run completes it. Concurrent runs may do the
+/// same work twice.
 package struct Resorter: Sendable {
     private let database: Database
     private let pages: PostgresPageStore

@@ -11,6 +11,8 @@ final class ShelfMemory: Sendable {
     private static let smallShelf = 500
     /// The number of products from which a shelf is sorted, filtered and counted on another thread than the event loop's.
     private static let offLoopProducts = 2000
+    /// The same for a shelf or a view that follows a few changes, which takes a fraction of the time.
+    private static let offLoopFollowedProducts = 10_000
 
     /// Reads from different servers are not shared: one may fail that another can do.
     struct LoadKey: Hashable {
@@ -31,6 +33,9 @@ final class ShelfMemory: Sendable {
         let table: TableKey
         let version: Int64
         let request: Request
+
+        /// The key of the same at another version.
+        func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
     private struct FacetRequest: Hashable, Sendable {
@@ -198,7 +203,11 @@ final class ShelfMemory: Sendable {
         let known = following.shelf
         if latest.image == nil, let known, latest.changes?.version == known.version { return known }
         let found =
-            if let known { await Self.compute(known) { latest.shelf(after: known) } } else { latest.shelf(after: nil) }
+            if let known {
+                await Self.compute(known, from: Self.offLoopFollowedProducts) { latest.shelf(after: known) }
+            } else {
+                latest.shelf(after: nil)
+            }
         guard let found else { return nil }
         keep(found, following.location, following.load)
         return found.shelf
@@ -364,9 +373,12 @@ final class ShelfMemory: Sendable {
 
     /// Returns a view of a shelf.
     func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
-        let request = ViewRequest(plan)
-        if let known = views[ResultKey(table: key, version: shelf.version, request: request)] { return known }
-        return await Self.compute(shelf) { self.viewNow(plan, of: shelf, at: key) }
+        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+        if let known = views[result] { return known }
+        let isFollowed = shelf.steps.contains { views[result.at($0.version)] != nil }
+        return await Self.compute(shelf, from: isFollowed ? Self.offLoopFollowedProducts : Self.offLoopProducts) {
+            self.viewNow(plan, of: shelf, at: key)
+        }
     }
 
     /// The same on the current thread, which is not an event loop's.
@@ -384,7 +396,7 @@ final class ShelfMemory: Sendable {
         var changed: Set<UInt32> = []
         for step in shelf.steps {
             changed.formUnion(step.rows)
-            let earlier = ResultKey(table: key.table, version: step.version, request: key.request)
+            let earlier = key.at(step.version)
             guard let view = views[earlier] else { continue }
             views[earlier] = nil
             return shelf.table.view(view, changed: Array(changed))
@@ -395,7 +407,7 @@ final class ShelfMemory: Sendable {
     /// Returns the facets of a page.
     func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
         if let known = facets[Self.facetKey(plan, shelf, key)] { return known }
-        return await Self.compute(shelf) { self.facetsNow(plan, of: shelf, at: key) }
+        return await Self.compute(shelf, from: Self.offLoopProducts) { self.facetsNow(plan, of: shelf, at: key) }
     }
 
     /// The same on the current thread, which is not an event loop's.
@@ -417,8 +429,10 @@ final class ShelfMemory: Sendable {
         return ResultKey(table: key, version: shelf.version, request: request)
     }
 
+    /// Returns the result of work, which is done on another thread if the shelf has at least so many products.
     private static func compute<Value: Sendable>(
         _ shelf: ShelfSnapshot,
+        from offLoopProducts: Int,
         _ work: @escaping @Sendable () -> Value
     ) async -> Value {
         if shelf.table.count < offLoopProducts { return work() }
