@@ -21,6 +21,9 @@ def before_call(context, case, **kwargs):
     if isinstance(path.get("sku"), str) and not urllib.parse.unquote(path["sku"]).isprintable():
         # It ignores a part of this pattern, too.
         path["sku"] = "C1010"
+    if isinstance(case.query, dict) and "sku" in case.query:
+        # A request names products, or asks for a page of all products of the store.
+        case.query = {"sku": case.query["sku"]}
     bodies = case.body if isinstance(case.body, list) else [case.body]
     for values in (case.query, *bodies):
         make_valid(values)
