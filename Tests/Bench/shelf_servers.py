@@ -217,35 +217,32 @@ def restart(rounds, restarts=5):
 
 def memory_use(rounds, count=2000):
     """Measures the bytes per placement of shelves of 100, and the resident memory after many evictions relative to the limit."""
-    runs, bytes_each, result = {name: [] for name in PROGRAMS}, [], {}
-    for turn in range(rounds):
-        for name, program in turns(turn):
-            base, empty = tail(name, program), database("empty", name)
-            if name == "this":
-                bytes_each.append(bytes_per_placement(base, count))
-            if exists(empty):
-                run(program, "db", "migrate", "--dsn", f"{DSN} dbname={empty}")
-            else:
-                fresh(empty, program)
-            settings = {"AISLE_SHELF_MEMORY": str(LIMIT), "AISLE_PAGE_CACHE_MB": "0", "AISLE_ADMIN_PORT": str(ADMIN_PORT)}
-            with served(empty, program=program, **settings) as server:
-                write_paths("churn", ["/livez"])
-                pages.load(seconds=SECONDS_EACH, paths="churn")
-                found = {"empty": memory(server)}
-            with served(base, program=program, **settings) as server:
-                sizes = evict(server, EVICTION_SECONDS)
-                found |= {"resident": sizes[-1], "largest": max(sizes), "sizes": sizes}
-                found |= {metric: value for metric, value in metrics().items() if metric.startswith(("aisle_shelf_evictions_total", "aisle_shelf_memory_bytes"))}
-            runs[name].append(found)
-    for name, found in runs.items():
-        last = found[-1]
-        evictions = sum(value for metric, value in last.items() if metric.startswith("aisle_shelf_evictions_total"))
-        print(f"    {name}: {last['empty']:.0f} MB without shelves; {last['resident']:.0f} MB, at most {last['largest']:.0f} MB, after {EVICTION_SECONDS:.0f} s with {evictions:,.0f} evictions", flush=True)
+    runs, bytes_each, result, program = [], [], {}, PROGRAMS["this"]
+    base, empty = tail("this", program), database("empty", "this")
+    for _ in range(rounds):
+        bytes_each.append(bytes_per_placement(base, count))
+        if exists(empty):
+            run(program, "db", "migrate", "--dsn", f"{DSN} dbname={empty}")
+        else:
+            fresh(empty, program)
+        settings = {"AISLE_SHELF_MEMORY": str(LIMIT), "AISLE_PAGE_CACHE_MB": "0", "AISLE_ADMIN_PORT": str(ADMIN_PORT)}
+        with served(empty, program=program, **settings) as server:
+            write_paths("churn", ["/livez"])
+            pages.load(seconds=SECONDS_EACH, paths="churn")
+            found = {"empty": memory(server)}
+        with served(base, program=program, **settings) as server:
+            sizes = evict(server, EVICTION_SECONDS)
+            found |= {"resident": sizes[-1], "largest": max(sizes), "sizes": sizes}
+            found |= {metric: value for metric, value in metrics().items() if metric.startswith(("aisle_shelf_evictions_total", "aisle_shelf_memory_bytes"))}
+        runs.append(found)
+    last = runs[-1]
+    evictions = sum(value for metric, value in last.items() if metric.startswith("aisle_shelf_evictions_total"))
+    print(f"    {last['empty']:.0f} MB without shelves; {last['resident']:.0f} MB, at most {last['largest']:.0f} MB, after {EVICTION_SECONDS:.0f} s with {evictions:,.0f} evictions", flush=True)
     placed = {figure: [one[figure] for one in bytes_each] for figure in ("bytes", "placements")}
     result["bytes per placement"] = compare("bytes of shelves of 100 ÷ placements", placed["bytes"], placed["placements"], "≤ 240")
     for figure in ("resident", "largest"):
-        result[f"{figure} ÷ limit"] = compare(f"{figure} memory beyond that without shelves ÷ AISLE_SHELF_MEMORY, MB", [one[figure] - one["empty"] for one in runs["this"]],
-                                              [LIMIT] * len(runs["this"]), "≤ 1.25" if figure == "resident" else "")
+        result[f"{figure} ÷ limit"] = compare(f"{figure} memory beyond that without shelves ÷ AISLE_SHELF_MEMORY, MB", [one[figure] - one["empty"] for one in runs],
+                                              [LIMIT] * len(runs), "≤ 1.25" if figure == "resident" else "")
     return result | {"runs": runs, "shelves": bytes_each}
 
 
