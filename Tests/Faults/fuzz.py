@@ -100,6 +100,8 @@ def request(dice, all_seeds):
     elif part == 6:
         method = dice.choice([b"GET", b"PUT", b"POST", b"PATCH", b"DELETE", b"HEAD", b"OPTIONS", mutated(method, dice)])
     head = [b"%s %s HTTP/1.1" % (method, target), b"host: localhost", *headers]
+    if dice.random() < 0.1:
+        head.append(b"expect: 100-continue")
     if body or method in (b"PUT", b"POST", b"PATCH"):
         if dice.random() < 0.1:
             head.append(b"transfer-encoding: chunked")
@@ -111,6 +113,8 @@ def request(dice, all_seeds):
 
 
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
+# What the server sends before the response if a request expects it.
+INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 # The details of problems with 503.
 BUSY = re.compile(rb'"status":503,"detail":"([^"]*)')
 # The reason for a 503 in which nothing is wrong: more requests than the server has connections or slots for.
@@ -148,7 +152,7 @@ class Connection:
                 if reads:
                     received = self.socket.recv(1 << 20)
                     self.is_open = bool(received)
-                    answer += received
+                    answer = (answer + received).replace(INTERIM, b"")
                     if complete(answer):
                         break
             except OSError:

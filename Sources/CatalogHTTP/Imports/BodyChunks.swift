@@ -12,7 +12,7 @@ struct BodyChunks: AsyncSequence, Sendable {
     private let source: Source
     private let pace: ImportPace
     private let hash = Hash()
-    private let ask = HeldBody.ask
+    private let heldBody = HeldBody.current
 
     /// Holds the body's single iterator until it is taken. The server keeps reading a body while an iterator exists;
     /// releasing it stops reading an unwanted body.
@@ -80,7 +80,7 @@ struct BodyChunks: AsyncSequence, Sendable {
     }
 
     func makeAsyncIterator() -> AsyncIterator {
-        ask?()
+        heldBody?.ask()
         return AsyncIterator(source.take(), hash, pace)
     }
 }

@@ -24,7 +24,7 @@ struct BodyLoader: Sendable {
         try Self.checkCoding(request)
         let given = request.headers[.contentLength].flatMap { Int($0) }
         if let given, given > limit { throw Self.tooLarge(limit) }
-        HeldBody.ask?()
+        HeldBody.current?.ask()
         // A large body takes longer.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
         return try await RequestDeadline.withLimit(timeout + .seconds(length / Self.minimumRate), or: Self.timedOut) {

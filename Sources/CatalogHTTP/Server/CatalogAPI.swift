@@ -113,10 +113,7 @@ package struct CatalogAPI: HTTPResponder {
             await respond(to: request, nil, from: context.peer) { departures.contains(id) }
         }
         guard request.expectsContinue else { return await answer() }
-        let ask: @Sendable () -> Void = {
-            channel.triggerUserOutboundEvent(ExchangeHandler.BodyRequest(), promise: nil)
-        }
-        return await HeldBody.$ask.withValue(ask, operation: answer)
+        return await HeldBody.$current.withValue(HeldBody(channel: channel)) { await answer() }
     }
 
     /// Returns the response to a request; an error becomes a problem document.

@@ -1,10 +1,19 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import NIOCore
 
 /// A body that the client sends only once it is asked for it (RFC 9110, section 10.1.1).
-enum HeldBody {
-    /// Asks the client for the body of the current task's request; nil if the client does not wait.
-    @TaskLocal static var ask: (@Sendable () -> Void)?
+///
+/// A task-local closure instead of this structure crashes in an optimized build (Swift 6.3).
+struct HeldBody: Sendable {
+    /// The body of the current task's request; nil if the client does not wait.
+    @TaskLocal static var current: HeldBody?
+
+    /// The client's connection.
+    let channel: any Channel
+
+    /// Asks the client for the body.
+    func ask() { channel.triggerUserOutboundEvent(ExchangeHandler.BodyRequest(), promise: nil) }
 }
 
 extension Request {
