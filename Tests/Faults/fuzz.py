@@ -113,7 +113,7 @@ def request(dice, all_seeds):
 
 
 STATUS = re.compile(rb"HTTP/1\.1 (\d\d\d) ")
-# What the server sends before the response if a request expects it.
+# The server sends this before the response if a request expects it.
 INTERIM = b"HTTP/1.1 100 Continue\r\n\r\n"
 # The details of problems with 503.
 BUSY = re.compile(rb'"status":503,"detail":"([^"]*)')

@@ -84,15 +84,14 @@ enum DueProductStatements {
         SELECT store_id, is_counted FROM due_products
         GROUP BY store_id, is_counted HAVING count(DISTINCT mark) > $1 ORDER BY store_id, is_counted
         """
-    /// Queues the products of some rows once more, without duplicates: `$2` are their first SKUs, `$3` their marks, and `$4` whether they are counted.
+    /// Queues the products of all rows that are counted, or are not, `$2`, once more without duplicates.
     static let merge: PostgresStatement = .init(
         queueing(
             """
-            SELECT DISTINCT u.store_id, m.sku FROM due_products u
-            JOIN unnest($2::text[], $3::bigint[]) AS k (first_sku, mark) ON k.first_sku = u.first_sku AND k.mark = u.mark
-            CROSS JOIN LATERAL unnest(u.skus) AS m (sku) WHERE u.store_id = $1
+            SELECT DISTINCT u.store_id, m.sku FROM due_products u CROSS JOIN LATERAL unnest(u.skus) AS m (sku)
+            WHERE u.store_id = $1 AND u.is_counted = $2
             """,
-            areCounted: "$4"
+            areCounted: "$2"
         )
     )
 }

@@ -155,9 +155,9 @@ struct DueProducts: Sendable {
             // The store may be deleted concurrently.
             try connection.execute(ShelfStatements.lockStoreKey, [store])
             let rows = try Self.rows(areCounted: areCounted, of: storeID, connection)
-            let values = Self.values(rows)
-            try connection.execute(DueProductStatements.merge, [store] + values.prefix(2) + [.bool(areCounted)])
-            try connection.execute(DueProductStatements.delete, [store] + values + [.bool(areCounted)])
+            try connection.execute(DueProductStatements.merge, [store, .bool(areCounted)])
+            // Not those that were added in between.
+            try connection.execute(DueProductStatements.delete, [store] + Self.values(rows) + [.bool(areCounted)])
         }
     }
 }

@@ -55,11 +55,12 @@ enum ResortStatements {
         JOIN placement p ON p.store_id = $1 AND p.sku = u.sku
         WHERE p.popularity_log2 <> r.popularity_log2
         """
-    /// Shelves with products that have uncounted purchases.
+    /// Shelves with products that have uncounted purchases. The offset leaves the planner only the index of products.
     static let boughtShelves: PostgresStatement = """
-        SELECT DISTINCT p.shelf_id FROM placement p WHERE p.store_id = $1 AND p.sku IN (
+        SELECT DISTINCT p.shelf_id FROM (
             SELECT u.sku FROM (\(DueProductStatements.products)) u
-            UNION SELECT e.sku FROM (\(PurchaseStatements.pending("e.store_id = $1"))) e)
+            UNION SELECT e.sku FROM (\(PurchaseStatements.pending("e.store_id = $1"))) e) b
+        CROSS JOIN LATERAL (SELECT h.shelf_id FROM placement h WHERE h.store_id = $1 AND h.sku = b.sku OFFSET 0) p
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
     /// Shelves to process, with their numbers of products: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`.
