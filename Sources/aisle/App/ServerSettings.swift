@@ -236,7 +236,8 @@ struct ServerSettings: Sendable {
         in range: ClosedRange<Int>,
         _ reader: ConfigReader
     ) throws -> Int? {
-        guard let number = try given ?? present(key, { try reader.requiredInt(forKey: $0) }) else { return nil }
+        let rule = "a whole number between \(range.lowerBound) and \(range.upperBound)"
+        guard let number = try given ?? present(key, of: rule, { try reader.requiredInt(forKey: $0) }) else { return nil }
         guard range.contains(number) else {
             throw CommandFailure(
                 "\(key) must be between \(range.lowerBound) and \(range.upperBound) (got \(number))",
@@ -286,11 +287,17 @@ struct ServerSettings: Sendable {
     }
 
     /// Returns a setting; nil if it is missing. A setting of the wrong type is an error.
-    static func present<T>(_ key: String, _ read: (ConfigKey) throws -> T) throws -> T? {
+    ///
+    /// - Parameter rule: what the setting must be, if it is more than its type.
+    static func present<T>(_ key: String, of rule: String? = nil, _ read: (ConfigKey) throws -> T) throws -> T? {
         do { return try read(ConfigKey(key)) } catch {
             // The library's error is not public; its text is.
             if "\(error)".hasPrefix("Missing required") { return nil }
-            throw CommandFailure("the setting \(key) has the wrong type", CommandFailure.configuration)
+            let variable = "AISLE_" + key.uppercased().replacing(".", with: "_")
+            throw CommandFailure(
+                rule.map { "\(key) (\(variable)) must be \($0)" } ?? "the setting \(key) (\(variable)) has the wrong type",
+                CommandFailure.configuration
+            )
         }
     }
 
