@@ -237,7 +237,9 @@ struct ServerSettings: Sendable {
         _ reader: ConfigReader
     ) throws -> Int? {
         let rule = "a whole number between \(range.lowerBound) and \(range.upperBound)"
-        guard let number = try given ?? present(key, of: rule, { try reader.requiredInt(forKey: $0) }) else { return nil }
+        guard let number = try given ?? present(key, of: rule, { try reader.requiredInt(forKey: $0) }) else {
+            return nil
+        }
         guard range.contains(number) else {
             throw CommandFailure(
                 "\(key) must be between \(range.lowerBound) and \(range.upperBound) (got \(number))",
@@ -295,7 +297,8 @@ struct ServerSettings: Sendable {
             if "\(error)".hasPrefix("Missing required") { return nil }
             let variable = "AISLE_" + key.uppercased().replacing(".", with: "_")
             throw CommandFailure(
-                rule.map { "\(key) (\(variable)) must be \($0)" } ?? "the setting \(key) (\(variable)) has the wrong type",
+                rule.map { "\(key) (\(variable)) must be \($0)" }
+                    ?? "the setting \(key) (\(variable)) has the wrong type",
                 CommandFailure.configuration
             )
         }
