@@ -18,15 +18,24 @@ import TestSupport
     }
 
     private func add(_ products: [String], areCounted: Bool = false, _ due: DueProducts) async throws {
-        try await due.database.batch.transaction(within: .bulk) { connection in
-            let statement = PostgresStatement(
-                DueProductStatements.queueing(
-                    "SELECT $1::integer AS store_id, n.sku FROM unnest($2::text[]) AS n (sku)",
-                    areCounted: "$3"
-                )
-            )
-            try connection.execute(statement, [.int4(due.storeID), .textArray(products), .bool(areCounted)])
+        try await due.database.batch.transaction(within: .bulk) {
+            try Self.add(products, areCounted: areCounted, due, $0)
         }
+    }
+
+    private static func add(
+        _ products: [String],
+        areCounted: Bool = false,
+        _ due: DueProducts,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let statement = PostgresStatement(
+            DueProductStatements.queueing(
+                "SELECT $1::integer AS store_id, n.sku FROM unnest($2::text[]) AS n (sku)",
+                areCounted: "$3"
+            )
+        )
+        try connection.execute(statement, [.int4(due.storeID), .textArray(products), .bool(areCounted)])
     }
 
     private func read(areCounted: Bool = false, _ due: DueProducts) async throws -> [DueProducts.Row] {
@@ -100,17 +109,12 @@ import TestSupport
     @Test("A row with the same first product and time gets the further products, and is then another row")
     func rowsOfOneMomentAreUnited() async throws {
         try await withStore { _, due in
-            let add: PostgresStatement = .init(
-                DueProductStatements.queueing(
-                    "SELECT $1::integer AS store_id, n.sku FROM unnest($2::text[]) AS n (sku)"
-                )
-            )
             // Both statements have the time of their transaction.
             let before = try await due.database.batch.transaction(within: .bulk) { connection in
-                try connection.execute(add, [.int4(due.storeID), .textArray(["a", "b"])])
+                try Self.add(["a", "b"], due, connection)
                 let before = try DueProducts.rows(areCounted: false, of: due.storeID, connection)
                 try DueProducts.markCounted(before, of: due.storeID, connection)
-                try connection.execute(add, [.int4(due.storeID), .textArray(["a", "c"])])
+                try Self.add(["a", "c"], due, connection)
                 return before
             }
             let rows = try await read(due)
@@ -186,7 +190,7 @@ import TestSupport
 
     // MARK: - Counting
 
-    /// Adds a product on two shelves, and the given number of purchases of each product.
+    /// Adds products, each on two shelves.
     private func fill(_ catalog: PostgresCatalog, _ skus: [SKU]) async throws {
         for shelf in ["a", "b"].map({ CatalogKey($0)! }) {
             _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
