@@ -158,6 +158,10 @@ test-mutations: ## Seed faults in the pure core; the fast tests must detect each
 test: build-tests test-web ## Run the whole test suite on a private PostgreSQL
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests
 
+.PHONY: openapi
+openapi: deps ## Write the paths of openapi.json, which follow from the endpoint table
+	AISLE_RECORD_OPENAPI="$$PWD/Sources/CatalogHTTP/openapi.json" swift test --disable-xctest --filter DescriptionTests.pathsFollowFromTheTable
+
 .PHONY: test-real
 test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
 	AISLE_REAL_DATA="$$(cd ../shared/data && pwd)" AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" \

@@ -7,7 +7,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct EndpointTableTests {
     private static func endpoint(_ method: HTTPRequest.Method, _ path: String) -> Endpoint {
-        Endpoint(method, path, .open) { _ in Response(status: .ok) }
+        Endpoint(method, path, .open, nil) { _ in Response(status: .ok) }
     }
 
     private let table = EndpointTable([

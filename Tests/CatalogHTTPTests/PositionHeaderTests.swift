@@ -94,7 +94,7 @@ import Testing
         #expect(
             paths == [
                 "GET \(shelf)/products", "GET \(shelf)/order", "GET \(shelf)/order/diff", "POST \(shelf)/order/diff",
-                "POST /v1/order/diff", "GET /v1/stores/{store}/products",
+                "GET /v1/stores/{store}/products",
             ]
         )
         #expect(api.table.endpoints.allSatisfy { !$0.readsReplicas || $0.isReadOnly })

@@ -13,6 +13,7 @@ struct AuditEndpoint: EndpointGroup {
                 .get,
                 "/v1/stores/{store}/audit",
                 .scope(.auditRead),
+                .listAuditEntries,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 5,
                 read
@@ -22,7 +23,6 @@ struct AuditEndpoint: EndpointGroup {
 
     private func read(_ call: Call) async throws -> Response {
         let target = call.target
-        try target.allow("since", "until", "action", "actor", "subject", "limit", "cursor")
         var request = AuditRequest(.store(try call.parameters.store))
         request.since = try target.timestamp("since")
         request.until = try target.timestamp("until")
@@ -58,4 +58,25 @@ struct AuditEndpoint: EndpointGroup {
         }
         return text
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listAuditEntries = Operation(
+        "listAuditEntries",
+        .audit,
+        "List the audit log of a store",
+        """
+        Returns a page of the changes of a store, the latest first: who changed what, when, from \
+        where, and by which token. An entry is written by the transaction that makes the change, \
+        and never changed. Entries are kept for 400 days, or as configured.
+        """,
+        parameters: [
+            Parameter("since", as: "audit_since"), Parameter("until", as: "audit_until"),
+            Parameter("action", as: "audit_action"), Parameter("actor", as: "audit_actor"),
+            Parameter("subject", as: "audit_subject"), .limit, .cursor,
+        ],
+        [200: .json("A page of the log.", "AuditPage")]
+    )
 }

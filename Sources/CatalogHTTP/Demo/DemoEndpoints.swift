@@ -12,12 +12,13 @@ struct DemoEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/demo", .open, timeLimit: nil, features),
-            Endpoint(.post, "/demo/tokens", .open, makeToken),
+            Endpoint(.get, "/demo", .open, .getDemo, timeLimit: nil, features),
+            Endpoint(.post, "/demo/tokens", .open, .createDemoToken, makeToken),
             Endpoint(
                 .post,
                 "/demo/stores/{store}/storm",
                 .scope(.pricesWrite),
+                .playStorm,
                 timeLimit: TimeLimit.bulk.request,
                 cost: 20,
                 playStorm
@@ -36,7 +37,6 @@ struct DemoEndpoints: EndpointGroup {
 
     /// `POST /demo/tokens` with `{"user":"ann","scope":"catalog:write"}`; the scope is optional.
     private func makeToken(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let demo = try demo(call)
         let body = try await call.json()
         guard case .string(let name)? = body["user"], let user = UserID(name) else {
@@ -63,7 +63,6 @@ struct DemoEndpoints: EndpointGroup {
 
     /// `POST /demo/stores/{store}/storm`: plays the next day's prices.
     private func playStorm(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (store, products, prices) = (try call.parameters.store, products, prices)
         let played = try await demo(call).play(store) { changes in
             let known = Set(try await products.products(store, changes.map(\.sku)).products.map(\.sku))
@@ -104,4 +103,39 @@ struct DemoEndpoints: EndpointGroup {
         "Forwarded", "Via", "X-Forwarded-For", "X-Forwarded-Host", "X-Real-IP",
     ]
     .map { .init($0)! }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let getDemo = Operation(
+        "getDemo",
+        .demo,
+        "Get the features of the demo",
+        "Returns what a demo server offers to users of its machine; `aisle dev` runs one.",
+        [200: .json("The features.", "DemoFeatures"), 500: .component("Fault")]
+    )
+
+    fileprivate static let createDemoToken = Operation(
+        "createDemoToken",
+        .demo,
+        "Create a demo token",
+        "Returns a token for any user. Only for local requests to a demo server.",
+        body: .json("DemoTokenInput"),
+        [
+            201: .json("The token.", "DemoToken"), 403: .component("DemoForbidden"), 404: .component("NotFound"),
+            503: .component("Unavailable"),
+        ]
+    )
+
+    fileprivate static let playStorm = Operation(
+        "playStorm",
+        .demo,
+        "Apply a day of price changes",
+        """
+        Applies the next day of price changes to a store of the seed catalog. Only for local \
+        requests to a demo server.
+        """,
+        [200: .json("The prices are set.", "StormResult"), 403: .component("DemoForbidden")]
+    )
 }

@@ -16,6 +16,7 @@ struct DiffEndpoints: EndpointGroup {
         func costly(
             _ method: HTTPRequest.Method,
             _ path: String,
+            _ operation: Operation,
             cost: Int,
             _ handler: @escaping Endpoint.Handler
         ) -> Endpoint {
@@ -23,26 +24,26 @@ struct DiffEndpoints: EndpointGroup {
                 method,
                 path,
                 .optionalToken,
+                operation,
                 body: .large,
                 timeLimit: TimeLimit.shelf.request,
                 cost: cost,
                 isCostly: true,
                 isReadOnly: true,
-                readsReplicas: true,
+                readsReplicas: path == diff,
                 handler
             )
         }
         return [
-            costly(.get, diff, cost: 10, diffSorts),
+            costly(.get, diff, .diffSorts, cost: 10, diffSorts),
             // POST without side effects: the lists do not fit into a URL.
-            costly(.post, diff, cost: 20, diffList),
-            costly(.post, "/v1/order/diff", cost: 20, diffLists),
+            costly(.post, diff, .diffFromList, cost: 20, diffList),
+            costly(.post, "/v1/order/diff", .diffLists, cost: 20, diffLists),
         ]
     }
 
     private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
-        try target.allow("from_sort", "to_sort", "limit", "mode", "include", filters: true)
         let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
         let isShared = from != nil && to != nil
         var request = DiffRequest(
@@ -74,7 +75,6 @@ struct DiffEndpoints: EndpointGroup {
     }
 
     private func diffList(_ call: Call) async throws -> Response {
-        try call.target.allow("mode", "include", filters: true)
         let filter = try call.target.filter()
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
@@ -113,7 +113,6 @@ struct DiffEndpoints: EndpointGroup {
     }
 
     private func diffLists(_ call: Call) async throws -> Response {
-        try call.target.allow("mode")
         let bytes = try await call.bytes()
         let once = try call.idempotentCall(bytes)
         // The diff depends only on the request, so an empty response is recorded to reserve the key.
@@ -164,4 +163,43 @@ struct DiffEndpoints: EndpointGroup {
         }.joined(separator: ", ")
         return Response(status: .ok, headers: headers, body: .chunked(bytes))
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let diffSorts = Operation(
+        "diffSorts",
+        .diffs,
+        "Get the diff between two sorts",
+        """
+        Returns the minimal set of moves from one sort of the shelf to another. Both orders are \
+        read at the same moment.
+        """,
+        parameters: [.fromSort, .toSort, .window, .mode, .include] + Parameter.filters,
+        [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
+    )
+
+    fileprivate static let diffFromList = Operation(
+        "diffFromList",
+        .diffs,
+        "Get the diff from a client's list",
+        """
+        Returns the minimal set of moves from the list that a client shows, whatever it contains, \
+        to the current order of the shelf. It changes nothing.
+        """,
+        parameters: [.mode, .idempotencyKey, .include] + Parameter.filters,
+        body: .json("ShelfDiffInput"),
+        [200: .component("Diff"), 400: .component("BadSortRequest")]
+    )
+
+    fileprivate static let diffLists = Operation(
+        "diffLists",
+        .diffs,
+        "Get the diff between two lists",
+        "Returns the minimal set of moves between any two lists of ids. It needs no store.",
+        parameters: [.mode, .idempotencyKey],
+        body: .json("ListsDiffInput"),
+        [200: .component("Diff")]
+    )
 }

@@ -23,6 +23,7 @@ struct ImportEndpoint: EndpointGroup {
                 .post,
                 "/v1/stores/{store}/imports",
                 .scope(.catalogWrite),
+                .importProducts,
                 timeLimit: timeLimit,
                 cost: 100,
                 importFile
@@ -30,28 +31,12 @@ struct ImportEndpoint: EndpointGroup {
         ]
     }
 
-    private static let importTypes: [String: ImportOptions.Format] = [
+    static let importTypes: [String: ImportOptions.Format] = [
         "text/csv": .csv, "text/tab-separated-values": .csv, "application/xml": .xml, "text/xml": .xml,
         "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
     ]
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
-        try target.allow(
-            "dry_run",
-            "size_from_name",
-            "on_error",
-            "prune",
-            "confirm_prune",
-            "create_store",
-            "currency",
-            "max_new_shelves",
-            "max_rejects",
-            "encoding",
-            "separator",
-            "decimal_mark",
-            "header_line",
-            "profile"
-        )
         guard let format = Self.importTypes[request.mediaType ?? ""] else {
             throw Problem(
                 .unsupportedMediaType,
@@ -200,4 +185,31 @@ struct ImportEndpoint: EndpointGroup {
     private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
         do { return try await responses.firstResponse(once.key, in: store) } catch CatalogError.notFound { return nil }
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let importProducts = Operation(
+        "importProducts",
+        .imports,
+        "Import products",
+        """
+        Imports a file of products. The body is streamed and may have any length. After the first \
+        10 seconds, it must average at least 16 KiB per second, and no pause may exceed 10 \
+        seconds. An import may take 30 minutes. If the client disconnects, nothing is changed. A \
+        body with `Content-Encoding: gzip` is decompressed.
+
+        Unknown CSV columns are ignored with a warning; NDJSON rows with unknown properties are \
+        rejected, unless a profile is given. The rows of XML are its elements `item` and `entry`, \
+        or those that the profile names.
+        """,
+        parameters: [
+            "dry_run", "size_from_name", "on_error", "prune", "confirm_prune", "create_store", "currency",
+            "max_new_shelves", "max_rejects", "encoding", "separator", "decimal_mark", "header_line", "profile",
+            .idempotencyKey,
+        ],
+        body: .file(ImportEndpoint.importTypes.keys.sorted()),
+        [200: .json("The result of the import.", "ImportResult")]
+    )
 }

@@ -10,15 +10,14 @@ struct ImportProfileEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/v1/import-profiles", .scope(.catalogWrite), list),
-            Endpoint(.get, Self.one, .scope(.catalogWrite), read),
-            Endpoint(.put, Self.one, .scope(.catalogWrite), cost: 5, put),
-            Endpoint(.delete, Self.one, .scope(.catalogWrite), cost: 5, delete),
+            Endpoint(.get, "/v1/import-profiles", .scope(.catalogWrite), .listImportProfiles, list),
+            Endpoint(.get, Self.one, .scope(.catalogWrite), .getImportProfile, read),
+            Endpoint(.put, Self.one, .scope(.catalogWrite), .putImportProfile, cost: 5, put),
+            Endpoint(.delete, Self.one, .scope(.catalogWrite), .deleteImportProfile, cost: 5, delete),
         ]
     }
 
     private func list(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let saved = try await profiles.importProfiles()
         return .outcome(
             JSONWriter.object { json in
@@ -33,20 +32,17 @@ struct ImportProfileEndpoints: EndpointGroup {
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let profile = try await profiles.profile(named: try call.parameters.name.text)
         return call.hashed(profile.document, cache: "private, no-cache")
     }
 
     private func put(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let profile = try ImportProfile(body: try await call.json())
         let isNew = try await profiles.save(profile, named: try call.parameters.name)
         return call.written(isNew, profile.document)
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let name = try call.parameters.name
         guard ImportProfile.builtIn(name.text) == nil else {
             throw CatalogError.conflict("import profile “\(name)” is built in")
@@ -54,4 +50,47 @@ struct ImportProfileEndpoints: EndpointGroup {
         try await profiles.remove(importProfile: name)
         return .noContent
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listImportProfiles = Operation(
+        "listImportProfiles",
+        .imports,
+        "List the import profiles",
+        "Lists the built-in and the saved import profiles. The token must not have the claim `stores`.",
+        [200: .json("The names of the profiles.", "ImportProfiles")]
+    )
+
+    fileprivate static let getImportProfile = Operation(
+        "getImportProfile",
+        .imports,
+        "Read an import profile",
+        "Returns a built-in or saved import profile, which can be changed and saved under another name.",
+        [200: .tagged("The profile.", "ImportProfile")]
+    )
+
+    fileprivate static let putImportProfile = Operation(
+        "putImportProfile",
+        .imports,
+        "Save an import profile",
+        """
+        Saves an import profile, or replaces it. Built-in profiles cannot be replaced. The token \
+        must not have the claim `stores`.
+        """,
+        body: .json("ImportProfile"),
+        [
+            200: .tagged("The profile was replaced.", "ImportProfile"),
+            201: .created("The profile was created.", "ImportProfile"),
+        ]
+    )
+
+    fileprivate static let deleteImportProfile = Operation(
+        "deleteImportProfile",
+        .imports,
+        "Delete an import profile",
+        "Deletes a saved import profile. The token must not have the claim `stores`.",
+        [204: .noContent]
+    )
 }

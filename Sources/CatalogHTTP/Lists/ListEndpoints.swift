@@ -10,26 +10,28 @@ struct ListEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let list = "/v1/me/lists/{list}"
         return [
-            Endpoint(.get, "/v1/me/lists", .user, cost: 2, readAll),
-            Endpoint(.post, "/v1/me/lists", .user, cost: 3, create),
-            Endpoint(.post, "/v1/me/lists/order/moves", .user, cost: 3, moveLists),
-            Endpoint(.get, list, .user, cost: 2, read),
-            Endpoint(.patch, list, .user, cost: 3) { call in
+            Endpoint(.get, "/v1/me/lists", .user, .listLists, cost: 2, readAll),
+            Endpoint(.post, "/v1/me/lists", .user, .createList, cost: 3, create),
+            Endpoint(.post, "/v1/me/lists/order/moves", .user, .moveLists, cost: 3, moveLists),
+            Endpoint(.get, list, .user, .getList, cost: 2, read),
+            Endpoint(.patch, list, .user, .patchList, cost: 3) { call in
                 try await edit(call) { body throws(CatalogError) in .set(try ListSettings(body: body)) }
             },
-            Endpoint(.delete, list, .user, cost: 3, delete),
-            Endpoint(.get, list + "/items", .user, cost: 2, readItems),
-            Endpoint(.post, list + "/items", .user, cost: 3) { try await edit($0, creates: true, ListEdit.add) },
-            Endpoint(.patch, list + "/items", .user, cost: 3) { try await edit($0, ListEdit.change) },
-            Endpoint(.get, list + "/items/{item}", .user, cost: 2, readItem),
-            Endpoint(.patch, list + "/items/{item}", .user, cost: 3) { call in
+            Endpoint(.delete, list, .user, .deleteList, cost: 3, delete),
+            Endpoint(.get, list + "/items", .user, .getListItems, cost: 2, readItems),
+            Endpoint(.post, list + "/items", .user, .addListItems, cost: 3) {
+                try await edit($0, creates: true, ListEdit.add)
+            },
+            Endpoint(.patch, list + "/items", .user, .patchListItems, cost: 3) { try await edit($0, ListEdit.change) },
+            Endpoint(.get, list + "/items/{item}", .user, .getListItem, cost: 2, readItem),
+            Endpoint(.patch, list + "/items/{item}", .user, .patchListItem, cost: 3) { call in
                 let item = try call.parameters.item
                 return try await edit(call) { body throws(CatalogError) in
                     .change([try ListItemChange(item, body: body)])
                 }
             },
-            Endpoint(.delete, list + "/items/{item}", .user, cost: 3, deleteItem),
-            Endpoint(.post, list + "/order/moves", .user, cost: 3) { call in
+            Endpoint(.delete, list + "/items/{item}", .user, .deleteListItem, cost: 3, deleteItem),
+            Endpoint(.post, list + "/order/moves", .user, .moveListItems, cost: 3) { call in
                 try await edit(call) { body throws(CatalogError) in .move(try OrderMove.list(body: body).byUniqueID) }
             },
         ]
@@ -38,14 +40,12 @@ struct ListEndpoints: EndpointGroup {
     // MARK: - Lists
 
     private func readAll(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "since")
         let since = try call.target.revision("since")
         let sort: ListSort? = try call.target.choice("sort")
         return call.hashedPrivate(try await lists.lists(of: call.user, by: sort, since: since).json)
     }
 
     private func create(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
         let head = document.head
@@ -56,14 +56,12 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func moveLists(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let moves = try OrderMove.list(body: body).byUniqueID
         return .outcome(try await lists.moveLists(moves, of: call.user, once: once).json)
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let membership = try await lists.list(call.parameters.list, of: call.user, by: nil).0
         let headers: HTTPFields = [.vary: "Authorization"]
         return call.tagged(
@@ -78,7 +76,6 @@ struct ListEndpoints: EndpointGroup {
     fileprivate static func tag(version: Int64, revision: Int64) -> String { "\"\(version)-\(revision)\"" }
 
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         try await lists.removeList(call.parameters.list, of: call.user, expected: try call.expectedListVersions)
         return .noContent
     }
@@ -86,7 +83,6 @@ struct ListEndpoints: EndpointGroup {
     // MARK: - Items
 
     private func readItems(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "since")
         let sort: ListItemSort? = try call.target.choice("sort")
         let since = try call.target.revision("since")
         let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: sort)
@@ -94,7 +90,6 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func readItem(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let id = try call.parameters.item
         let (held, facts) = try await lists.list(call.parameters.list, of: call.user, by: nil)
         guard let item = held.list.currentItems.first(where: { $0.id == id }) else {
@@ -109,7 +104,6 @@ struct ListEndpoints: EndpointGroup {
         creates: Bool = false,
         _ read: (JSONValue) throws(CatalogError) -> ListEdit
     ) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let document = try await lists.editList(
             call.parameters.list,
@@ -122,7 +116,6 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func deleteItem(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let item = try call.parameters.item
         let document = try await lists.editList(
             call.parameters.list,
@@ -162,4 +155,142 @@ extension ListDocument {
         else { return nil }
         return (id, ListEndpoints.tag(version: version, revision: revision))
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listLists = Operation(
+        "listLists",
+        .lists,
+        "List the user's lists",
+        "Returns the user's own and joined lists; with `since`, those that changed after a revision.",
+        parameters: [.listSort, .since],
+        [200: .tagged("The lists.", "ListPage")]
+    )
+
+    fileprivate static let createList = Operation(
+        "createList",
+        .lists,
+        "Create a list",
+        "Creates a list.",
+        parameters: [.idempotencyKey],
+        body: .json("ListInput"),
+        [200: .tagged("The list already existed.", "List"), 201: .created("The list was created.", "List")]
+    )
+
+    fileprivate static let moveLists = Operation(
+        "moveLists",
+        .lists,
+        "Move lists in the user's order",
+        "Moves lists in the user's manual order. All moves apply, or none.",
+        parameters: [.idempotencyKey],
+        body: .json("ManualMoves"),
+        [200: .json("The lists were moved.", "ListOrderEdit")]
+    )
+
+    fileprivate static let getList = Operation(
+        "getList",
+        .lists,
+        "Get a list",
+        "Returns a list without its items.",
+        [200: .tagged("The list.", "List")]
+    )
+
+    fileprivate static let patchList = Operation(
+        "patchList",
+        .lists,
+        "Change a list",
+        """
+        Changes a list (RFC 7396), or restores a deleted one. The media type `application/json` \
+        is accepted, too.
+        """,
+        parameters: [.listIfMatch],
+        body: .mergePatch("ListPatch"),
+        [200: .tagged("The list was changed.", "ListEdit"), 403: .component("ListForbidden")]
+    )
+
+    fileprivate static let deleteList = Operation(
+        "deleteList",
+        .lists,
+        "Delete or leave a list",
+        "Deletes the user's own list, or leaves a joined one.",
+        parameters: [.listIfMatch],
+        [204: .noContent, 403: .component("ListForbidden")]
+    )
+
+    fileprivate static let getListItems = Operation(
+        "getListItems",
+        .listItems,
+        "Get the items of a list",
+        "Returns the items of a list in its sort; with `since`, those that changed after a version.",
+        parameters: [.itemSort, .listSince],
+        [200: .tagged("The items.", "ListItems")]
+    )
+
+    fileprivate static let addListItems = Operation(
+        "addListItems",
+        .listItems,
+        "Add items to a list",
+        "Adds an item, or up to 100 items, all or none.",
+        parameters: [.listIfMatch, .idempotencyKey],
+        body: .json("NewListItems"),
+        [
+            200: .tagged("The items already existed.", "ListEdit"), 201: .tagged("The items were added.", "ListEdit"),
+            403: .component("ListForbidden"),
+        ]
+    )
+
+    fileprivate static let patchListItems = Operation(
+        "patchListItems",
+        .listItems,
+        "Change several items",
+        """
+        Changes up to 100 items (RFC 7396), all or none. The media type `application/json` is \
+        accepted, too.
+        """,
+        parameters: [.listIfMatch],
+        body: .mergePatch("ListItemChanges"),
+        [200: .tagged("The items were changed.", "ListEdit"), 403: .component("ListForbidden")]
+    )
+
+    fileprivate static let getListItem = Operation(
+        "getListItem",
+        .listItems,
+        "Get an item",
+        "Returns an item of a list.",
+        [200: .tagged("The item.", "ListItem")]
+    )
+
+    fileprivate static let patchListItem = Operation(
+        "patchListItem",
+        .listItems,
+        "Change an item",
+        """
+        Changes an item (RFC 7396): checks it off, edits it, or restores a deleted one. The media \
+        type `application/json` is accepted, too.
+        """,
+        parameters: [.listIfMatch],
+        body: .mergePatch("ListItemPatch"),
+        [200: .tagged("The item was changed.", "ListEdit"), 403: .component("ListForbidden")]
+    )
+
+    fileprivate static let deleteListItem = Operation(
+        "deleteListItem",
+        .listItems,
+        "Delete an item",
+        "Deletes an item of a list.",
+        parameters: [.listIfMatch],
+        [200: .tagged("The item was deleted.", "ListEdit"), 403: .component("ListForbidden")]
+    )
+
+    fileprivate static let moveListItems = Operation(
+        "moveListItems",
+        .listItems,
+        "Move items in the manual order",
+        "Moves items in the manual order of the list. All moves apply, or none.",
+        parameters: [.listIfMatch, .idempotencyKey],
+        body: .json("ManualMoves"),
+        [200: .tagged("The items were moved.", "ListEdit"), 403: .component("ListForbidden")]
+    )
 }

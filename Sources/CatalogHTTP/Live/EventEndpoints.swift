@@ -15,14 +15,20 @@ struct EventEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         [
             // Open to anyone, because a ticket can replace the token.
-            Endpoint(.get, "/v1/me/events", .optionalToken, cost: 5, ofUser),
-            Endpoint(.get, "/v1/stores/{store}/shelves/{shelf}/events", .optionalToken, cost: 5, ofShelf),
+            Endpoint(.get, "/v1/me/events", .optionalToken, .streamUserEvents, cost: 5, ofUser),
+            Endpoint(
+                .get,
+                "/v1/stores/{store}/shelves/{shelf}/events",
+                .optionalToken,
+                .streamShelfEvents,
+                cost: 5,
+                ofShelf
+            ),
         ]
     }
 
     /// Streams changes to the caller's settings and lists.
     private func ofUser(_ call: Call) async throws -> Response {
-        try call.target.allow("ticket", "since")
         let start = try Self.start(call)
         try live.checkLimits(for: call.caller?.user)
         let caller =
@@ -50,7 +56,6 @@ struct EventEndpoints: EndpointGroup {
 
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "limit", "since", "products", "include", filters: true)
         var (sort, filter) = (try call.target.sort(), try call.target.filter())
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         let includesDescendants = try call.target.includesDescendants()
@@ -161,4 +166,42 @@ struct EventEndpoints: EndpointGroup {
             buffer.writeString("\n\n")
         }
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let streamUserEvents = Operation(
+        "streamUserEvents",
+        .events,
+        "Stream the user's changes",
+        """
+        Streams changes to the user's settings and lists as server-sent events. The `id` of an \
+        event is the user's revision; `Last-Event-ID` or `since` resumes after it. A comment is \
+        sent after 15 seconds without events.
+
+        Events: `start` comes first, and its data is a `StartEvent`; the data of `setting` is a \
+        `Setting`, of `list` a `ListEvent`, of `gap` a `GapEvent`; `reconnect` precedes the close \
+        of the stream by the server.
+        """,
+        parameters: [.since, .lastEventID, .ticket],
+        [200: .component("UserEvents"), 429: .component("StreamLimited")]
+    )
+
+    fileprivate static let streamShelfEvents = Operation(
+        "streamShelfEvents",
+        .events,
+        "Stream the changes of a shelf",
+        """
+        Streams changes to the first products of a shelf as server-sent events. The `id` of an \
+        event is the version of the shelf, or with descendants a number that the server knows for \
+        a while; `Last-Event-ID` or `since` resumes after it.
+
+        Events: the data of `order` is a `Diff` from the previous event, and the first one has \
+        the whole order, unless the stream resumes; `gone`: the shelf no longer exists; \
+        `reconnect`: the server is about to close the stream.
+        """,
+        parameters: [.sort, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
+        [200: .component("ShelfEvents"), 429: .component("StreamLimited")]
+    )
 }

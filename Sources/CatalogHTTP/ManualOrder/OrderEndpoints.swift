@@ -12,18 +12,27 @@ struct OrderEndpoints: EndpointGroup {
         func edit(
             _ method: HTTPRequest.Method,
             _ path: String,
+            _ operation: Operation,
             _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> OrderEdit
         ) -> Endpoint {
-            Endpoint(method, path, .scope(.orderWrite), body: .large, timeLimit: TimeLimit.shelf.request, cost: 5) {
+            Endpoint(
+                method,
+                path,
+                .scope(.orderWrite),
+                operation,
+                body: .large,
+                timeLimit: TimeLimit.shelf.request,
+                cost: 5
+            ) {
                 try await self.edit($0, read)
             }
         }
         return [
-            edit(.put, order, OrderEdit.whole),
-            edit(.post, order + "/moves", OrderEdit.moves),
-            edit(.post, order + "/undo", OrderEdit.undo),
+            edit(.put, order, .setOrder, OrderEdit.whole),
+            edit(.post, order + "/moves", .moveProducts, OrderEdit.moves),
+            edit(.post, order + "/undo", .undoOrderChange, OrderEdit.undo),
             // Requires the scope, because the history names users.
-            Endpoint(.get, order + "/changes", .scope(.orderWrite), history),
+            Endpoint(.get, order + "/changes", .scope(.orderWrite), .listOrderChanges, history),
         ]
     }
 
@@ -31,7 +40,6 @@ struct OrderEndpoints: EndpointGroup {
         _ call: Call,
         _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
     ) async throws -> Response {
-        try call.target.allow("indexes")
         let (body, once) = try await call.postedBody()
         let request = OrderEditRequest(
             store: try call.parameters.store,
@@ -46,7 +54,6 @@ struct OrderEndpoints: EndpointGroup {
     }
 
     private func history(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let changes = try await orders.orderHistory(call.parameters.store, call.parameters.shelf)
         return .json(JSONWriter.object { $0.array("changes", changes) { $1.write(to: &$0) } }, cache: "no-store")
     }
@@ -69,4 +76,61 @@ extension Call {
 
     /// Returns the entity tag of a manual order.
     static func orderTag(_ version: Int64) -> String { "\"order-\(version)\"" }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listOrderChanges = Operation(
+        "listOrderChanges",
+        .orders,
+        "List the changes to the manual order",
+        """
+        Returns the latest changes to the manual order: up to 50 changes that can be undone, and \
+        up to 50 undos.
+        """,
+        [200: .json("The changes.", "OrderHistory")]
+    )
+
+    fileprivate static let setOrder = Operation(
+        "setOrder",
+        .orders,
+        "Set the whole manual order",
+        "Sets the whole manual order of the shelf, or copies the current order of a sort into it.",
+        parameters: [.indexes, .orderIfMatch, .idempotencyKey],
+        body: .json("OrderInput"),
+        [
+            200: .tagged("The order was set.", "OrderEdit"), 400: .component("BadSortRequest"),
+            409: .component("OrderConflict"),
+        ]
+    )
+
+    fileprivate static let moveProducts = Operation(
+        "moveProducts",
+        .orders,
+        "Move products in the manual order",
+        "Moves products in the manual order of the shelf. All moves apply, or none.",
+        parameters: [.indexes, .orderIfMatch, .idempotencyKey],
+        body: .json("ManualMoves"),
+        [
+            200: .tagged("The products were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
+            409: .component("OrderConflict"),
+        ]
+    )
+
+    fileprivate static let undoOrderChange = Operation(
+        "undoOrderChange",
+        .orders,
+        "Undo a change to the manual order",
+        """
+        Undoes the last change to the manual order that is in effect. Up to 50 changes can be \
+        undone, one after another.
+        """,
+        parameters: [.indexes, .orderIfMatch, .idempotencyKey],
+        body: .optionalJSON("UndoInput"),
+        [
+            200: .tagged("The change was undone.", "OrderEdit"), 400: .component("BadSortRequest"),
+            409: .component("OrderConflict"),
+        ]
+    )
 }

@@ -31,24 +31,24 @@ struct WebEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         WebAsset.files.map { asset, file in
             // Query parameters are handled by the page.
-            Endpoint(.get, "/\(asset.rawValue)", .open, timeLimit: nil, isDocumented: asset == .docsPage) {
+            Endpoint(.get, "/\(asset.rawValue)", .open, asset == .docsPage ? .getDocs : nil, timeLimit: nil) {
                 web(file, $0)
             }
         } + [
             // The page reads the guide from its address.
-            Endpoint(.get, "/docs/{guide}", .open, timeLimit: nil, isDocumented: false) {
+            Endpoint(.get, "/docs/{guide}", .open, nil, timeLimit: nil) {
                 web(WebAsset.files[.docsPage]!, $0)
             },
-            Endpoint(.get, "/docs/{guide}/markdown", .open, timeLimit: nil, isDocumented: false) {
+            Endpoint(.get, "/docs/{guide}/markdown", .open, nil, timeLimit: nil) {
                 web(try $0.parameters.guide.file, $0)
             },
-            Endpoint(.get, "/diagrams/{diagram}", .open, timeLimit: nil, isDocumented: false) {
+            Endpoint(.get, "/diagrams/{diagram}", .open, nil, timeLimit: nil) {
                 web(try $0.parameters.diagram.file, styled: true, $0)
             },
-            Endpoint(.get, "/images.js", .open, timeLimit: nil, isDocumented: false) {
+            Endpoint(.get, "/images.js", .open, nil, timeLimit: nil) {
                 web(imagesModule, $0)
             },
-            Endpoint(.get, "/pictures/{picture}", .open, timeLimit: nil, isDocumented: false) {
+            Endpoint(.get, "/pictures/{picture}", .open, nil, timeLimit: nil) {
                 // A picture changes only with a release.
                 web(
                     StaticFile(try $0.parameters.picture.svg, "image/svg+xml", isCompressed: false),
@@ -56,7 +56,7 @@ struct WebEndpoints: EndpointGroup {
                     $0
                 )
             },
-            Endpoint(.get, "/problems/{slug}", .open, timeLimit: nil, problem),
+            Endpoint(.get, "/problems/{slug}", .open, .getProblemType, timeLimit: nil, problem),
         ]
     }
 
@@ -165,4 +165,26 @@ struct WebEndpoints: EndpointGroup {
             .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff", .init("Referrer-Policy")!: "no-referrer",
         ]
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let getDocs = Operation(
+        "getDocs",
+        .operations,
+        "Get the API reference as a page",
+        "Returns a page that shows this document.",
+        parameters: nil,
+        [200: .component("WebPage", isTagged: true)]
+    )
+
+    fileprivate static let getProblemType = Operation(
+        "getProblemType",
+        .operations,
+        "Get the explanation of a problem type",
+        "Returns a page that explains a problem type.",
+        parameters: nil,
+        [200: .component("ProblemPage")]
+    )
 }

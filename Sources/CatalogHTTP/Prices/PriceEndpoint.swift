@@ -12,6 +12,7 @@ struct PriceEndpoint: EndpointGroup {
                 .post,
                 "/v1/stores/{store}/prices",
                 .scope(.pricesWrite),
+                .setPrices,
                 body: .large,
                 timeLimit: TimeLimit.prices.request,
                 cost: 20,
@@ -21,10 +22,23 @@ struct PriceEndpoint: EndpointGroup {
     }
 
     private func set(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let changes = try PriceChange.list(body: body)
         let outcome = try await prices.setPrices(changes, in: call.parameters.store, pricedIn: nil, once: once)
         return .outcome(outcome.json)
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let setPrices = Operation(
+        "setPrices",
+        .purchasesAndPrices,
+        "Set prices",
+        "Sets up to 10,000 prices, all or none.",
+        parameters: [.idempotencyKey],
+        body: .json("PriceChanges"),
+        [200: .json("The prices are set.", "PriceResult")]
+    )
 }

@@ -17,18 +17,19 @@ struct ProductEndpoints: EndpointGroup {
                 .get,
                 "/v1/stores/{store}/products",
                 .optionalToken,
+                .listProducts,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 2,
                 surcharge: pages.surchargeOfAllShelves,
                 readsReplicas: true,
                 list
             ),
-            Endpoint(.get, product, .optionalToken, timeLimit: nil, read),
-            Endpoint(.put, product, .scope(.productsWrite), cost: 5, put),
-            Endpoint(.patch, product, .scope(.productsWrite), cost: 5, patch),
-            Endpoint(.delete, product, .scope(.productsWrite), cost: 5, delete),
-            Endpoint(.put, placement, .scope(.productsWrite), cost: 5, place),
-            Endpoint(.delete, placement, .scope(.productsWrite), cost: 5, unplace),
+            Endpoint(.get, product, .optionalToken, .getProduct, timeLimit: nil, read),
+            Endpoint(.put, product, .scope(.productsWrite), .putProduct, cost: 5, put),
+            Endpoint(.patch, product, .scope(.productsWrite), .patchProduct, cost: 5, patch),
+            Endpoint(.delete, product, .scope(.productsWrite), .deleteProduct, cost: 5, delete),
+            Endpoint(.put, placement, .scope(.productsWrite), .placeProduct, cost: 5, place),
+            Endpoint(.delete, placement, .scope(.productsWrite), .removeProductFromShelf, cost: 5, unplace),
         ]
     }
 
@@ -48,7 +49,6 @@ struct ProductEndpoints: EndpointGroup {
             }
             return try await pages.page(call, of: nil)
         }
-        try call.target.allow("sku", "limit", "cursor", "total")
         _ = try call.target.flag("total")
         let limit = try call.target.limit()
         let after = try call.target.cursor(cursors)
@@ -81,13 +81,11 @@ struct ProductEndpoints: EndpointGroup {
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let placed = try await products.product(call.parameters.store, call.parameters.sku)
         return call.hashed(placed.json)
     }
 
     private func put(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let store = try await stores.store(call.parameters.store)
         let body = try await call.json()
         return try await put(
@@ -98,7 +96,6 @@ struct ProductEndpoints: EndpointGroup {
     }
 
     private func patch(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let patch = try await call.json(types: Call.patchTypes)
         let sku = try call.parameters.sku
         return try await MergePatch.retryingConflicts {
@@ -121,13 +118,11 @@ struct ProductEndpoints: EndpointGroup {
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         try await products.remove(product: call.parameters.sku, from: call.parameters.store)
         return .noContent
     }
 
     private func place(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let bytes = try await call.bytes(types: nil)
         if !bytes.isEmpty { try BodyReader(try BodyLoader.json(bytes)).end() }
         let parameters = call.parameters
@@ -136,9 +131,84 @@ struct ProductEndpoints: EndpointGroup {
     }
 
     private func unplace(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let parameters = call.parameters
         try await products.unplace(parameters.sku, from: parameters.shelf, in: parameters.store)
         return .noContent
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listProducts = Operation(
+        "listProducts",
+        .products,
+        "List the products of a store",
+        """
+        With `sku`, returns these products (at most 100) in the given order. With a sort, a \
+        filter, facets or `total`, returns a page of the products on all shelves of the store, \
+        each once, with the store's rule for sold-out products; it takes what a page of a shelf \
+        takes, except the manual order. Otherwise, returns a page of all products, also of those \
+        on no shelf, ordered by sku.
+        """,
+        parameters: [Parameter("sku", as: "skus"), .sort, .limit, .cursor, .facets, .total] + Parameter.filters,
+        [200: .json("The products.", "ProductsOfStore", [.tag, .contentEncoding, .vary, .link])]
+    )
+
+    fileprivate static let getProduct = Operation(
+        "getProduct",
+        .products,
+        "Get a product",
+        "Returns a product with its shelves.",
+        [200: .tagged("The product.", "Product")]
+    )
+
+    fileprivate static let putProduct = Operation(
+        "putProduct",
+        .products,
+        "Create or replace a product",
+        "Creates a product, or replaces all of its properties. It stays on its shelves.",
+        body: .json("ProductInput"),
+        [200: .tagged("The product was replaced.", "Product"), 201: .created("The product was created.", "Product")]
+    )
+
+    fileprivate static let patchProduct = Operation(
+        "patchProduct",
+        .products,
+        "Change a product",
+        """
+        Changes some properties of a product (RFC 7396). The media type `application/json` is \
+        accepted, too.
+        """,
+        body: .mergePatch("ProductPatch"),
+        [200: .tagged("The product was changed.", "Product")]
+    )
+
+    fileprivate static let deleteProduct = Operation(
+        "deleteProduct",
+        .products,
+        "Delete a product",
+        "Deletes a product, and removes it from all shelves.",
+        [204: .noContent]
+    )
+
+    fileprivate static let placeProduct = Operation(
+        "placeProduct",
+        .shelfProducts,
+        "Place a product on a shelf",
+        """
+        Places a product on a shelf: at the end of the manual order, or where it was before it \
+        was removed.
+        """,
+        body: .ignored,
+        [201: .empty("The product was placed."), 204: .empty("The product was already on the shelf.")]
+    )
+
+    fileprivate static let removeProductFromShelf = Operation(
+        "removeProductFromShelf",
+        .shelfProducts,
+        "Remove a product from a shelf",
+        "Removes a product from a shelf. The product stays in the store.",
+        [204: .noContent]
+    )
 }

@@ -12,6 +12,7 @@ struct PurchaseEndpoint: EndpointGroup {
                 .post,
                 "/v1/stores/{store}/purchases",
                 .scope(.purchasesWrite),
+                .addPurchases,
                 body: .large,
                 timeLimit: TimeLimit.bulk.request,
                 cost: 20,
@@ -21,10 +22,23 @@ struct PurchaseEndpoint: EndpointGroup {
     }
 
     private func add(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         let list = try Purchase.list(body: body, now: .now())
         let outcome = try await purchases.add(list, to: call.parameters.store, once: once)
         return .outcome(outcome.json, status: .accepted)
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let addPurchases = Operation(
+        "addPurchases",
+        .purchasesAndPrices,
+        "Report purchases",
+        "Reports up to 10,000 purchases and refunds, all or none. The next re-sort counts them.",
+        parameters: [.idempotencyKey],
+        body: .json("Purchases"),
+        [202: .json("The purchases are stored.", "PurchaseResult")]
+    )
 }

@@ -124,6 +124,7 @@ extension CatalogAPI {
             endpoint,
             &quota
         )
+        try route.checkQuery(endpoint)
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
         let handled = call
         let response = try await positioned(endpoint, after: position) {

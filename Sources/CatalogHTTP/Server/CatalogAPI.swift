@@ -93,7 +93,7 @@ package struct CatalogAPI: HTTPResponder {
     /// The scopes that documented endpoints require, by method and path template.
     package var requiredScopes: [String: Scope] {
         var scopes: [String: Scope] = [:]
-        for endpoint in table.endpoints where endpoint.isDocumented {
+        for endpoint in table.endpoints where endpoint.operation != nil {
             if case .scope(let scope) = endpoint.access {
                 scopes["\(endpoint.method.rawValue) \(endpoint.path)"] = scope
             }
@@ -101,9 +101,12 @@ package struct CatalogAPI: HTTPResponder {
         return scopes
     }
 
-    /// The methods and path templates of all documented endpoints, which `openapi.json` must contain.
+    /// Returns `openapi.json` with the paths that follow from the endpoint table.
+    package func description() throws -> String { try OpenAPI.document(table.endpoints) }
+
+    /// The methods and path templates of all documented endpoints.
     package var documentedOperations: Set<String> {
-        Set(table.endpoints.filter(\.isDocumented).map { "\($0.method.rawValue) \($0.path)" })
+        Set(table.endpoints.filter { $0.operation != nil }.map { "\($0.method.rawValue) \($0.path)" })
     }
 
     package func respond(to request: Request, context: Context) async throws -> Response {

@@ -5,7 +5,7 @@ internal import Hummingbird
 /// One operation of the API: the requirements on a request, and its handler.
 ///
 /// The endpoints of all features form one table, which drives routing, `Allow`, CORS, authentication, body limits, time
-/// limits, the labels of metrics, and a check against `openapi.json`.
+/// limits, the labels of metrics, and the paths of `openapi.json`.
 struct Endpoint: Sendable {
     typealias Handler = @Sendable (Call) async throws -> Response
 
@@ -13,6 +13,8 @@ struct Endpoint: Sendable {
     /// The path template, as in `openapi.json`: `/v1/stores/{store}`.
     let path: String
     let access: Access
+    /// The documentation; nil for pages of the storefront, which are not part of the API.
+    let operation: Operation?
     let bodyLimit: BodyLimit
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
     /// limit. Requests that may read many shelves always have one.
@@ -23,8 +25,6 @@ struct Endpoint: Sendable {
     let surcharge: @Sendable (RequestTarget) -> Int
     /// Whether a request may read many shelves, which takes longer than other requests of the endpoint.
     let mayReadManyShelves: @Sendable (RequestTarget) -> Bool
-    /// Whether `openapi.json` documents the endpoint; storefront pages are not part of the API.
-    let isDocumented: Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
     /// Whether requests take so little time that they are answered on the event loop of their connection, unless they may read many
@@ -40,12 +40,12 @@ struct Endpoint: Sendable {
         _ method: HTTPRequest.Method,
         _ path: String,
         _ access: Access,
+        _ operation: Operation?,
         body: BodyLimit = .standard,
         timeLimit: Duration? = TimeLimit.edit.request,
         cost: Int = 1,
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         mayReadManyShelves: @escaping @Sendable (RequestTarget) -> Bool = { _ in false },
-        isDocumented: Bool = true,
         isCostly: Bool = false,
         isDirect: Bool = false,
         isReadOnly: Bool? = nil,
@@ -55,18 +55,21 @@ struct Endpoint: Sendable {
         self.method = method
         self.path = path
         self.access = access
+        self.operation = operation
         self.bodyLimit = body
         self.timeLimit = timeLimit
         self.cost = cost
         self.surcharge = surcharge
         self.mayReadManyShelves = mayReadManyShelves
-        self.isDocumented = isDocumented
         self.isCostly = isCostly
         self.isDirect = isDirect
         self.isReadOnly = isReadOnly ?? (method == .get)
         self.readsReplicas = readsReplicas
         self.handler = handler
     }
+
+    /// The names of the query parameters that requests may have; nil if the endpoint ignores the query.
+    var queryNames: [String]? { operation?.parameters?.filter { $0.place == .query }.map(\.name) }
 
     /// Whether requests are charged: all but probes, pages of the shop and the API description.
     var isCharged: Bool { if case .open = access { false } else { true } }

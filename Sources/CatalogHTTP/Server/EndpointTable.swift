@@ -22,13 +22,23 @@ struct EndpointTable: Sendable {
         let parameters: PathParameters
         /// Whether a GET without a body is answered on the event loop of its connection.
         let isDirect: Bool
+        /// The endpoints that reject the query, and the errors.
+        private let rejections: [(method: HTTPRequest.Method, error: CatalogError)]
         private let memo = Mutex<(any Sendable)?>(nil)
 
         init(target: RequestTarget, resource: Resource, parameters: PathParameters) {
             self.target = target
             self.resource = resource
             self.parameters = parameters
+            rejections = resource.endpoints.compactMap { endpoint in
+                endpoint.queryNames.flatMap { target.rejection(allowing: $0) }.map { (endpoint.method, $0) }
+            }
             isDirect = resource.endpoint(.get).map { $0.isDirect && !$0.mayReadManyShelves(target) } ?? false
+        }
+
+        /// - Throws: `malformed` if the query has a parameter that the endpoint does not know.
+        func checkQuery(_ endpoint: Endpoint) throws(CatalogError) {
+            if let rejection = rejections.first(where: { $0.method == endpoint.method }) { throw rejection.error }
         }
 
         /// Returns a value that an endpoint has computed from the target; the first time, computes it.

@@ -10,15 +10,14 @@ struct OperationEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/livez", .open, timeLimit: nil, isDirect: true) { _ in .plain("ok\n") },
-            Endpoint(.get, "/readyz", .open, timeLimit: nil, isDirect: true, ready),
-            Endpoint(.get, "/openapi.json", .open, timeLimit: nil) { $0.file(OpenAPI.file) },
+            Endpoint(.get, "/livez", .open, .getLiveness, timeLimit: nil, isDirect: true) { _ in .plain("ok\n") },
+            Endpoint(.get, "/readyz", .open, .getReadiness, timeLimit: nil, isDirect: true, ready),
+            Endpoint(.get, "/openapi.json", .open, .getOpenAPI, timeLimit: nil) { $0.file(OpenAPI.file) },
         ]
     }
 
     /// Returns whether reads and writes work, or only reads with `?for=reads`.
     private func ready(_ call: Call) async throws -> Response {
-        try call.target.allow("for")
         let text = try call.target.value("for")
         guard let purpose = text.map({ Readiness.Purpose(rawValue: $0) }) ?? .writes else {
             throw CatalogError.malformed(
@@ -38,4 +37,35 @@ struct OperationEndpoints: EndpointGroup {
         }
         return .plain("ok\n")
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let getLiveness = Operation(
+        "getLiveness",
+        .operations,
+        "Check that the process runs",
+        "Always returns 200.",
+        parameters: nil,
+        [200: .component("Alive")]
+    )
+
+    fileprivate static let getReadiness = Operation(
+        "getReadiness",
+        .operations,
+        "Check that the server can serve",
+        "Returns within one second.",
+        parameters: [Parameter("for", as: "ready_for")],
+        [200: .component("Ready"), 503: .component("ReadOnly")]
+    )
+
+    fileprivate static let getOpenAPI = Operation(
+        "getOpenAPI",
+        .operations,
+        "Get this document",
+        "Returns this document.",
+        parameters: nil,
+        [200: .component("Description", isTagged: true)]
+    )
 }

@@ -28,15 +28,10 @@ struct RequestTarget {
         self.parameters = parameters
     }
 
-    /// - Throws: `malformed` for an unknown parameter.
-    func allow(_ names: String..., filters: Bool = false) throws(CatalogError) {
-        try allow(names, filters: filters)
-    }
-
-    func allow(_ names: [String], filters: Bool) throws(CatalogError) {
-        let allowed = names + (filters ? FilterKey.allCases.map(\.name) : [])
-        for (name, _) in parameters where !allowed.contains(name) {
-            throw .malformed(parameter: String(name.prefix(64)), detail: "unknown query parameter", allowed: allowed)
+    /// Returns the error for the first parameter that is not among some; nil if all are.
+    func rejection(allowing names: [String]) -> CatalogError? {
+        parameters.first { !names.contains($0.name) }.map {
+            .malformed(parameter: String($0.name.prefix(64)), detail: "unknown query parameter", allowed: names)
         }
     }
 

@@ -11,9 +11,9 @@ struct RememberedSortEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let sort = "/v1/me/stores/{store}/shelves/{shelf}/sort"
         return [
-            Endpoint(.get, sort, .user, read),
-            Endpoint(.put, sort, .user, cost: 5, put),
-            Endpoint(.delete, sort, .user, cost: 3, delete),
+            Endpoint(.get, sort, .user, .getRememberedSort, read),
+            Endpoint(.put, sort, .user, .rememberSort, cost: 5, put),
+            Endpoint(.delete, sort, .user, .forgetSort, cost: 3, delete),
         ]
     }
 
@@ -22,19 +22,16 @@ struct RememberedSortEndpoints: EndpointGroup {
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let setting = try await settings.setting(try Self.key(call), of: call.user)
         return call.setting(setting.sortJSON(), revision: setting.revision)
     }
 
     /// Works for shelves that no longer exist, too.
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         return try await settings.delete(Self.key(call), call)
     }
 
     private func put(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let edit = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
         let head = edit.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
@@ -67,4 +64,39 @@ struct RememberedSortEndpoints: EndpointGroup {
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let getRememberedSort = Operation(
+        "getRememberedSort",
+        .rememberedSorts,
+        "Get the remembered sort of a shelf",
+        "Returns the user's remembered sort of a shelf.",
+        [200: .tagged("The remembered sort.", "RememberedSort")]
+    )
+
+    fileprivate static let rememberSort = Operation(
+        "rememberSort",
+        .rememberedSorts,
+        "Remember a sort for a shelf",
+        """
+        Remembers a sort for a shelf, on all devices of the user. With `transition_limit`, \
+        `transition` is the diff from the sort that applied before. The sort is stored first; if \
+        the diff cannot be computed, `transition` is omitted, and the client must read the page.
+        """,
+        parameters: [.settingIfMatch, .settingIfNoneMatch],
+        body: .json("RememberedSortInput"),
+        [200: .tagged("The sort is remembered.", "RememberedSort"), 400: .component("BadSortRequest")]
+    )
+
+    fileprivate static let forgetSort = Operation(
+        "forgetSort",
+        .rememberedSorts,
+        "Forget the remembered sort of a shelf",
+        "Forgets the sort, so that the default applies again. This works for deleted shelves, too.",
+        parameters: [.settingIfMatch],
+        [204: .noContent]
+    )
 }

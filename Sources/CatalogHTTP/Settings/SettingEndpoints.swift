@@ -10,16 +10,15 @@ struct SettingEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let setting = "/v1/me/settings/{key}"
         return [
-            Endpoint(.get, "/v1/me/settings", .user, cost: 2, list),
-            Endpoint(.put, "/v1/me/settings", .user, cost: 10, putMany),
-            Endpoint(.get, setting, .user, read),
-            Endpoint(.put, setting, .user, cost: 3, put),
-            Endpoint(.delete, setting, .user, cost: 3, delete),
+            Endpoint(.get, "/v1/me/settings", .user, .listSettings, cost: 2, list),
+            Endpoint(.put, "/v1/me/settings", .user, .putSettings, cost: 10, putMany),
+            Endpoint(.get, setting, .user, .getSetting, read),
+            Endpoint(.put, setting, .user, .putSetting, cost: 3, put),
+            Endpoint(.delete, setting, .user, .deleteSetting, cost: 3, delete),
         ]
     }
 
     private func list(_ call: Call) async throws -> Response {
-        try call.target.allow("since")
         let since = try call.target.revision("since")
         let page = try await settings.settings(of: call.user, since: since, limit: nil)
         // The revision changes with every setting; the suffix identifies the subset in the response.
@@ -29,20 +28,17 @@ struct SettingEndpoints: EndpointGroup {
     }
 
     private func putMany(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let edit = try SettingsEdit.many(body: try await call.json())
         let results = try await settings.edit(edit, of: call.user)
         return .json(results.json, cache: "no-store")
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let setting = try await settings.setting(try Self.key(call), of: call.user)
         return call.setting(setting.json, revision: setting.revision)
     }
 
     private func put(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let write = try SettingsEdit.one(Self.key(call), body: try await call.json())
         let edit = SettingsEdit([write], expecting: try call.settingExpectation)
         let result = try await settings.apply(edit, of: call.user)
@@ -50,7 +46,6 @@ struct SettingEndpoints: EndpointGroup {
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         return try await settings.delete(Self.key(call), call)
     }
 
@@ -108,4 +103,59 @@ extension Call {
         if request.method == .put { return .json(bytes, tag: tag, cache: "private, no-cache", headers: headers) }
         return tagged(tag, cache: "private, no-cache", headers: headers, bytes)
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listSettings = Operation(
+        "listSettings",
+        .settings,
+        "List the settings of the user",
+        """
+        Returns all settings of the user; with `since`, those that changed after a revision, \
+        including deletion markers.
+        """,
+        parameters: [.since],
+        [200: .tagged("The settings.", "SettingsPage")]
+    )
+
+    fileprivate static let putSettings = Operation(
+        "putSettings",
+        .settings,
+        "Change several settings",
+        """
+        Applies changes that a device made offline, all or none. Of two changes to one setting, \
+        the one with the later `modified_at` wins; in a tie, the stored one.
+        """,
+        body: .json("SettingChanges"),
+        [200: .json("The current settings, in the order of the request.", "SettingResults")]
+    )
+
+    fileprivate static let getSetting = Operation(
+        "getSetting",
+        .settings,
+        "Get a setting",
+        "Returns a setting of the user.",
+        [200: .tagged("The setting.", "Setting"), 404: .component("NotFound")]
+    )
+
+    fileprivate static let putSetting = Operation(
+        "putSetting",
+        .settings,
+        "Set a setting",
+        "Creates or replaces a setting of the user.",
+        parameters: [.settingIfMatch, .settingIfNoneMatch],
+        body: .json("SettingInput"),
+        [200: .tagged("The setting.", "Setting"), 400: .component("BadSortRequest")]
+    )
+
+    fileprivate static let deleteSetting = Operation(
+        "deleteSetting",
+        .settings,
+        "Delete a setting",
+        "Deletes a setting of the user. A deletion marker is kept for 90 days.",
+        parameters: [.settingIfMatch],
+        [204: .noContent, 404: .component("NotFound")]
+    )
 }

@@ -34,6 +34,7 @@ struct PageEndpoints: EndpointGroup {
                 .get,
                 shelf + "/products",
                 .optionalToken,
+                .listShelfProducts,
                 timeLimit: nil,
                 surcharge: Self.surcharge,
                 mayReadManyShelves: Self.asksForDescendants,
@@ -45,6 +46,7 @@ struct PageEndpoints: EndpointGroup {
                 .get,
                 shelf + "/order",
                 .optionalToken,
+                .getOrder,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
                 isCostly: true,
@@ -139,8 +141,6 @@ struct PageEndpoints: EndpointGroup {
 
     /// Returns the request of a target, without a user.
     private func request(_ call: Call, _ shelf: CatalogKey?) throws -> PageRequest {
-        let names = ["sort", "limit", "cursor", "facets", "total"]
-        try call.target.allow(names + (shelf == nil ? [] : ["include"]), filters: true)
         var request = PageRequest(
             store: try call.parameters.store,
             shelf: shelf,
@@ -179,7 +179,6 @@ struct PageEndpoints: EndpointGroup {
     }
 
     private func order(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "include", filters: true)
         let (sort, filter) = (try call.target.sort(), try call.target.filter())
         let view = ShelfView(sort: sort, filter: filter)
         var request = OrderRequest(address: try call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
@@ -200,4 +199,31 @@ struct PageEndpoints: EndpointGroup {
         let headers: HTTPFields = sort == nil ? [.vary: "Authorization"] : [:]
         return call.tagged(tag, cache: control, headers: headers, order.json)
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listShelfProducts = Operation(
+        "listShelfProducts",
+        .shelfProducts,
+        "Get a page of a shelf",
+        """
+        Returns a page of the shelf's products in a sort. Follow `next_cursor` until it is null. \
+        With `include=descendants`, the page shows the products of the shelf and of all shelves \
+        below it, each once, with the rules of the shelf for sold-out products and unit prices; \
+        the manual order is not available then.
+        """,
+        parameters: [.sort, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
+        [200: .json("A page of products.", "Page", [.tag, .contentEncoding, .vary, .link])]
+    )
+
+    fileprivate static let getOrder = Operation(
+        "getOrder",
+        .orders,
+        "Get the whole order of a shelf",
+        "Returns the ids of all products of the shelf, in order, from one moment.",
+        parameters: [.sort, .include] + Parameter.filters,
+        [200: .tagged("The order.", "Order")]
+    )
 }

@@ -12,24 +12,24 @@ struct ShelfEndpoints: EndpointGroup {
     var endpoints: [Endpoint] {
         let shelf = "/v1/stores/{store}/shelves/{shelf}"
         return [
-            Endpoint(.get, "/v1/stores/{store}/shelves", .optionalToken, timeLimit: nil, list),
+            Endpoint(.get, "/v1/stores/{store}/shelves", .optionalToken, .listShelves, timeLimit: nil, list),
             Endpoint(
                 .post,
                 "/v1/stores/{store}/shelves/order/moves",
                 .scope(.orderWrite),
+                .moveShelves,
                 body: .large,
                 cost: 5,
                 move
             ),
-            Endpoint(.get, shelf, .optionalToken, timeLimit: nil, read),
-            Endpoint(.put, shelf, .scope(.catalogWrite), cost: 5, put),
-            Endpoint(.patch, shelf, .scope(.catalogWrite), cost: 5, patch),
-            Endpoint(.delete, shelf, .scope(.catalogWrite), cost: 5, delete),
+            Endpoint(.get, shelf, .optionalToken, .getShelf, timeLimit: nil, read),
+            Endpoint(.put, shelf, .scope(.catalogWrite), .putShelf, cost: 5, put),
+            Endpoint(.patch, shelf, .scope(.catalogWrite), .patchShelf, cost: 5, patch),
+            Endpoint(.delete, shelf, .scope(.catalogWrite), .deleteShelf, cost: 5, delete),
         ]
     }
 
     private func list(_ call: Call) async throws -> Response {
-        try call.target.allow("sort", "limit", "cursor")
         var request = ShelvesRequest(store: try call.parameters.store)
         if let text = try call.target.value("sort") {
             guard let sort = ShelfSort(rawValue: text) else {
@@ -54,7 +54,6 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func read(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (store, shelf) = (try call.parameters.store, try call.parameters.shelf)
         return call.hashed(
             try await representation(store, shelf, call),
@@ -79,12 +78,10 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        try call.target.allow()
         return try await put(try Shelf(key: call.parameters.shelf, body: try await call.json()), call)
     }
 
     private func patch(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let patch = try await call.json(types: Call.patchTypes)
         let (store, key) = (try call.parameters.store, try call.parameters.shelf)
         return try await MergePatch.retryingConflicts {
@@ -101,13 +98,11 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try call.target.allow()
         try await shelves.remove(shelf: call.parameters.shelf, from: call.parameters.store)
         return .noContent
     }
 
     private func move(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedBody()
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
@@ -117,4 +112,77 @@ struct ShelfEndpoints: EndpointGroup {
         )
         return .outcome(outcome.json, tag: Call.orderTag(outcome.orderVersion))
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let listShelves = Operation(
+        "listShelves",
+        .shelves,
+        "List the shelves of a store",
+        "Returns a page of the store's shelves.",
+        parameters: [.shelfSort, .limit, .cursor],
+        [200: .json("A page of shelves.", "ShelfPage", [.tag, .link])]
+    )
+
+    fileprivate static let moveShelves = Operation(
+        "moveShelves",
+        .shelves,
+        "Move shelves in the manual order",
+        """
+        Moves shelves in the manual order of their store. The ids are shelf keys. All moves \
+        apply, or none.
+        """,
+        parameters: [.shelvesIfMatch, .idempotencyKey],
+        body: .json("ManualMoves"),
+        [
+            200: .tagged("The shelves were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
+            409: .component("OrderConflict"),
+        ]
+    )
+
+    fileprivate static let getShelf = Operation(
+        "getShelf",
+        .shelves,
+        "Get a shelf",
+        "Returns a shelf with the sorts and filters that a picker offers.",
+        parameters: [.acceptLanguage],
+        [200: .tagged("The shelf.", "Shelf")]
+    )
+
+    fileprivate static let putShelf = Operation(
+        "putShelf",
+        .shelves,
+        "Create or replace a shelf",
+        "Creates a shelf, or replaces all of its settings.",
+        body: .json("ShelfInput"),
+        [
+            200: .tagged("The shelf was replaced.", "Shelf"), 201: .created("The shelf was created.", "Shelf"),
+            400: .component("BadSortRequest"),
+        ]
+    )
+
+    fileprivate static let patchShelf = Operation(
+        "patchShelf",
+        .shelves,
+        "Change a shelf",
+        """
+        Changes some settings of a shelf (RFC 7396). The media type `application/json` is \
+        accepted, too.
+        """,
+        body: .mergePatch("ShelfPatch"),
+        [200: .tagged("The shelf was changed.", "Shelf"), 400: .component("BadSortRequest")]
+    )
+
+    fileprivate static let deleteShelf = Operation(
+        "deleteShelf",
+        .shelves,
+        "Delete a shelf",
+        """
+        Deletes a shelf and its placements. The products stay. If a shelf with this key is \
+        created again, its version continues from the old one.
+        """,
+        [204: .noContent]
+    )
 }

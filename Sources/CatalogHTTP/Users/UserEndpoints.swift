@@ -12,15 +12,14 @@ struct UserEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.post, "/v1/me/tickets", .user, cost: 3, makeTicket),
-            Endpoint(.post, "/v1/me/merge", .user, timeLimit: TimeLimit.bulk.request, cost: 20, merge),
-            Endpoint(.get, "/v1/me/export", .user, timeLimit: TimeLimit.shelf.request, cost: 20, export),
-            Endpoint(.delete, "/v1/me", .user, timeLimit: TimeLimit.bulk.request, cost: 20, erase),
+            Endpoint(.post, "/v1/me/tickets", .user, .createTicket, cost: 3, makeTicket),
+            Endpoint(.post, "/v1/me/merge", .user, .mergeGuest, timeLimit: TimeLimit.bulk.request, cost: 20, merge),
+            Endpoint(.get, "/v1/me/export", .user, .exportUser, timeLimit: TimeLimit.shelf.request, cost: 20, export),
+            Endpoint(.delete, "/v1/me", .user, .eraseUser, timeLimit: TimeLimit.bulk.request, cost: 20, erase),
         ]
     }
 
     private func makeTicket(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let bytes = try await call.bytes()
         if !bytes.isEmpty { try BodyReader(try BodyLoader.json(bytes)).end() }
         let caller = try call.requiredCaller
@@ -45,7 +44,6 @@ struct UserEndpoints: EndpointGroup {
     }
 
     private func merge(_ call: Call) async throws -> Response {
-        try call.target.allow()
         let (body, once) = try await call.postedJSON()
         var reader = try BodyReader(body)
         let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
@@ -69,13 +67,64 @@ struct UserEndpoints: EndpointGroup {
     }
 
     private func export(_ call: Call) async throws -> Response {
-        try call.target.allow()
         return call.hashedPrivate(try await users.export(call.user, customer: call.requiredCaller.customer).json)
     }
 
     private func erase(_ call: Call) async throws -> Response {
-        try call.target.allow()
         try await users.erase(call.user, customer: call.requiredCaller.customer)
         return .noContent
     }
+}
+
+// MARK: - Documentation
+
+extension Operation {
+    fileprivate static let createTicket = Operation(
+        "createTicket",
+        .events,
+        "Create a ticket for a stream",
+        """
+        Returns a ticket that opens `GET /v1/me/events` once, for clients that cannot send \
+        headers, such as EventSource.
+        """,
+        parameters: [.idempotencyKey],
+        body: .empty,
+        [201: .json("The ticket.", "TicketResponse")]
+    )
+
+    fileprivate static let mergeGuest = Operation(
+        "mergeGuest",
+        .userData,
+        "Merge a guest into the user",
+        """
+        Moves the settings and lists of a guest to the user. If both have a setting, the later \
+        change wins. A list whose id the user already has gets a new id. The guest has no data \
+        afterwards.
+        """,
+        parameters: [.idempotencyKey],
+        body: .json("MergeInput"),
+        [200: .json("The result of the merge.", "MergeResult"), 403: .component("GuestForbidden")]
+    )
+
+    fileprivate static let exportUser = Operation(
+        "exportUser",
+        .userData,
+        "Export the user's data",
+        """
+        Returns all data that is stored about the user. Purchases are those that were reported \
+        with the token's claim `customer`, or, without it, with its `sub`.
+        """,
+        [200: .tagged("The data.", "UserExport")]
+    )
+
+    fileprivate static let eraseUser = Operation(
+        "eraseUser",
+        .userData,
+        "Erase the user's data",
+        """
+        Erases all data that is stored about the user. Purchases stay counted; they are \
+        anonymized within minutes.
+        """,
+        [204: .noContent]
+    )
 }
