@@ -67,11 +67,17 @@ let package = Package(
         .target(name: "LocalPostgres", dependencies: ["LibPQ", "Platform"], swiftSettings: strict),
         .target(name: "Ordering", swiftSettings: strict),
         .target(name: "AisleDiff", dependencies: ["Ordering"], swiftSettings: strict),
-        .target(name: "Catalog", dependencies: ["AisleDiff", "Ordering"], swiftSettings: strict),
+        .target(name: "JSON", swiftSettings: strict),
+        .target(name: "Catalog", dependencies: ["AisleDiff", "JSON", "Ordering"], swiftSettings: strict),
         .target(name: "Shelves", dependencies: ["Catalog"], swiftSettings: strict),
         .target(
+            name: "CatalogImport",
+            dependencies: ["Catalog", "JSON", "Ordering", "Platform"],
+            swiftSettings: strict
+        ),
+        .target(
             name: "CatalogJSON",
-            dependencies: ["AisleDiff", "Catalog", "Ordering", "Platform"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogImport", "JSON", "Ordering", "Platform"],
             swiftSettings: strict
         ),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
@@ -106,7 +112,9 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "CatalogJSON", "Collation", "LibPQ", "Ordering", "Platform", "Schema", "Shelves",
+                "Catalog", "CatalogImport", "CatalogJSON", "Collation", "JSON", "LibPQ", "Ordering", "Platform",
+                "Schema",
+                "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -115,7 +123,7 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "Guides", "Platform", "Telemetry",
+                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "Guides", "JSON", "Platform", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -136,8 +144,9 @@ let package = Package(
         .executableTarget(
             name: "aisle",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "LibPQ", "LocalPostgres",
-                "Platform",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres", "JSON",
+                "LibPQ",
+                "LocalPostgres", "Platform",
                 "Schema", "SeedData", "Telemetry", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
@@ -176,14 +185,15 @@ let package = Package(
         ),
         .target(
             name: "InMemoryCatalog",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON", "Ordering"],
             path: "Tests/InMemoryCatalog",
             swiftSettings: strict
         ),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "LibPQ", "LocalPostgres",
+                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON", "LibPQ",
+                "LocalPostgres",
                 "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",
@@ -202,7 +212,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogTests",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "Ordering", "TestSupport"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
@@ -219,8 +229,13 @@ let package = Package(
         .testTarget(
             name: "CatalogJSONTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "Ordering", "Platform", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "JSON", "Ordering", "Platform", "TestSupport",
             ],
+            swiftSettings: strict
+        ),
+        .testTarget(
+            name: "CatalogImportTests",
+            dependencies: ["Catalog", "CatalogImport", "CatalogJSON", "JSON", "Ordering", "Platform", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
@@ -242,7 +257,9 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "Platform", "Telemetry", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Platform",
+                "Telemetry",
+                "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -261,15 +278,17 @@ let package = Package(
         .testTarget(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "LibPQ",
-                "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "Collation",
+                "InMemoryCatalog", "JSON",
+                "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres",
+                "InMemoryCatalog", "JSON",
                 "Platform", "TestSupport",
                 "WebClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -285,14 +304,15 @@ let package = Package(
         .testTarget(
             name: "RealCatalogTests",
             dependencies: [
-                "Catalog", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering", "TestSupport",
+                "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering",
+                "TestSupport",
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogJSON", "Platform", "Telemetry",
+                "aisle", "Catalog", "CatalogJSON", "JSON", "Platform", "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -300,7 +320,8 @@ let package = Package(
         .testTarget(
             name: "AisleIntegrationTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "LibPQ", "LocalPostgres", "Platform",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "JSON", "LibPQ", "LocalPostgres",
+                "Platform",
                 "TestSupport", "WebClient",
             ],
             swiftSettings: strict
@@ -314,7 +335,8 @@ if Context.environment["AISLE_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "Ordering", "Platform", "Shelves",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "JSON", "Ordering", "Platform",
+                "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
             ],
             path: "Tests/Fuzz",

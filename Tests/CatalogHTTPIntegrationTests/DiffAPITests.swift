@@ -1,3 +1,4 @@
+import JSON
 import AisleDiff
 import Catalog
 import Foundation

@@ -1,6 +1,8 @@
+import JSON
 import Catalog
 import CatalogHTTP
 import CatalogJSON
+import JSON
 import HTTPTypes
 import Testing
 

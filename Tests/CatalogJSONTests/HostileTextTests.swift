@@ -1,4 +1,6 @@
+import JSON
 import Catalog
+import CatalogImport
 import CatalogJSON
 import Ordering
 import Testing

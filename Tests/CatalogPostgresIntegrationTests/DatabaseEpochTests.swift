@@ -1,3 +1,4 @@
+import JSON
 import Catalog
 @testable import CatalogPostgres
 import LibPQ

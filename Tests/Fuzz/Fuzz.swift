@@ -1,6 +1,8 @@
+import JSON
 import AisleDiff
 import Catalog
 import CatalogHTTP
+import CatalogImport
 import CatalogJSON
 import Crypto
 import Dispatch

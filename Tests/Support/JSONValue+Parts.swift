@@ -1,4 +1,5 @@
-package import Catalog
+package import JSON
+internal import Catalog
 
 /// The parts of a value, for tests that require one.
 extension JSONValue {

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A change to record in the audit log.
 package struct AuditChange: Sendable, Hashable {
     package var action: AuditAction

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// An entry of the audit log.
 package struct AuditEntry: Sendable, Hashable {
     package var id: UniqueID

@@ -1,3 +1,4 @@
+package import JSON
 package import Ordering
 
 // Rules for lists that every store shares.

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A user's remembered sort and filter for a shelf or a whole store: the value of a catalog setting.
 package struct RememberedView: Hashable, Sendable {
     package var sort: Sort

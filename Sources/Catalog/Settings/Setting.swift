@@ -1,3 +1,5 @@
+package import JSON
+
 /// The current state of a user's setting.
 package struct Setting: Sendable, Hashable {
     package var key: SettingKey

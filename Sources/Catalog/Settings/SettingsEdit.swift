@@ -1,3 +1,5 @@
+package import JSON
+
 /// An atomic change to a user's settings.
 package struct SettingsEdit: Sendable, Hashable {
     /// The new value of one setting.

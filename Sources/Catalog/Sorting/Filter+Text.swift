@@ -1,3 +1,5 @@
+package import JSON
+
 // The text forms of a filter: in a query, in JSON and in a cursor.
 extension Filter {
     /// The maximum number of values per key.

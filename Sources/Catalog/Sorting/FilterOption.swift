@@ -1,3 +1,5 @@
+package import JSON
+
 /// A filter that a picker offers.
 package struct FilterOption: Sendable, Hashable {
     package let key: FilterKey

@@ -1,3 +1,5 @@
+package import JSON
+
 /// The effective view of a shelf, and the sources of its sort and filter.
 package struct ResolvedView: Hashable, Sendable {
     package let sort: Sort

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// Percent-encoding of text in URLs. Source: RFC 3986, section 2.
 package enum PercentEncoding {
     /// Encodes everything except unreserved characters.

@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A product's identity within its store: 1 to 64 characters of printable UTF-8 without `/`.
 ///
 /// Leading and trailing spaces would be lost in files, and `.` and `..` in URLs, so they are not allowed. SKUs are

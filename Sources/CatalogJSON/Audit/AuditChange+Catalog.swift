@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 // The changes of stores, shelves, products and prices. Two implementations of the stores record them.

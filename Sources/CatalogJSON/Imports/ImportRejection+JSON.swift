@@ -1,3 +1,4 @@
+package import JSON
 internal import Catalog
 
 extension [ImportRejection] {

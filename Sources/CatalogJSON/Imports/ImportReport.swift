@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// The report of an import: the response of the API, and the file of `--report`.

@@ -1,3 +1,4 @@
+package import JSON
 package import Catalog
 
 /// Reads the members of a JSON object one by one and rejects unknown ones.

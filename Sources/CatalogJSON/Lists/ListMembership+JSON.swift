@@ -1,3 +1,4 @@
+package import JSON
 package import Catalog
 
 // Lists in the API's format.

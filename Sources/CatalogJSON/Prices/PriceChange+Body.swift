@@ -1,4 +1,6 @@
+package import JSON
 package import Catalog
+internal import CatalogImport
 
 extension PriceChange {
     /// Parses a body with an array of price changes, all or none.

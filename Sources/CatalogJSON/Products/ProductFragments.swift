@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// A cache of rendered products. Most pages show products that other pages have shown before.

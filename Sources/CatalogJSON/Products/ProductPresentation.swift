@@ -1,3 +1,4 @@
+package import JSON
 package import Catalog
 
 /// The context of product responses: the store's currency and unit prices, and the day that popularity is scaled to.

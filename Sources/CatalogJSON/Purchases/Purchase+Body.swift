@@ -1,4 +1,6 @@
+package import JSON
 package import Catalog
+package import CatalogImport
 
 extension Purchase {
     package static let columns = ["event_id", "sku", "quantity", "at", "customer"]

@@ -1,3 +1,4 @@
+package import JSON
 package import Catalog
 
 /// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"transition_limit":24}`.

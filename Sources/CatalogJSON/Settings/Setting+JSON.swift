@@ -1,3 +1,4 @@
+package import JSON
 package import Catalog
 
 extension Setting {

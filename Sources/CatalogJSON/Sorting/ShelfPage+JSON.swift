@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 extension PageOf where Items == RenderedProducts {
@@ -24,5 +25,15 @@ extension PageOf where Items == RenderedProducts {
             }
         }
         return json.bytes
+    }
+}
+
+extension JSONWriter {
+    /// Writes the field `page` of a paged response.
+    package mutating func page(_ limit: Int, _ token: String?) {
+        object("page") { json in
+            json.field("limit", limit)
+            json.field("next_cursor", token)
+        }
     }
 }

@@ -1,4 +1,5 @@
 package import Catalog
+internal import CatalogImport
 internal import CatalogJSON
 internal import LibPQ
 

@@ -1,3 +1,4 @@
+internal import CatalogImport
 internal import Catalog
 internal import CatalogJSON
 internal import Collation

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogImport
 internal import CatalogJSON
 internal import Collation
 internal import LibPQ

@@ -1,4 +1,6 @@
+internal import JSON
 internal import Catalog
+internal import CatalogImport
 internal import CatalogJSON
 
 /// A table of text with column titles.

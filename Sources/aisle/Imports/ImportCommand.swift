@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogImport
 internal import CatalogJSON
 internal import CatalogPostgres
 internal import LibPQ

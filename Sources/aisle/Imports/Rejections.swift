@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogImport
 internal import CatalogJSON
 
 /// Rejected rows: the first ones are printed, all are counted and, if requested, written to a file.

@@ -1,3 +1,4 @@
+internal import JSON
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogJSON

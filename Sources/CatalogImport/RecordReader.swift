@@ -1,3 +1,4 @@
+internal import JSON
 internal import Catalog
 
 /// Splits a file into CSV records, NDJSON lines or records of XML, chunk by chunk, in bounded memory.

@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// Converts the fields of a row into a validated record.

@@ -1,5 +1,3 @@
-package import Catalog
-
 /// A strict JSON parser (RFC 8259): no duplicate members, no NUL characters, no invalid UTF-8, at most 30 combining
 /// marks in a row, at most 32 levels, at most 500,000 values, nothing after the value. Numbers keep their
 /// digits, so that prices stay exact.

@@ -1,4 +1,5 @@
 import Catalog
+import CatalogImport
 import CatalogJSON
 import Testing
 

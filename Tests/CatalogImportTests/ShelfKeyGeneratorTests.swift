@@ -1,7 +1,7 @@
 import Catalog
 import Testing
 
-@testable import CatalogJSON
+@testable import CatalogImport
 
 @Suite(.timeLimit(.minutes(15))) struct ShelfKeyGeneratorTests {
     @Test(

@@ -2,6 +2,7 @@ import Catalog
 import Foundation
 import Testing
 
+import CatalogImport
 @testable import CatalogJSON
 
 /// The built-in profiles read files as shops and lists write them.

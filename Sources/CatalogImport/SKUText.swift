@@ -1,5 +1,4 @@
 internal import Catalog
-
 /// Checks for ids that a spreadsheet has rounded.
 package enum SKUText {
     static let roundedReason = """

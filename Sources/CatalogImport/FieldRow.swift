@@ -1,4 +1,5 @@
 package import Catalog
+package import JSON
 
 /// A row of named fields, from a file or a JSON body.
 package struct FieldRow: Sendable, Hashable {
@@ -116,7 +117,7 @@ extension ImportRejection {
 
 extension [JSONValue] {
     /// Reads the elements of a body's array as rows; the first invalid one rejects the whole body.
-    func rows<Row>(
+    package func rows<Row>(
         limit: Int,
         columns: [String],
         numbers: Set<String>,

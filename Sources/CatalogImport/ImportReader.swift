@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// Reads an import file in chunks and emits validated records and rejections.

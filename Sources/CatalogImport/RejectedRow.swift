@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// A row of a file of rejected rows, which can be corrected and imported again.

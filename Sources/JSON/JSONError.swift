@@ -1,5 +1,3 @@
-internal import Catalog
-
 /// The reason for rejecting JSON.
 package struct JSONError: Error, Sendable, Equatable {
     package let detail: String

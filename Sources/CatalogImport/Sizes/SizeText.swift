@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// A parser for sizes in natural text, such as `500g`, `6 x 330 ml`, `4 Dosen à 400 g (Abtropfgewicht 240 g)`.

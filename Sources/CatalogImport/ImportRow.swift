@@ -1,3 +1,4 @@
+internal import JSON
 internal import Catalog
 
 /// The context of one row of an import: reads the values of its columns from their texts.

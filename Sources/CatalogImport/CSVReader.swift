@@ -1,3 +1,4 @@
+internal import JSON
 package import Catalog
 
 /// A streaming reader of comma-separated values (RFC 4180): bytes in, records out, in bounded memory.

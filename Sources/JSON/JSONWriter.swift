@@ -1,5 +1,3 @@
-internal import Catalog
-
 /// A writer that appends JSON to one buffer, without intermediate values.
 package struct JSONWriter: ~Copyable {
     // Appending to an array would check its ownership for each byte.
@@ -28,14 +26,6 @@ package struct JSONWriter: ~Copyable {
     /// Returns the bytes of an object whose members are written by a closure.
     package static func object(_ body: (inout JSONWriter) -> Void) -> [UInt8] { document { $0.object(body) } }
 
-    /// Writes the field `page` of a paged response.
-    package mutating func page(_ limit: Int, _ token: String?) {
-        object("page") { json in
-            json.field("limit", limit)
-            json.field("next_cursor", token)
-        }
-    }
-
     package var text: String { String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self) }
 
     package mutating func object(_ body: (inout JSONWriter) -> Void) {
@@ -51,7 +41,7 @@ package struct JSONWriter: ~Copyable {
     }
 
     /// Writes an array whose elements are JSON already, separated by commas.
-    mutating func array(containing elements: [UInt8]) {
+    package mutating func array(containing elements: [UInt8]) {
         open(UInt8(ascii: "["))
         elements.withUnsafeBufferPointer { append($0) }
         close(UInt8(ascii: "]"))
@@ -104,7 +94,7 @@ package struct JSONWriter: ~Copyable {
         string(value)
     }
 
-    mutating func key(_ name: String) {
+    package mutating func key(_ name: String) {
         string(name)
         append(UInt8(ascii: ":"))
         needsComma = false
@@ -121,7 +111,7 @@ package struct JSONWriter: ~Copyable {
     }
 
     /// Returns a number as JSON.
-    static func text(of value: Double) -> String { value.isFinite ? "\(value)" : "null" }
+    package static func text(of value: Double) -> String { value.isFinite ? "\(value)" : "null" }
 
     /// Writes a field whose value is already JSON text.
     package mutating func field(_ name: StaticString, json: String) {
@@ -173,7 +163,7 @@ package struct JSONWriter: ~Copyable {
     }
 
     /// Leaves out a value, to be inserted later; returns its offset in bytes.
-    mutating func gap() -> Int {
+    package mutating func gap() -> Int {
         comma()
         return count
     }

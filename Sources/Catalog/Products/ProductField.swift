@@ -1,0 +1,14 @@
+/// A field of a product, in the order of JSON.
+package enum ProductField: CaseIterable, Sendable {
+    case sku, name, brand, priceMinor, currency, regularPriceMinor, size, unitPrice, barcode, imageURL, attributes
+    case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
+
+    /// Whether entries of the audit log have the field: those that requests set, not those that the server computes.
+    package var isAudited: Bool {
+        switch self {
+        case .name, .brand, .priceMinor, .regularPriceMinor, .size, .barcode, .imageURL, .attributes, .inStock, .tags:
+            true
+        case .sku, .currency, .unitPrice, .popularity, .asOf, .shelves, .createdAt, .modifiedAt: false
+        }
+    }
+}
