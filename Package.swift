@@ -81,10 +81,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
+        .plugin(name: "NameStatements", capability: .buildTool(), path: "sql/NameStatements"),
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["EmbedMigrations", "citus", "migrations"],
+            exclude: ["EmbedMigrations", "NameStatements", "citus", "migrations"],
             swiftSettings: strict,
             plugins: ["EmbedMigrations"]
         ),
@@ -118,7 +119,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
-            swiftSettings: strict
+            swiftSettings: strict,
+            plugins: ["NameStatements"]
         ),
         .target(
             name: "CatalogHTTP",

@@ -285,30 +285,6 @@ import Testing
         }
     }()
 
-    @Test("Every fixed statement is in the registry")
-    func everyStatementIsRegistered() throws {
-        var declared: Set<String> = []
-        for (_, text) in Self.sources {
-            var type = ""
-            for line in text.split(separator: "\n") {
-                if let match = line.firstMatch(of: #/^[a-z ]*(?:enum|struct|extension|class) (\w+)/#) {
-                    type = String(match.1)
-                }
-                if let match = line.firstMatch(
-                    of: #/^    [a-z ]*let (\w+)(?:: \[?PostgresStatement| = PostgresStatement)/#
-                ),
-                    line.contains("static")
-                {
-                    declared.insert("\(type).\(match.1)")
-                }
-            }
-        }
-        #expect(declared.count > 200)
-        let registered = Set(StatementRegistry.statements.map(\.name))
-        #expect(declared.subtracting(registered).sorted() == [], "add these to StatementRegistry")
-        #expect(registered.subtracting(declared).sorted() == [], "remove these from StatementRegistry")
-    }
-
     @Test("Every fixed statement is a named declaration")
     func fixedStatementsHaveNames() throws {
         let pattern =
