@@ -87,34 +87,8 @@ extension PostgresCatalog: CatalogStore {
 
     // MARK: - Sorting
 
-    package func likelyBasis(of request: PageRequest) -> PageBasis? {
-        pages.likelyBasis(of: request)
-    }
-
-    package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
-        try await pages.basis(of: request, likely: likely)
-    }
-
-    package func page<Items: PageItems>(
-        _ request: PageRequest,
-        likely: PlannedPage?,
-        into items: @escaping @Sendable (PlannedPage) -> Items
-    ) async throws(CatalogError) -> PageOf<Items> {
-        try await pages.page(request, likely: likely, into: items)
-    }
-
-    package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
-        try await pages.order(request)
-    }
-
-    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
-        try await pages.orders(address, views)
-    }
-
-    // MARK: - Diffs
-
-    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
-        try await diffs.diff(request)
+    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await pages.current(request)
     }
 
     // MARK: - ManualOrder

@@ -7,7 +7,6 @@ package struct PostgresCatalog: Sendable {
     let shelfStore: PostgresShelfStore
     let productStore: PostgresProductStore
     let pages: PostgresPageStore
-    let diffs: PostgresDiffStore
     let orders: PostgresOrderStore
     let purchases: PostgresPurchaseStore
     let prices: PostgresPriceStore
@@ -32,7 +31,6 @@ package struct PostgresCatalog: Sendable {
         shelfStore = PostgresShelfStore(database: database)
         productStore = PostgresProductStore(database: database)
         pages = PostgresPageStore(database: database, shelfMemory: ShelfMemoryShares(limit: shelfMemory))
-        diffs = PostgresDiffStore(pages: pages)
         orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         let customers = CustomerHashes(database)
         purchases = PostgresPurchaseStore(database: database, customers: customers)

@@ -157,24 +157,8 @@ private final class Failover: PageStore, ChangeStore {
 
     private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
 
-    func likelyBasis(of request: PageRequest) -> PageBasis? { store.likelyBasis(of: request) }
-
-    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
-        try await store.basis(of: request, likely: likely)
-    }
-
-    func page<Items: PageItems>(
-        _ request: PageRequest,
-        likely: PlannedPage?,
-        into items: @escaping @Sendable (PlannedPage) -> Items
-    ) async throws(CatalogError) -> PageOf<Items> {
-        try await store.page(request, likely: likely, into: items)
-    }
-
-    func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder { try await store.order(request) }
-
-    func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
-        try await store.orders(address, views)
+    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await store.current(request)
     }
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {

@@ -492,6 +492,11 @@ import TestSupport
                         "UPDATE user_setting SET value = '\"rating,price\"' WHERE key = $1",
                         [.text(key)]
                     )
+                    // A change of settings always has a new revision.
+                    try $0.execute(
+                        "UPDATE user_account SET revision = revision + 1 WHERE user_id = $1",
+                        [.text(Self.ann.text)]
+                    )
                 }
                 let request = PageRequest(store: store, shelf: shelf, user: Self.ann)
                 let page = try await catalog.page(request)

@@ -127,12 +127,14 @@ package final class InMemoryCatalog: CatalogStore {
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func likelyBasis(of request: PageRequest) -> PageBasis? { nil }
-
-    package func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
-        try read(request) { store, shelf in
-            self.basis(self.head(store, shelf), request, self.union(request, store, shelf))
+    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        let (basis, listings) = try read(request) { store, shelf in
+            (
+                self.basis(self.head(store, shelf), request, self.union(request, store, shelf)),
+                self.listings(request, store, shelf)
+            )
         }
+        return SpecifiedShelf(basis: basis, listings: listings, collate: collate(basis.head.store.language))
     }
 
     /// The shelves of a page with descendants; nil for a page of one shelf.
@@ -180,76 +182,6 @@ package final class InMemoryCatalog: CatalogStore {
         )
     }
 
-    package func page<Items: PageItems>(
-        _ request: PageRequest,
-        likely: PlannedPage?,
-        into items: @escaping @Sendable (PlannedPage) -> Items
-    ) async throws(CatalogError) -> PageOf<Items> {
-        let (head, listings, union) = try read(request) { store, shelf in
-            (
-                self.head(store, shelf),
-                self.listings(request, store, shelf),
-                self.union(request, store, shelf)
-            )
-        }
-        let planned = try PlannedPage(request, basis(head, request, union))
-        let plan = planned.plan
-        let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
-        let collate = collate(head.store.language)
-        let sorted = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
-        let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
-        let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
-        let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(planned, listings: listed, into: items(planned), matches: sorted.count)
-        if !plan.facets.isEmpty { page.facets = facets(plan, listings.map(\.product), head.store.language) }
-        return page
-    }
-
-    package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
-        try orders(request.address, [request.view], request.showsDescendants, request.user).orders[0]
-    }
-
-    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
-        try orders(address, views, false, nil).orders
-    }
-
-    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
-        try request.check()
-        let address = ShelfAddress(request.store, request.shelf)
-        let read = try orders(address, request.views, request.showsDescendants, request.user, limit: request.limit)
-        let diff = try OrderDiff(request, read.orders)
-        let entering = diff.includesProducts(for: request) ? Set(diff.insertedIDs) : []
-        let products = read.listings.map(\.product).filter { entering.contains($0.sku.text) }
-        return diff.with(products, readDuration: .zero)
-    }
-
-    private func orders(
-        _ address: ShelfAddress,
-        _ views: [ShelfView],
-        _ includesDescendants: Bool?,
-        _ user: UserID?,
-        limit: Int? = nil
-    ) throws(CatalogError) -> (orders: [ShelfOrder], listings: [Listing]) {
-        var request = PageRequest(store: address.store, shelf: address.shelf)
-        request.includesDescendants = includesDescendants
-        let (head, listings, union) = try read(address.store, address.shelf) { store, shelf in
-            (self.head(store, shelf), self.listings(request, store, shelf), self.union(request, store, shelf))
-        }
-        request.user = user
-        let (basis, collate) = (basis(head, request, union), collate(head.store.language))
-        var orders: [ShelfOrder] = []
-        for view in views {
-            (request.sort, request.filter) = (view.sort, view.filter)
-            let plan = try PlannedPage(request, basis).plan
-            let shown = listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
-            let ids = shown.sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
-                .map(\.product.sku.text)
-            let list = OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
-            orders.append(ShelfOrder(head: head, union: union, view: plan.view, list: list))
-        }
-        return (orders, listings)
-    }
-
     package func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct {
         try read(store) { content throws(CatalogError) in
             guard let product = content.products[sku] else { throw .notFound("product “\(sku)”") }
@@ -294,40 +226,6 @@ package final class InMemoryCatalog: CatalogStore {
     }
 
     // MARK: - Parts
-
-    /// Counts each facet, ignoring the facet's own filter.
-    private func facets(_ plan: PagePlan, _ products: [Product], _ language: String) -> Facets {
-        let collate = collate(language)
-        func left(without keys: Set<FilterKey>) -> [Product] {
-            let filter = plan.view.filter.without(keys)
-            return products.filter { filter.accepts($0, in: plan.currency) }
-        }
-        func counts(_ values: [String]) -> [Facets.Count] {
-            Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
-                if a.count != b.count { return a.count > b.count }
-                let order = collate(a.value, b.value)
-                return order == 0 ? a.value.utf8.lexicographicallyPrecedes(b.value.utf8) : order < 0
-            }
-        }
-        var facets = Facets(counted: plan.facets)
-        facets.total = left(without: []).count
-        for facet in plan.facets {
-            let products = left(without: facet.keys)
-            switch facet {
-            case .brand: facets.brands = counts(products.map { $0.brand ?? "" })
-            case .tag: facets.tags = counts(products.flatMap { $0.tags.isEmpty ? [""] : Array(Set($0.tags)) })
-            case .inStock:
-                facets.inStock = products.count(where: \.inStock)
-                facets.soldOut = products.count - facets.inStock
-            case .price:
-                let prices = products.compactMap(\.priceMinor)
-                facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
-                    .sorted { $0.minor < $1.minor }
-                facets.unpriced = products.count - prices.count
-            }
-        }
-        return facets
-    }
 
     func listings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last

@@ -1,38 +1,85 @@
-/// The pages and full orders of shelves.
+/// The products of shelves, in every order.
 package protocol PageStore: Sendable {
-    /// Returns the basis of a page from its last read, which may be outdated; nil if unknown.
+    /// Returns what a request shows, at versions that are current: no answer is older than its request.
     ///
-    /// This reads nothing from the database. A page planned from it is verified when it is read.
-    func likelyBasis(of request: PageRequest) -> PageBasis?
-    /// Returns the current basis of a page.
-    ///
-    /// - Parameter likely: a basis that may be outdated; to confirm it costs less than to read another one.
+    /// - Parameter request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
     /// - Throws: `notFound` for the store or the shelf.
-    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis
-    /// Reads a page and its basis in one snapshot.
+    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
+}
+
+/// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
+package protocol CurrentShelf: Sendable {
+    var basis: PageBasis { get }
+
+    /// Returns a page.
     ///
     /// - Parameters:
-    ///   - likely: a plan that may be outdated; the page is then planned again. nil to plan it here.
-    ///   - items: creates an empty collection of products, for each attempt to read them.
-    /// - Throws: `notFound`, and as `PageRequest.plan`.
-    func page<Items: PageItems>(
-        _ request: PageRequest,
-        likely: PlannedPage?,
-        into items: @escaping @Sendable (PlannedPage) -> Items
-    ) async throws(CatalogError) -> PageOf<Items>
-    /// Reads the ids of all products that a view shows, in order.
-    func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder
-    /// Reads the ids that several views of a shelf show, in order, from one snapshot.
-    func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder]
+    ///   - plan: a plan for the basis.
+    ///   - items: an empty collection, to which the products of the page are added.
+    func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items>
+
+    /// Returns the ids of the products that a plan shows, in order, whatever its cursor and limit are.
+    ///
+    /// - Parameter limit: the maximum number of ids; nil for all.
+    func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs
+
+    /// Returns products by their ids; those that are not on the shelf are left out.
+    func products(_ ids: [String]) throws(CatalogError) -> [Product]
+}
+
+extension CurrentShelf {
+    /// Returns the order of a view.
+    ///
+    /// - Parameters:
+    ///   - request: the request that the shelf was read for.
+    ///   - limit: the maximum number of ids; nil for all.
+    /// - Throws: as `PageRequest.plan`.
+    func order(
+        _ view: ShelfView,
+        for request: PageRequest,
+        first limit: Int? = nil
+    ) async throws(CatalogError) -> ShelfOrder {
+        var request = request
+        (request.sort, request.filter) = (view.sort, view.filter)
+        let plan = try PlannedPage(request, basis).plan
+        let list = await ids(plan, first: limit)
+        return ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list)
+    }
+
+    /// Returns the diff of a request.
+    ///
+    /// - Throws: as `OrderDiff`.
+    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        let start = ContinuousClock.now
+        var orders: [ShelfOrder] = []
+        for view in request.views {
+            orders.append(try await order(view, for: request.page, first: request.limit))
+        }
+        let diff = try OrderDiff(request, orders)
+        let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
+        return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)
+    }
 }
 
 extension PageStore {
     package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await basis(of: request, likely: nil)
+        try await current(request).basis
     }
 
+    /// Returns a page.
+    ///
+    /// - Throws: `notFound`, and as `PageRequest.plan`.
     package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
-        try await page(request, likely: nil) { _ in [] }
+        let shelf = try await current(request)
+        return try await shelf.page(try PlannedPage(request, shelf.basis).plan, into: [])
+    }
+
+    /// Returns the ids of all products that a view shows, in order.
+    ///
+    /// - Throws: `notFound`; `malformed` for the manual order of several shelves.
+    package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
+        try request.check()
+        return try await current(request.page).order(request.view, for: request.page)
     }
 
     package func order(
@@ -43,5 +90,42 @@ extension PageStore {
     ) async throws(CatalogError) -> ShelfOrder {
         let view = ShelfView(sort: sort, filter: filter)
         return try await order(OrderRequest(address: ShelfAddress(store, shelf), view: view))
+    }
+
+    /// Returns the ids that several views of one shelf show, in order, from one state.
+    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+        var request = PageRequest(store: address.store, shelf: address.shelf)
+        request.includesDescendants = false
+        let shelf = try await current(request)
+        var orders: [ShelfOrder] = []
+        for view in views { orders.append(try await shelf.order(view, for: request)) }
+        return orders
+    }
+
+    /// Returns the diff to the current order of a shelf, from one state.
+    ///
+    /// - Throws: as `OrderDiff`; `malformed` for a limit below 1; `notFound`.
+    package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
+        try request.check()
+        return try await current(request.page).diff(request)
+    }
+}
+
+extension OrderRequest {
+    /// The request for the shelf of the order.
+    fileprivate var page: PageRequest {
+        var page = PageRequest(store: address.store, shelf: address.shelf, user: view.sort == nil ? user : nil)
+        page.includesDescendants = showsDescendants
+        return page
+    }
+}
+
+extension DiffRequest {
+    /// The request for the shelf of the orders.
+    package var page: PageRequest {
+        let needsUser = views.contains { $0.sort == nil }
+        var page = PageRequest(store: store, shelf: shelf, user: needsUser ? user : nil)
+        page.includesDescendants = showsDescendants
+        return page
     }
 }

@@ -7,7 +7,6 @@ internal import Platform
 
 /// Diffs between orders.
 struct DiffEndpoints: EndpointGroup {
-    let diffs: any DiffStore
     let pages: any PageStore
     let responses: any ResponseStore
 
@@ -60,15 +59,12 @@ struct DiffEndpoints: EndpointGroup {
         if !isShared { request.user = call.caller?.user }
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
-        if !call.knownTags.isEmpty {
-            var shelf = PageRequest(store: request.store, shelf: request.shelf, user: request.user)
-            shelf.includesDescendants = request.showsDescendants
-            let basis = try await pages.basis(of: shelf)
-            if let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) {
-                return .notModified(tag, cache, headers)
-            }
+        try request.check()
+        let current = try await pages.current(request.page)
+        if let tag = request.entityTag(current.basis, mediaType: form.mediaType), call.knows(tag) {
+            return .notModified(tag, cache, headers)
         }
-        let diff = try await diffs.diff(request)
+        let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
         return Self.response(diff, form, cache: cache, tag: tag, headers)
@@ -96,7 +92,7 @@ struct DiffEndpoints: EndpointGroup {
         if request.to.sort == nil { request.user = call.caller?.user }
         request.includesProducts = form == .json
         request.includesDescendants = try call.target.includesDescendants()
-        let diff = try await diffs.diff(request)
+        let diff = try await pages.diff(request)
         call.work.add(rows: diff.new.count)
         if let once, first == nil {
             let body = form.bytes(of: diff)

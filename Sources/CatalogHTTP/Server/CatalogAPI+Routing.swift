@@ -33,8 +33,8 @@ extension CatalogAPI {
     /// Returns the response to a request of the server's own; nil if it fails.
     func unobservedResponse(to head: HTTPRequest) async -> Response? {
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer()))
-        var (bodyLimit, endpoint, quota) = (0, nil as Endpoint?, nil as RateLimiter.Quota?)
-        return try? await dispatch(request, nil, "", from: nil, { false }, &bodyLimit, &endpoint, &quota)
+        var exchange = Exchange(request: request, id: "", bodyLimit: 0)
+        return try? await dispatch(&exchange)
     }
 
     /// Returns the route of a request; nil for an unknown path.
@@ -58,23 +58,10 @@ extension CatalogAPI {
         return route
     }
 
-    /// - Parameters:
-    ///   - known: the route, if it is known.
-    ///   - requestID: the id of the request, for the audit log.
-    ///   - bodyLimit: set to the endpoint's limit.
-    ///   - found: set to the endpoint, once it is found.
-    ///   - quota: set to the client's quota, once the request is charged.
-    func dispatch(
-        _ request: Request,
-        _ known: EndpointTable.Route?,
-        _ requestID: String,
-        from peer: SocketAddress?,
-        _ isAbandoned: @escaping @Sendable () -> Bool,
-        _ bodyLimit: inout Int,
-        _ found: inout Endpoint?,
-        _ quota: inout RateLimiter.Quota?
-    ) async throws -> Response {
-        guard let route = try known ?? route(of: request.uri) else {
+    /// Returns the response of the endpoint of a request: routes, authenticates and charges it.
+    func dispatch(_ exchange: inout Exchange) async throws -> Response {
+        let request = exchange.request
+        guard let route = try exchange.route ?? route(of: request.uri) else {
             // Allow the preflight, so that the browser sees the 404 of the actual request.
             if request.method == .options, request.headers[.accessControlRequestMethod] != nil {
                 return preflight(request, nil)
@@ -88,23 +75,24 @@ extension CatalogAPI {
             }
             throw Problem(.notFound, "unknown path")
         }
+        exchange.route = route
         let (target, resource, parameters) = (route.target, route.resource, route.parameters)
         if request.method == .options { return preflight(request, resource.allow) }
-        bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
+        exchange.bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
         guard let endpoint = resource.endpoint(request.method == .head ? .get : request.method) else {
             var problem = Problem(.methodNotAllowed, "this path does not support \(request.method.rawValue)")
             problem.headers[.allow] = resource.allow
             throw problem
         }
-        found = endpoint
+        exchange.endpoint = endpoint
         var caller: Caller?
         do {
             caller = try await authenticator.caller(of: request, for: endpoint.access)
             try authenticator.authorize(caller, for: endpoint.access, in: parameters.storeIfNamed)
         } catch {
             // Guessing tokens is charged as well.
-            let client = caller.map { .user($0.user) } ?? options.trustedProxies.anonymous(request, from: peer)
-            try charge(1, to: client, endpoint, &quota)
+            let client = caller.map { .user($0.user) } ?? options.trustedProxies.anonymous(request, from: exchange.peer)
+            try charge(1, to: client, endpoint, &exchange.quota)
             throw error
         }
         var call = Call(
@@ -113,7 +101,7 @@ extension CatalogAPI {
             route: route,
             caller: caller,
             bodyLoader: bodies,
-            peer: peer,
+            peer: exchange.peer,
             trustedProxies: options.trustedProxies
         )
         let position = try Self.requiredPosition(of: request)
@@ -122,19 +110,19 @@ extension CatalogAPI {
             endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
             to: call.client,
             endpoint,
-            &quota
+            &exchange.quota
         )
         try route.checkQuery(endpoint)
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let handled = call
+        let (handled, id, isAbandoned) = (call, exchange.id, exchange.isAbandoned)
         let response = try await positioned(endpoint, after: position) {
             // A page changes nothing.
             if endpoint.isDirect { return try await handle(handled, length, isAbandoned) }
-            return try await ChangeOrigin.$current.withValue(handled.origin(requestID)) {
+            return try await ChangeOrigin.$current.withValue(handled.origin(id)) {
                 try await handle(handled, length, isAbandoned)
             }
         }
-        settle(response, call, &quota)
+        settle(response, call, &exchange.quota)
         return response
     }
 

@@ -62,10 +62,10 @@ package struct CatalogAPI: HTTPResponder {
             StoreEndpoints(stores: catalog),
             ShelfEndpoints(shelves: catalog, settings: catalog, cursors: cursors),
             ProductEndpoints(products: catalog, stores: catalog, pages: pages, cursors: cursors),
-            DiffEndpoints(diffs: catalog, pages: catalog, responses: catalog),
+            DiffEndpoints(pages: catalog, responses: catalog),
             OrderEndpoints(orders: catalog),
             SettingEndpoints(settings: catalog),
-            RememberedSortEndpoints(settings: catalog, shelves: catalog, diffs: catalog),
+            RememberedSortEndpoints(settings: catalog, shelves: catalog, pages: catalog),
             ListEndpoints(lists: catalog),
             ListShareEndpoints(lists: catalog, key: key),
             UserEndpoints(users: catalog, responses: catalog, authenticator: authenticator, key: key),
@@ -143,9 +143,14 @@ package struct CatalogAPI: HTTPResponder {
         observer.observe(.requestStarted)
         let requestID = RequestID.text(of: request)
         let trace = beginTrace(request, at: start)
-        var bodyLimit = options.bodyLimit
-        var endpoint: Endpoint?
-        var quota: RateLimiter.Quota?
+        var exchange = Exchange(
+            request: request,
+            id: requestID,
+            peer: peer,
+            isAbandoned: isAbandoned,
+            route: route,
+            bodyLimit: options.bodyLimit
+        )
         var response: Response
         var (isEndedByClient, isRateLimited) = (false, false)
         do {
@@ -161,23 +166,12 @@ package struct CatalogAPI: HTTPResponder {
             guard request.uri.host.map({ Self.isSameHost(request.head.authority, $0, request.uri.port) }) ?? true else {
                 throw Problem(.malformedRequest, "the request target and the Host header name different hosts")
             }
-            func answer() async throws -> Response {
-                try await dispatch(
-                    request,
-                    route,
-                    requestID,
-                    from: peer,
-                    isAbandoned,
-                    &bodyLimit,
-                    &endpoint,
-                    &quota
-                )
-            }
+            func answer() async throws -> Response { try await dispatch(&exchange) }
             response = if let trace { try await trace.run(answer) } else { try await answer() }
         } catch {
             var problem = problem(error, requestID)
             isEndedByClient = problem.kind == .unavailable && isAbandoned()
-            if hasLargeUnreadBody(request, bodyLimit) { problem.closesConnection = true }
+            if hasLargeUnreadBody(request, exchange.bodyLimit) { problem.closesConnection = true }
             isRateLimited = problem.kind == .rateLimited
             let page = problem.kind == .notFound ? web.missingPage(for: request) : nil
             response = page ?? problem.response(requestID: requestID)
@@ -185,22 +179,22 @@ package struct CatalogAPI: HTTPResponder {
         if request.method == .head {
             response.body = ResponseBody(contentLength: response.body.contentLength) { try await $0.finish(nil) }
         }
-        quota?.add(to: &response.headers)
+        exchange.quota?.add(to: &response.headers)
         response.headers[RequestID.header] = requestID
         addTrace(trace, to: &response)
         addCORS(to: &response, request)
         // As in nginx, 499 says that the client has closed the connection.
         let status = isEndedByClient ? 499 : response.status.code
         let end = ContinuousClock.now
-        self.end(trace, request, endpoint, status: status, requestID, at: end)
+        self.end(trace, request, exchange.endpoint, status: status, requestID, at: end)
         let steps = slowSteps(trace, end - start)
         let namesClient = options.observesClients || steps != nil
         observer.observe(
             .requestCompleted(
                 CompletedRequest(
                     method: request.method.rawValue,
-                    path: endpoint?.isPersonal ?? true ? nil : request.uri.path,
-                    endpoint: endpoint?.path,
+                    path: exchange.endpoint?.isPersonal ?? true ? nil : request.uri.path,
+                    endpoint: exchange.endpoint?.path,
                     status: status,
                     duration: end - start,
                     requestID: requestID,

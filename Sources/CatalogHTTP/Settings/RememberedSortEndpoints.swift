@@ -6,7 +6,7 @@ internal import Hummingbird
 struct RememberedSortEndpoints: EndpointGroup {
     let settings: any SettingsStore
     let shelves: any ShelfStore
-    let diffs: any DiffStore
+    let pages: any PageStore
 
     var endpoints: [Endpoint] {
         let sort = "/v1/me/stores/{store}/shelves/{shelf}/sort"
@@ -60,7 +60,7 @@ struct RememberedSortEndpoints: EndpointGroup {
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.
-            transition = try? await diffs.diff(request).json()
+            transition = try? await pages.diff(request).json()
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
     }

@@ -85,58 +85,39 @@ struct PageEndpoints: EndpointGroup {
 
     private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
 
-    /// Responds from the client's cache, the server's cache or the database, in this order. A page's basis is always
-    /// verified before a cached page is returned.
+    /// Responds from the client's cache, the server's cache or the shelf in memory, in this order, at versions that are current.
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
         let target = try call.route.remembering { PageTarget(try self.request(call, shelf), path: call.path) }
         var request = target.request
         if request.sort == nil { request.user = call.caller?.user }
+        let day = Timestamp.now().day
+        let current = try await store.current(request)
+        let page = try target.page(request, current.basis, day: day)
         let isShared = request.sort != nil
         let control = isShared ? "public, no-cache" : "private, no-cache"
-        let vary: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
-        let day = Timestamp.now().day
-        var likely: (basis: PageBasis, page: TaggedPage)?
-        var cached: PageCache.Page?
-        if let basis = store.likelyBasis(of: request) {
-            let page = try target.page(request, basis, day: day)
-            cached = cache.page(page.key, tag: page.tag)
-            likely = (basis, page)
+        var headers: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
+        if let known = call.knownTag(of: page.tag) {
+            observer.observe(.pageReturned(.notModified))
+            return .notModified(known, control, headers)
         }
-        // Without a likely basis, or with a cached page, verify the basis first; otherwise read it with the page.
-        if likely == nil || cached != nil || call.header(.ifNoneMatch) != nil {
-            let basis = try await store.basis(of: request, likely: likely?.basis)
-            var current = try likely ?? (basis, target.page(request, basis, day: day))
-            if current.basis != basis {
-                current = (basis, try target.page(request, basis, day: day))
-                cached = nil
-            }
-            let page = current.page
-            if let known = call.knownTag(of: page.tag) {
-                observer.observe(.pageReturned(.notModified))
-                return .notModified(known, control, vary)
-            }
-            if let cached = cached ?? cache.page(page.key, tag: page.tag) {
-                observer.observe(.pageReturned(.cached))
-                return cache.response(cached, page.key, for: call)
-            }
-            likely = current
+        if let cached = cache.page(page.key, tag: page.tag) {
+            observer.observe(.pageReturned(.cached))
+            return cache.response(cached, page.key, for: call)
         }
-        let planned = likely.map { PlannedPage($0.basis, $0.page.plan) }
-        let page = try await store.page(request, likely: planned) { [fragments] planned in
-            RenderedProducts(planned.basis.head.store, day: day, fragments)
-        }
+        let content = try await current.page(
+            page.plan,
+            into: RenderedProducts(current.basis.head.store, day: day, fragments)
+        )
         observer.observe(.pageReturned(.rendered))
-        let token = page.next.map { cursors.encode($0) }
-        var headers = vary
+        let token = content.next.map { cursors.encode($0) }
         for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
-        let tagged = target.tagged(page.planned, day: day)
-        headers[.eTag] = tagged.tag
-        let body = StepRecorder.measure(.rendering, "page") { page.json(day: day, nextCursor: token) }
-        return cache.insert(headers, body, tagged.key, tag: tagged.tag).response(acceptsGzip: false)
+        headers[.eTag] = page.tag
+        let body = StepRecorder.measure(.rendering, "page") { content.json(day: day, nextCursor: token) }
+        return cache.insert(headers, body, page.key, tag: page.tag).response(acceptsGzip: false)
     }
 
     /// Returns the request of a target, without a user.
@@ -173,9 +154,9 @@ struct PageEndpoints: EndpointGroup {
         // A union may need shelves that are not in memory.
         request.includesDescendants = false
         let day = Timestamp.now().day
-        _ = try? await store.page(request, likely: nil) { [fragments] planned in
-            RenderedProducts(planned.basis.head.store, day: day, fragments)
-        }
+        guard let current = try? await store.current(request), let plan = try? PlannedPage(request, current.basis).plan
+        else { return }
+        _ = try? await current.page(plan, into: RenderedProducts(current.basis.head.store, day: day, fragments))
     }
 
     private func order(_ call: Call) async throws -> Response {

@@ -27,7 +27,8 @@ final class PageTarget: Sendable {
     /// - Throws: as `PageRequest.plan`.
     func page(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPage {
         if let known = last.withLock({ $0[basis.views] }), known.isCurrent(basis, day: day) { return known }
-        let page = tagged(try PlannedPage(request, basis), day: day)
+        let planned = try PlannedPage(request, basis)
+        let page = TaggedPage(planned, day: day, key: PageCache.Key(variant, planned.plan))
         // A remembered filter may be long.
         if let view = basis.views.view, !view.filter.isEmpty { return page }
         last.withLock { last in
@@ -35,10 +36,6 @@ final class PageTarget: Sendable {
             last[basis.views] = page
         }
         return page
-    }
-
-    func tagged(_ planned: PlannedPage, day: Int) -> TaggedPage {
-        TaggedPage(planned, day: day, key: PageCache.Key(variant, planned.plan))
     }
 }
 

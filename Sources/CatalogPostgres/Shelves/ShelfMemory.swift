@@ -118,19 +118,17 @@ final class ShelfMemory: Sendable {
     /// Begins to read shelves in a transaction.
     func beginLoad(_ source: ReadSource) -> Load { Load(start: .now, isOfReplica: source.replica != nil) }
 
+    /// Returns a shelf in memory at the version of a head; nil if it is not there.
+    func known(_ head: ShelfHead) -> ShelfSnapshot? {
+        kept(head.location).flatMap { $0.shelf.version == head.state.version ? hit($0) : nil }
+    }
+
     /// Returns a shelf at the version of a head.
     ///
-    /// - Parameter isGuess: whether the head is from an earlier read, perhaps of another server.
     /// - Returns: nil if the shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
-    func shelf(_ head: ShelfHead, isGuess: Bool, _ source: ReadSource) async throws -> ShelfSnapshot? {
-        try await shelf(
-            head.location,
-            at: head.state.version,
-            products: head.state.productCount,
-            isGuess: isGuess,
-            source
-        )
+    func shelf(_ head: ShelfHead, _ source: ReadSource) async throws -> ShelfSnapshot? {
+        try await shelf(head.location, at: head.state.version, products: head.state.productCount, source)
     }
 
     /// The same by location, version and number of products.
@@ -138,12 +136,10 @@ final class ShelfMemory: Sendable {
         _ location: ShelfLocation,
         at version: Int64,
         products: Int,
-        isGuess: Bool = false,
         _ source: ReadSource
     ) async throws -> ShelfSnapshot? {
         if let known = kept(location) {
             if known.shelf.version == version { return hit(known) }
-            if known.shelf.version > version, isGuess { return nil }
             if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
         }
         let load = beginLoad(source)

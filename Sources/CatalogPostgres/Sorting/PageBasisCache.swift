@@ -42,6 +42,11 @@ final class PageBasisCache: Sendable {
         return PageBasis(head: shelf.head, views: known.views, revision: known.revision)
     }
 
+    /// Returns where the shelf of a request was last time; nil if that is not known.
+    func location(of request: PageRequest) -> ShelfLocation? {
+        request.address.flatMap { shelves[$0]?.head.location }
+    }
+
     func insert(_ basis: PageBasis, of request: PageRequest) {
         insert(basis.head, of: request)
         guard let address = request.address, let user = request.user, request.after == nil else { return }

@@ -1,11 +1,11 @@
+internal import Shelves
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
-/// Pages in PostgreSQL.
+/// Shelves of PostgreSQL, which are in memory at the versions that it has.
 struct PostgresPageStore: PageStore {
     let database: Database
-    let memory = PageBasisCache()
+    let bases = PageBasisCache()
     let shelves: ShelfMemory
     let unions: ShelfUnions
 
@@ -21,10 +21,6 @@ struct PostgresPageStore: PageStore {
         var use = shelves.use
         use.unions = unions.use
         return use
-    }
-
-    func likelyBasis(of request: PageRequest) -> PageBasis? {
-        memory.basis(of: request).flatMap { request.showsDescendants(of: $0.head) ? nil : $0 }
     }
 
     /// Prepares the connections for pages.
@@ -45,65 +41,93 @@ struct PostgresPageStore: PageStore {
         )
     }
 
-    func basis(of request: PageRequest, likely: PageBasis?) async throws(CatalogError) -> PageBasis {
+    /// The number of attempts to read a shelf and its basis at one version, before both are read in one transaction.
+    private static let attempts = 3
+
+    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
         try await database.mappingErrors {
             try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
-                if request.asksForSeveral { return try await unionBasis(request, source) }
-                if let likely, try await versions(request, likely.head.location, source).confirm(likely) {
-                    return likely
+                for _ in 0..<Self.attempts {
+                    if let found = try await read(request, source) { return found }
                 }
-                let basis = try await readBasis(request, source).basis
-                return request.showsDescendants(of: basis.head) ? try await unionBasis(request, source) : basis
+                return try await readInTransaction(request, source)
             }
         }
     }
 
-    func page<Items: PageItems>(
-        _ request: PageRequest,
-        likely: PlannedPage?,
-        into items: @escaping @Sendable (PlannedPage) -> Items
-    ) async throws(CatalogError) -> PageOf<Items> {
-        try await database.mappingErrors {
-            try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
-                let isUnion = request.asksForSeveral || likely?.plan.union != nil
-                if !isUnion, let page = try await readPage(request, likely, items, source) { return page }
-                return try await unionPage(request, items, source)
+    /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
+    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
+        if request.asksForSeveral { return try await readUnion(request, source) }
+        guard var found = try await readShelf(request, source) else { return nil }
+        guard let query = Self.cursorKeyQuery(request, found) else { return found }
+        let version = ShelfLookup.versionQuery(found.basis.head.location)
+        let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
+            state,
+            index,
+            rows in
+            if index == 0 {
+                state.0 = try rows.first { try $0.bytea(0) }
+            } else {
+                state.1 = try rows.first { try ShelfLookup.version($0) }
             }
+        }
+        found.cursorKey = key
+        return current == ShelfVersion(found.basis.head) ? found : nil
+    }
+
+    private func readShelf(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
+        let likely = bases.basis(of: request)
+        if let likely, !request.showsDescendants(of: likely.head), let shelf = shelves.known(likely.head),
+            try await isCurrent(likely, request, source)
+        {
+            return memoryShelf(likely, shelf)
+        }
+        let (basis, followed) = try await readBasis(request, following: bases.location(of: request), source)
+        if request.showsDescendants(of: basis.head) { return try await readUnion(request, source) }
+        if let followed, followed.version == basis.head.state.version { return memoryShelf(basis, followed) }
+        return try await shelves.shelf(basis.head, source).map { memoryShelf(basis, $0) }
+    }
+
+    private func memoryShelf(_ basis: PageBasis, _ shelf: ShelfSnapshot) -> MemoryShelf {
+        MemoryShelf(basis: basis, shelf: shelf, key: .shelf(basis.head.location), memory: shelves)
+    }
+
+    /// Reads a shelf in one transaction, for which a shelf that changes all the time has one version. Only on Citus, transactions see what others
+    /// commit meanwhile.
+    private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf {
+        let load = shelves.beginLoad(source)
+        return try await source.snapshot(within: .shelf) { connection in
+            for _ in 0..<8 {
+                let basis = try basis(of: request, connection)
+                if request.showsDescendants(of: basis.head) {
+                    if let union = try readUnion(request, basis, load, connection) { return union }
+                } else if let shelf = try shelves.load(basis.head, load, connection) {
+                    bases.insert(basis.head, of: request)
+                    var found = memoryShelf(basis, shelf)
+                    if let query = Self.cursorKeyQuery(request, found) {
+                        found.cursorKey = try connection.query(query.statement, query.parameters) {
+                            try $0.first { try $0.bytea(0) }
+                        }
+                    }
+                    return found
+                }
+            }
+            throw CatalogError.unavailable
         }
     }
 
-    /// Plans the page, and reads it at the version that the plan is for. If data changes in between, the page is planned and read again, so that
-    /// no version and no entity tag names two states.
-    ///
-    /// - Returns: nil if the page shows the products of other shelves, too.
-    private func readPage<Items: PageItems>(
-        _ request: PageRequest,
-        _ likely: PlannedPage?,
-        _ items: @escaping @Sendable (PlannedPage) -> Items,
-        _ source: ReadSource
-    ) async throws -> PageOf<Items>? {
-        var planned: PlannedPage
-        var shelf: ShelfSnapshot?
-        if let likely {
-            planned = likely
-        } else {
-            let basis = try await readBasis(request, source).basis
-            if request.showsDescendants(of: basis.head) { return nil }
-            planned = try PlannedPage(request, basis)
-        }
-        for attempt in 0..<4 {
-            let isGuess = attempt == 0 && likely != nil
-            if var page = try await read(request, planned, shelf, isGuess: isGuess, items, source) {
-                if planned.plan.facets.isEmpty { return page }
-                page.facets = try await facets(planned, isGuess: isGuess, source)
-                if page.facets != nil { return page }
-            }
-            let found = try await readBasis(request, following: planned.basis.head.location, source)
-            if request.showsDescendants(of: found.basis.head) { return nil }
-            (planned, shelf) = (try PlannedPage(request, found.basis), found.shelf)
-        }
-        // A constantly changing shelf is read in one transaction, which never needs a retry.
-        return try await readInTransaction(request, items, source)
+    /// Returns the query for the place of a cursor in the manual order whose product has left the shelf, and whose key was replaced since its
+    /// page; nil for other cursors.
+    private static func cursorKeyQuery(_ request: PageRequest, _ found: MemoryShelf) -> PostgresQuery? {
+        let head = found.basis.head
+        guard let cursor = request.after, cursor.keyGeneration != head.state.keyGeneration,
+            let sort = try? Sort.parse(cursor.sort), sort.readsPositions,
+            found.shelf.table.row(of: SKU(stored: cursor.id)) == nil
+        else { return nil }
+        let place: [PostgresValue] = [
+            .int4(head.location.storeID), .int4(head.location.shelfID), .text(cursor.id),
+        ]
+        return PostgresQuery(ShelfReadStatements.position, place)
     }
 
     /// Reads the basis of a page, and what changed on its shelf.
@@ -149,12 +173,41 @@ struct PostgresPageStore: PageStore {
             return found.head.map { (PageBasis(head: $0, views: found.views, revision: revision), found.latest) }
         }
         if let (basis, latest) = found {
-            memory.insert(basis, of: request)
+            bases.insert(basis, of: request)
             guard let following, let latest, basis.head.location == following.location else { return (basis, nil) }
             return (basis, await shelves.apply(latest, following))
         }
         _ = try await lookup.readStore(request.store, source)
         throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable
+    }
+
+    /// Returns whether a basis is current. Its versions cover everything that it contains, and their queries are shared by many reads.
+    private func isCurrent(_ basis: PageBasis, _ request: PageRequest, _ source: ReadSource) async throws -> Bool {
+        struct Versions: Sendable {
+            /// nil if the shelf does not exist.
+            var shelf: ShelfVersion?
+            /// The revision of the caller's settings; 0 if they do not matter.
+            var revision: Int64 = 0
+        }
+        let isDistributed = try await database.isDistributed()
+        var queries = [ShelfLookup.sharedVersionQuery(basis.head.location, isDistributed: isDistributed)]
+        if let user = Self.rememberingUser(request) {
+            queries.append(PostgresSettingsStore.revisionQuery(user, isDistributed: isDistributed))
+        }
+        let versions = try await source.read(
+            sharing: queries,
+            into: Versions(),
+            { versions, index, row in
+                if index == 0 {
+                    versions.shelf = try ShelfLookup.version(row)
+                } else {
+                    versions.revision = try row.int8(1)
+                }
+            },
+            then: [],
+            into: ()
+        ) { _, _, _ in }.shared
+        return versions.shelf == ShelfVersion(basis.head) && versions.revision == basis.revision
     }
 
     /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
@@ -163,5 +216,28 @@ struct PostgresPageStore: PageStore {
     /// Returns the query for the caller's views; none without a caller.
     static func viewsQuery(_ request: PageRequest) -> [PostgresQuery] {
         rememberingUser(request).map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
+    }
+
+    // MARK: - On a given connection
+
+    /// Returns the ids of a shelf's products in the order of a sort, in a transaction that has locked the shelf, but not changed it yet.
+    func ids(
+        _ address: ShelfAddress,
+        by sort: Sort,
+        _ connection: isolated PostgresConnection
+    ) throws -> [String] {
+        let request = PageRequest(store: address.store, shelf: address.shelf, sort: sort)
+        let head = try basis(of: request, connection).head
+        return try shelves.locked(head, connection).ids(try request.plan(for: head))
+    }
+
+    /// Reads the basis of a page on a given connection.
+    func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
+        let head = try ShelfLookup(database: database).head(of: request, connection)
+        var views = RememberedViews.none
+        for query in Self.viewsQuery(request) {
+            views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
+        }
+        return PageBasis(head: head, views: views)
     }
 }

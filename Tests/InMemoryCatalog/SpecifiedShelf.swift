@@ -1,0 +1,68 @@
+internal import Catalog
+
+/// The products of a shelf, or of several, as the specification orders them.
+struct SpecifiedShelf: CurrentShelf {
+    let basis: PageBasis
+    let listings: [Listing]
+    let collate: Collator
+
+    /// The listings that a plan shows, in order.
+    private func shown(_ plan: PagePlan) -> [Listing] {
+        listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+            .sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
+    }
+
+    func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
+        let sorted = shown(plan)
+        let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
+        let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
+        let listed = Array(rest.prefix(plan.limit + 1))
+        var page = PageOf(PlannedPage(basis, plan), listings: listed, into: items, matches: sorted.count)
+        if !plan.facets.isEmpty { page.facets = facets(plan) }
+        return page
+    }
+
+    func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
+        let ids = shown(plan).map(\.product.sku.text)
+        return OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
+    }
+
+    func products(_ ids: [String]) throws(CatalogError) -> [Product] {
+        let wanted = Set(ids)
+        return listings.map(\.product).filter { wanted.contains($0.sku.text) }
+    }
+
+    /// Counts each facet, ignoring the facet's own filter.
+    private func facets(_ plan: PagePlan) -> Facets {
+        let products = listings.map(\.product)
+        func left(without keys: Set<FilterKey>) -> [Product] {
+            let filter = plan.view.filter.without(keys)
+            return products.filter { filter.accepts($0, in: plan.currency) }
+        }
+        func counts(_ values: [String]) -> [Facets.Count] {
+            Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
+                if a.count != b.count { return a.count > b.count }
+                let order = collate(a.value, b.value)
+                return order == 0 ? a.value.utf8.lexicographicallyPrecedes(b.value.utf8) : order < 0
+            }
+        }
+        var facets = Facets(counted: plan.facets)
+        facets.total = left(without: []).count
+        for facet in plan.facets {
+            let products = left(without: facet.keys)
+            switch facet {
+            case .brand: facets.brands = counts(products.map { $0.brand ?? "" })
+            case .tag: facets.tags = counts(products.flatMap { $0.tags.isEmpty ? [""] : Array(Set($0.tags)) })
+            case .inStock:
+                facets.inStock = products.count(where: \.inStock)
+                facets.soldOut = products.count - facets.inStock
+            case .price:
+                let prices = products.compactMap(\.priceMinor)
+                facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
+                    .sorted { $0.minor < $1.minor }
+                facets.unpriced = products.count - prices.count
+            }
+        }
+        return facets
+    }
+}
