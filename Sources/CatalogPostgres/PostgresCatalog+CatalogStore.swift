@@ -29,10 +29,14 @@ extension PostgresCatalog: CatalogStore {
         try await shelfStore.remove(store: store)
     }
 
-    package func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError)
+    package func update(
+        shelf: CatalogKey,
+        in store: CatalogKey,
+        _ change: @escaping @Sendable (Shelf?) throws(CatalogError) -> Shelf
+    ) async throws(CatalogError)
         -> Bool
     {
-        try await shelfStore.put(shelf, in: store, replacing: expected)
+        try await shelfStore.update(shelf: shelf, in: store, change)
     }
 
     package func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
@@ -64,13 +68,12 @@ extension PostgresCatalog: CatalogStore {
         try await productStore.products(store, after: after, limit: limit)
     }
 
-    package func put(
-        _ product: Product,
+    package func update(
+        _ sku: SKU,
         in store: CatalogKey,
-        pricedIn currency: Currency?,
-        replacing expected: Timestamp?
+        _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool {
-        try await productStore.put(product, in: store, pricedIn: currency, replacing: expected)
+        try await productStore.update(sku, in: store, change)
     }
 
     package func remove(product: SKU, from store: CatalogKey) async throws(CatalogError) {

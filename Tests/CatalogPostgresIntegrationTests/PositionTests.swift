@@ -29,7 +29,7 @@ import Testing
             let user = UserID("ann")!
             let writes: [() async throws -> Void] = [
                 { _ = try await catalog.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!)) },
-                { _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store, replacing: nil) },
+                { _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store) },
                 {
                     let write = SettingsEdit.Write(SettingKey(stored: "colour"), .string("red"))
                     _ = try await catalog.edit(SettingsEdit([write]), of: user)
@@ -59,7 +59,7 @@ import Testing
         #expect(catalog.hasReplicas)
         let replicas = try #require(catalog.database.replicas)
         _ = try await catalog.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store, replacing: nil)
+        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
         let deadline = ContinuousClock.now + .seconds(60)
         while replicas.status[0].problem != ReplicaProblem.promoted.rawValue, .now < deadline {
             try await Task.sleep(for: .milliseconds(10))

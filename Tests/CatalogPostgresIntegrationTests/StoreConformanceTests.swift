@@ -118,20 +118,17 @@ import TestSupport
         }
     }
 
-    @Test("A shelf with an unknown parent, or of an outdated version, is rejected", arguments: Implementation.allCases)
+    @Test("A shelf with an unknown parent is rejected", arguments: Implementation.allCases)
     func invalidShelfIsRejected(_ implementation: Implementation) async throws {
         try await implementation.withShop { (catalog: any CatalogStore) async throws in
             _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
-            let version = try await catalog.shelf(Self.shop, Self.cheese).state.version
             await #expect(throws: CatalogError.self) {
                 try await catalog.put(
                     Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!),
                     in: Self.shop
                 )
             }
-            await #expect(throws: CatalogError.self) {
-                try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop, replacing: version - 1)
-            }
+            #expect(try await catalog.shelf(Self.shop, Self.cheese).state.shelf.parent == nil)
         }
     }
 
@@ -265,14 +262,12 @@ import TestSupport
     func changedProduct(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: any CatalogStore) async throws in
             let before = try await catalog.product(Self.shop, SKU("p1")!).product
-            var changed = before
-            changed.brand = "Brand"
-            let isNew = try await catalog.put(
-                changed,
-                in: Self.shop,
-                pricedIn: Currency("EUR"),
-                replacing: before.modifiedAt
-            )
+            let isNew = try await catalog.update(SKU("p1")!, in: Self.shop) { stored, store in
+                #expect(store.currency == Currency("EUR"))
+                var changed = stored!
+                changed.brand = "Brand"
+                return changed
+            }
             #expect(!isNew)
             let after = try await catalog.product(Self.shop, SKU("p1")!).product
             #expect(after.createdAt == before.createdAt)
@@ -280,16 +275,48 @@ import TestSupport
         }
     }
 
-    @Test("An outdated product, or one in another currency, is rejected", arguments: Implementation.allCases)
-    func outdatedProductIsRejected(_ implementation: Implementation) async throws {
+    @Test("A rejected change of a product changes nothing", arguments: Implementation.allCases)
+    func rejectedChange(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            let product = try await catalog.product(Self.shop, SKU("p1")!).product
-            await #expect(throws: CatalogError.self) {
-                try await catalog.put(product, in: Self.shop, pricedIn: nil, replacing: Timestamp(microseconds: 1))
+            let before = try await catalog.product(Self.shop, SKU("p1")!).product
+            await #expect(throws: CatalogError.invalidCursor) {
+                try await catalog.update(SKU("p1")!, in: Self.shop) { _, _ throws(CatalogError) in throw .invalidCursor
+                }
             }
-            await #expect(throws: CatalogError.self) {
-                try await catalog.put(product, in: Self.shop, pricedIn: Currency("USD"), replacing: nil)
+            await #expect(throws: CatalogError.invalidCursor) {
+                try await catalog.update(SKU("new")!, in: Self.shop) { stored, _ throws(CatalogError) in
+                    #expect(stored == nil)
+                    throw .invalidCursor
+                }
             }
+            #expect(try await catalog.product(Self.shop, SKU("p1")!).product == before)
+            await #expect(throws: CatalogError.self) { try await catalog.product(Self.shop, SKU("new")!) }
+        }
+    }
+
+    @Test("Concurrent changes of a product and of a shelf are all applied", arguments: Implementation.allCases)
+    func concurrentChanges(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+            let sku = SKU("lone")!
+            _ = try await catalog.put(Product(sku: sku, name: "Lone", priceMinor: 0), in: Self.shop)
+            _ = try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        _ = try await catalog.update(sku, in: Self.shop) { stored, _ in
+                            var changed = stored!
+                            changed.priceMinor = changed.priceMinor! + 1
+                            return changed
+                        }
+                        _ = try await catalog.update(shelf: Self.cheese, in: Self.shop) { stored in
+                            Shelf(key: Self.cheese, title: stored!.title + "x")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await catalog.product(Self.shop, sku).product.priceMinor == 8)
+            #expect(try await catalog.shelf(Self.shop, Self.cheese).state.shelf.title == "Cxxxxxxxx")
         }
     }
 

@@ -43,16 +43,14 @@ extension InMemoryCatalog {
         }
     }
 
-    package func put(
-        _ shelf: Shelf,
+    package func update(
+        shelf key: CatalogKey,
         in store: CatalogKey,
-        replacing expected: Int64?
+        _ change: @escaping @Sendable (Shelf?) throws(CatalogError) -> Shelf
     ) async throws(CatalogError) -> Bool {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
-            if let expected, expected != content.shelves[shelf.key]?.version {
-                throw .conflict("the shelf was changed at the same time; try again")
-            }
+            let shelf = try change(content.shelves[key].flatMap { $0.isRemoved ? nil : $0.shelf })
             if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
                 throw .unprocessable(field: "parent", detail: "shelf “\(parent)” does not exist")
             }
@@ -71,20 +69,15 @@ extension InMemoryCatalog {
         }
     }
 
-    package func put(
-        _ product: Product,
+    package func update(
+        _ sku: SKU,
         in store: CatalogKey,
-        pricedIn currency: Currency?,
-        replacing expected: Timestamp?
+        _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
-            if let currency, currency != content.store.currency { throw .currencyChanged(content.store) }
-            var product = product
-            let old = content.products[product.sku]
-            if let expected, expected != old?.modifiedAt {
-                throw .conflict("the product was changed at the same time; try again")
-            }
+            let old = content.products[sku]
+            var product = try change(old, content.store)
             product.createdAt = old?.createdAt ?? now
             product.popularity = old?.popularity ?? .none
             product.modifiedAt = now

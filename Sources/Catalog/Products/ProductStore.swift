@@ -5,19 +5,16 @@ package protocol ProductStore: Sendable {
     func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
     /// Returns a page of all products, ordered by SKU.
     func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage
-    /// Creates or replaces a product. Its creation time and popularity stay; its modification time is now if anything
+    /// Creates or changes a product in one transaction. Its creation time and popularity stay; its modification time is now if anything
     /// changed.
     ///
-    /// - Parameters:
-    ///   - currency: the currency of its prices, which must still be the store's; nil if that is certain.
-    ///   - expected: the modification time that the product must still have; nil for any.
+    /// - Parameter change: returns the new values of the stored product, which is nil for a new one, in its store. It may run several times.
     /// - Returns: whether it was created.
-    /// - Throws: `conflict` if it has another modification time.
-    func put(
-        _ product: Product,
+    /// - Throws: `notFound` for the store; what `change` throws.
+    func update(
+        _ sku: SKU,
         in store: CatalogKey,
-        pricedIn currency: Currency?,
-        replacing expected: Timestamp?
+        _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     /// Places a product on a shelf: at the end of the manual order, or where it was before it was removed.
@@ -28,8 +25,9 @@ package protocol ProductStore: Sendable {
 }
 
 extension ProductStore {
+    /// Creates or replaces a product, as `update` does.
     package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await put(product, in: store, pricedIn: nil, replacing: nil)
+        try await update(product.sku, in: store) { _, _ in product }
     }
 
     /// Returns the listing that a cursor of a store's products belongs to.

@@ -18,12 +18,16 @@ package protocol ShelfStore: Sendable {
     /// - Returns: the number of its products.
     /// - Throws: `notFound`.
     func remove(store: CatalogKey) async throws(CatalogError) -> Int
-    /// Creates or replaces a shelf.
+    /// Creates or changes a shelf in one transaction.
     ///
-    /// - Parameter expected: the version that the shelf must still have; nil for any.
+    /// - Parameter change: returns the new settings of the stored shelf, which is nil for a new one. It may run several times.
     /// - Returns: whether it was created.
-    /// - Throws: `conflict` if it has another version.
-    func put(_ shelf: Shelf, in store: CatalogKey, replacing expected: Int64?) async throws(CatalogError) -> Bool
+    /// - Throws: `notFound` for the store; `unprocessable` for a parent that is not allowed; what `change` throws.
+    func update(
+        shelf: CatalogKey,
+        in store: CatalogKey,
+        _ change: @escaping @Sendable (Shelf?) throws(CatalogError) -> Shelf
+    ) async throws(CatalogError) -> Bool
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError)
     /// Moves shelves in their store's manual order.
     ///
@@ -37,8 +41,9 @@ package protocol ShelfStore: Sendable {
 }
 
 extension ShelfStore {
+    /// Creates or replaces a shelf, as `update` does.
     package func put(_ shelf: Shelf, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await put(shelf, in: store, replacing: nil)
+        try await update(shelf: shelf.key, in: store) { _ in shelf }
     }
 
     /// Returns a store; nil if it does not exist.

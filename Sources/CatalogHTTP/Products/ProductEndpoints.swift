@@ -6,7 +6,6 @@ internal import Hummingbird
 /// Products, and the shelves on which they are placed.
 struct ProductEndpoints: EndpointGroup {
     let products: any ProductStore
-    let stores: any ShelfStore
     let pages: PageEndpoints
     let cursors: CursorCodec
 
@@ -87,35 +86,29 @@ struct ProductEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let store = try await stores.store(call.parameters.store)
         let body = try await call.json()
-        return try await put(
-            try Product(sku: call.parameters.sku, currency: store.currency, body: body),
-            store,
-            call
-        )
+        let sku = try call.parameters.sku
+        return try await update(call) { _, store throws(CatalogError) in
+            try Product(sku: sku, currency: store.currency, body: body)
+        }
     }
 
     private func patch(_ call: Call) async throws -> Response {
         let patch = try await call.json(types: Call.patchTypes)
         let sku = try call.parameters.sku
-        return try await MergePatch.retryingConflicts {
-            let placed = try await products.product(call.parameters.store, sku)
-            let presentation = ProductPresentation(store: placed.store)
-            let merged = try MergePatch.apply(patch) { presentation.write(placed.product, to: &$0) }
-            let product = try Product(sku: sku, currency: placed.store.currency, body: merged)
-            return try await put(product, placed.store, call, replacing: placed.product.modifiedAt)
+        return try await update(call) { stored, store throws(CatalogError) in
+            guard let stored else { throw .notFound("product “\(sku)”") }
+            return try stored.merging(patch, in: store)
         }
     }
 
-    private func put(
-        _ product: Product,
-        _ store: Store,
+    private func update(
         _ call: Call,
-        replacing expected: Timestamp? = nil
+        _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws -> Response {
-        let isNew = try await products.put(product, in: store.key, pricedIn: store.currency, replacing: expected)
-        return call.written(isNew, try await products.product(store.key, product.sku).json)
+        let (store, sku) = (try call.parameters.store, try call.parameters.sku)
+        let isNew = try await products.update(sku, in: store, change)
+        return call.written(isNew, try await products.product(store, sku).json)
     }
 
     private func delete(_ call: Call) async throws -> Response {

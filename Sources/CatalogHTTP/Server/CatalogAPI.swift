@@ -61,7 +61,7 @@ package struct CatalogAPI: HTTPResponder {
             pages,
             StoreEndpoints(stores: catalog),
             ShelfEndpoints(shelves: catalog, settings: catalog, cursors: cursors),
-            ProductEndpoints(products: catalog, stores: catalog, pages: pages, cursors: cursors),
+            ProductEndpoints(products: catalog, pages: pages, cursors: cursors),
             DiffEndpoints(pages: catalog, responses: catalog),
             OrderEndpoints(orders: catalog),
             SettingEndpoints(settings: catalog),

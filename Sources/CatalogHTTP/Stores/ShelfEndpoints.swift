@@ -79,23 +79,26 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        return try await put(try Shelf(key: call.parameters.shelf, body: try await call.json()), call)
+        let shelf = try Shelf(key: call.parameters.shelf, body: try await call.json())
+        return try await update(call) { _ in shelf }
     }
 
     private func patch(_ call: Call) async throws -> Response {
         let patch = try await call.json(types: Call.patchTypes)
-        let (store, key) = (try call.parameters.store, try call.parameters.shelf)
-        return try await MergePatch.retryingConflicts {
-            let state = try await shelves.shelf(store, key).state
-            let merged = try MergePatch.apply(patch) { state.write(to: &$0) }
-            return try await put(try Shelf(key: key, body: merged), call, replacing: state.version)
+        let key = try call.parameters.shelf
+        return try await update(call) { stored throws(CatalogError) in
+            guard let stored else { throw .notFound("shelf “\(key)”") }
+            return try stored.merging(patch)
         }
     }
 
-    private func put(_ shelf: Shelf, _ call: Call, replacing expected: Int64? = nil) async throws -> Response {
-        let store = try call.parameters.store
-        let isNew = try await shelves.put(shelf, in: store, replacing: expected)
-        return call.written(isNew, try await representation(store, shelf.key, call))
+    private func update(
+        _ call: Call,
+        _ change: @escaping @Sendable (Shelf?) throws(CatalogError) -> Shelf
+    ) async throws -> Response {
+        let (store, key) = (try call.parameters.store, try call.parameters.shelf)
+        let isNew = try await shelves.update(shelf: key, in: store, change)
+        return call.written(isNew, try await representation(store, key, call))
     }
 
     private func delete(_ call: Call) async throws -> Response {

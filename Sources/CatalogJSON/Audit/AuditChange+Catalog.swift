@@ -22,7 +22,7 @@ extension AuditChange {
     ///
     /// - Parameter old: nil for a new shelf.
     package static func shelf(_ old: Shelf?, _ new: Shelf) -> AuditChange? {
-        let changed = JSONValue.differences(old.map(fields), fields(of: new))
+        let changed = JSONValue.differences(old?.settings, new.settings)
         return changed.isEmpty ? nil : AuditChange(old == nil ? .shelfCreate : .shelfChange, new.key.text, changed)
     }
 
@@ -32,13 +32,13 @@ extension AuditChange {
     ///
     /// - Parameter old: nil for a new product.
     package static func product(_ old: Product?, _ new: Product, of store: Store) throws(CatalogError) -> AuditChange? {
-        let before = try old.map { product throws(CatalogError) in try fields(of: product, store) }
-        let changed = JSONValue.differences(before, try fields(of: new, store))
+        let before = try old.map { product throws(CatalogError) in try product.fields(in: store) }
+        let changed = JSONValue.differences(before, try new.fields(in: store))
         return changed.isEmpty ? nil : AuditChange(old == nil ? .productCreate : .productChange, new.sku.text, changed)
     }
 
     package static func deleted(_ product: Product, of store: Store) throws(CatalogError) -> AuditChange {
-        AuditChange(.productDelete, product.sku.text, JSONValue.differences(try fields(of: product, store), nil))
+        AuditChange(.productDelete, product.sku.text, JSONValue.differences(try product.fields(in: store), nil))
     }
 
     package static func placed(_ sku: SKU, on shelf: CatalogKey) -> AuditChange {
@@ -72,36 +72,7 @@ extension AuditChange {
         ]
     }
 
-    private static func fields(of shelf: Shelf) -> [JSONValue.Member] {
-        [
-            .init("title", .string(shelf.title)), .init("parent", .text(shelf.parent?.text)),
-            .init("default_sort", .text(shelf.defaultSort?.description)),
-            .init("dimension", .text(shelf.dimension?.rawValue)), .init("sold_out", .text(shelf.soldOut?.rawValue)),
-            .init("position_source", .text(shelf.positionSource?.description)),
-            .init("includes_descendants", shelf.includesDescendants ? .bool(true) : .null),
-        ]
-    }
-
     private static func fields(of store: Store) throws(CatalogError) -> [JSONValue.Member] {
-        try members(JSONWriter.document { store.write(to: &$0) }).filter { $0.name != "key" }
-    }
-
-    /// The fields that requests set, not those that the server computes.
-    private static func fields(of product: Product, _ store: Store) throws(CatalogError) -> [JSONValue.Member] {
-        let presentation = ProductPresentation(store: store, day: 0)
-        return try members(
-            JSONWriter.object { json in
-                for field in ProductField.allCases where field.isAudited {
-                    field.write(product, presentation, shelves: nil, to: &json)
-                }
-            }
-        )
-    }
-
-    private static func members(_ bytes: [UInt8]) throws(CatalogError) -> [JSONValue.Member] {
-        guard case .object(let members)? = try? JSONReader.parse(bytes) else {
-            throw .fault("the fields of an audit entry are not a JSON object")
-        }
-        return members
+        try JSONWriter.document { store.write(to: &$0) }.members.filter { $0.name != "key" }
     }
 }

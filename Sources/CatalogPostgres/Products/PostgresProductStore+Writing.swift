@@ -4,25 +4,23 @@ internal import LibPQ
 internal import Ordering
 
 extension PostgresProductStore {
-    func put(
-        _ product: Product,
+    func update(
+        _ sku: SKU,
         in store: CatalogKey,
-        pricedIn currency: Currency?,
-        replacing expected: Timestamp?
+        _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Lock the store only against changes of its currency and its language.
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
-            if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
-            let key: [PostgresValue] = [.int4(found.id), .text(product.sku.text)]
-            let shelves = try ShelfLocks.lockShelves(of: .textArray([product.sku.text]), found.id, connection)
-            let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([product.sku.text])]) {
+            let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
+            let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
+            // Another statement than the one that reads, which would not see a change that it waited for.
+            try connection.execute(ProductStatements.lockForUpdate, key)
+            let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([sku.text])]) {
                 try $0.first { try ProductRow.read($0) }
             }
             try shelves.check(found: old == nil ? 0 : 1)
-            if let expected, expected != old?.modifiedAt {
-                throw CatalogError.conflict("the product was changed at the same time; try again")
-            }
+            let product = try change(old, found.store)
             let isNew = try connection.query(
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]

@@ -60,50 +60,40 @@ extension PostgresShelfStore {
         }
     }
 
-    func put(
-        _ shelf: Shelf,
+    func update(
+        shelf key: CatalogKey,
         in store: CatalogKey,
-        replacing expected: Int64?
+        _ change: @escaping @Sendable (Shelf?) throws(CatalogError) -> Shelf
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Serialize creating and deleting shelves of a store, so that ids, positions and parents stay valid.
             let found = try lookup.store(store, connection, ShelfStatements.lockStore)
-            let parentID = try shelf.parent.map { try Self.parentID($0, of: shelf.key, found.id, connection) }
-            let old = try connection.query(
-                ShelfStatements.lockByKey,
-                [
-                    .int4(found.id), .text(shelf.key.text), .int4(parentID), .text(shelf.defaultSort?.description),
-                ]
-            ) {
+            let old = try connection.query(ShelfStatements.lockByKey, [.int4(found.id), .text(key.text)]) {
                 try $0.first {
-                    (
-                        id: try $0.int4(0), isDeleted: try $0.bool(1), version: try $0.int8(2),
-                        changesInheritance: try $0.bool(3), shelf: try ShelfRow.settings($0, of: shelf.key, from: 4)
-                    )
+                    (id: try $0.int4(0), isDeleted: try $0.bool(1), shelf: try ShelfRow.settings($0, of: key, from: 2))
                 }
             }
+            let stored = old.flatMap { $0.isDeleted ? nil : $0.shelf }
+            let shelf = try change(stored)
+            let parentID = try shelf.parent.map { try Self.parentID($0, of: key, found.id, connection) }
             let settings: [PostgresValue] = [
-                .int4(found.id), .text(shelf.key.text), .text(shelf.title), .int4(parentID),
+                .int4(found.id), .text(key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
                 .bytea(LanguageCollator.of(found.store.language).key(shelf.title)), .bool(shelf.includesDescendants),
             ]
-            if let expected, expected != old?.version {
-                throw CatalogError.conflict("the shelf was changed at the same time; try again")
-            }
             guard let old else {
                 let next = try ShelfLocks.nextShelf(found.id, connection)
                 try connection.execute(Self.insertShelf, settings + [.bytea(next.position.bytes), .int4(next.id)])
                 try AuditLog.record(.shelf(nil, shelf), in: found.id, connection)
                 return true
             }
-            if !old.isDeleted, old.shelf != shelf {
-                try ShelfChanges([], on: old.id).record(in: found.id, connection)
-            }
+            if let stored, stored != shelf { try ShelfChanges([], on: old.id).record(in: found.id, connection) }
             try connection.execute(Self.updateShelf, settings)
-            try AuditLog.record(.shelf(old.isDeleted ? nil : old.shelf, shelf), in: found.id, connection)
-            let key: [PostgresValue] = [.int4(found.id), .int4(old.id)]
-            if old.changesInheritance, try connection.query(ShelfStatements.anyChild, key, { $0.count > 0 }) {
+            try AuditLog.record(.shelf(stored, shelf), in: found.id, connection)
+            let location: [PostgresValue] = [.int4(found.id), .int4(old.id)]
+            let changesInheritance = (old.shelf.parent, old.shelf.defaultSort) != (shelf.parent, shelf.defaultSort)
+            if changesInheritance, try connection.query(ShelfStatements.anyChild, location, { $0.count > 0 }) {
                 try connection.execute(ShelfStatements.bumpStore, [.int4(found.id)])
             }
             return old.isDeleted

@@ -47,8 +47,7 @@ enum ShelfStatements {
         UPDATE shelf SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1
         """
     static let lockByKey: PostgresStatement = """
-        SELECT h.shelf_id, h.deleted_at IS NOT NULL, h.version, (h.parent_id, h.default_sort) IS DISTINCT FROM ($3, $4),
-            \(ShelfRow.settingsColumns(ofStore: "$1")) FROM shelf h
+        SELECT h.shelf_id, h.deleted_at IS NOT NULL, \(ShelfRow.settingsColumns(ofStore: "$1")) FROM shelf h
         WHERE h.store_id = $1 AND h.key = $2 FOR NO KEY UPDATE OF h
         """
     /// Bumps the version of the store: its settings have changed, or settings that its shelves inherit.
