@@ -1,7 +1,7 @@
 /// The event loop that a task runs for, so that event loops can have resources of their own.
 package struct CurrentEventLoop: Sendable {
     /// nil for a task that runs for no particular event loop.
-    @TaskLocal package static var value: CurrentEventLoop?
+    package static var value: CurrentEventLoop? { TaskContext.current.eventLoop }
 
     package let number: Int
     /// Runs tasks on the event loop.

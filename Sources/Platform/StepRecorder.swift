@@ -6,7 +6,7 @@ internal import Synchronization
 /// of the clock. Without a recorder, it costs the read of a task-local value.
 package final class StepRecorder: Sendable {
     /// The recorder of the current task's request; nil if nobody needs its steps.
-    @TaskLocal package static var current: StepRecorder?
+    package static var current: StepRecorder? { TaskContext.current.steps }
 
     /// The maximum number of recorded steps; further ones are only counted.
     package static let limit = 128

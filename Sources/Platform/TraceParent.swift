@@ -2,9 +2,6 @@
 ///
 /// Source: W3C Trace Context, levels 1 and 2.
 package struct TraceParent: Sendable, Hashable {
-    /// The position of the current task's request, which requests to other servers continue; nil outside a trace.
-    @TaskLocal package static var current: TraceParent?
-
     /// The names of the headers.
     package static let header = "traceparent"
     package static let stateHeader = "tracestate"

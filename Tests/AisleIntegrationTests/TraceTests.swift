@@ -89,7 +89,7 @@ import WebClient
             }
             #expect(
                 names(1).isSuperset(of: [
-                    "wait pages", "ShelfLookup.versions", "ShelfReadStatements.whole", "render page",
+                    "wait pages", "ShelfLookup.oneHead", "ShelfReadStatements.whole", "render page",
                 ])
             )
             #expect(names(2).isSuperset(of: ["wait writes", "BEGIN", "COMMIT"]))

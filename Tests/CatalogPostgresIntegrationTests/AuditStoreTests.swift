@@ -142,7 +142,7 @@ import Testing
         )
         let memory = InMemoryCatalog(collate: collator)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            try await ChangeOrigin.$current.withValue(origin) {
+            try await RequestContext(origin: origin).run {
                 try await Self.changeEverything(memory)
                 try await Self.changeEverything(catalog)
             }
@@ -234,7 +234,7 @@ import Testing
         )
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.edit(SettingsEdit([.init(SettingKey("theme")!, .bool(true))]), of: Self.bob)
-            try await ChangeOrigin.$current.withValue(origin) {
+            try await RequestContext(origin: origin).run {
                 for value in 0..<3 {
                     _ = try await catalog.edit(
                         SettingsEdit([.init(SettingKey("theme")!, .number("\(value)"))]),
@@ -278,7 +278,7 @@ import Testing
                             address: number % 2 == 0 ? nil : "192.0.2.\(number)",
                             requestID: "r\(number)"
                         )
-                        try await ChangeOrigin.$current.withValue(origin) {
+                        try await RequestContext(origin: origin).run {
                             let edit = SettingsEdit([.init(SettingKey("theme")!, .number("\(number)"))])
                             _ = try await catalog.edit(edit, of: UserID("u\(number)")!)
                         }

@@ -256,7 +256,7 @@ import TestSupport
             let (first, second) = (
                 try options(#"{"columns":{"sku":"Code"}}"#).profile, try options(#"{"title":"B"}"#).profile
             )
-            try await ChangeOrigin.$current.withValue(ChangeOrigin(source: .api, actor: "merchandiser")) {
+            try await RequestContext(origin: ChangeOrigin(source: .api, actor: "merchandiser")).run {
                 #expect(try await catalog.save(first, named: name))
                 #expect(try await catalog.profile(named: "supplier") == first)
                 #expect(try await !catalog.save(second, named: name))

@@ -19,7 +19,7 @@ import Testing
     ) async throws -> (position: LogPosition?, before: LogPosition, after: LogPosition) {
         let before = try await catalog.position()
         let recorder = PositionRecorder()
-        try await PositionRecorder.$current.withValue(recorder) { try await write() }
+        try await RequestContext(positions: recorder).run { try await write() }
         return (recorder.position, before, try await catalog.position())
     }
 
@@ -68,7 +68,7 @@ import Testing
         #expect(!replicas.replacePrimary)
         let position = try await catalog.position()
         for requirement in [ReadRequirement(position: nil), ReadRequirement(position: position)] {
-            let page = try await ReadRequirement.$current.withValue(requirement) {
+            let page = try await RequestContext(requirement: requirement).run {
                 try await catalog.page(PageRequest(store: Self.store, shelf: Self.shelf))
             }
             #expect(page.items.isEmpty)

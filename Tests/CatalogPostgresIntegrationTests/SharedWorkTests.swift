@@ -106,7 +106,7 @@ import Testing
     func usesTheEventLoopOfTheCaller() async throws {
         let (work, executor) = (SharedWork<String, Int>(), CountingExecutor())
         let loop = CurrentEventLoop(number: 0, executor: executor)
-        #expect(try await CurrentEventLoop.$value.withValue(loop) { try await work.value("a") { 8 } } == 8)
+        #expect(try await TaskContext(eventLoop: loop).run { try await work.value("a") { 8 } } == 8)
         #expect(executor.number > 0)
     }
 }

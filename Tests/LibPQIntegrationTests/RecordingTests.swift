@@ -19,7 +19,7 @@ import TestSupport
     private static func steps(_ body: () async throws -> Void) async throws -> [StepRecorder.Step] {
         let recorder = StepRecorder()
         let start = ContinuousClock.now
-        try await StepRecorder.$current.withValue(recorder) { try await body() }
+        try await TaskContext(steps: recorder).run { try await body() }
         let (steps, end) = (recorder.recorded.steps, ContinuousClock.now)
         #expect(steps.allSatisfy { start <= $0.start && $0.start <= $0.end && $0.end <= end })
         return steps

@@ -34,7 +34,7 @@ import Testing
         func fail() throws { throw TestError() }
         let recorder = StepRecorder()
         #expect(StepRecorder.measure(.rendering, "before") { 1 } == 1)
-        StepRecorder.$current.withValue(recorder) {
+        TaskContext(steps: recorder).run {
             #expect(StepRecorder.measure(.rendering, "page") { 2 } == 2)
             #expect(throws: TestError.self) { try StepRecorder.measure(.statement, "s") { try fail() } }
         }

@@ -40,5 +40,5 @@ package struct ChangeOrigin: Sendable, Hashable {
     package static let server = ChangeOrigin(source: .server, actor: "aisle")
 
     /// The origin of the changes of the current task.
-    @TaskLocal package static var current: ChangeOrigin = .server
+    package static var current: ChangeOrigin { RequestContext.current.origin }
 }

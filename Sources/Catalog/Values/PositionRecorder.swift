@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// Records the position of a request's last write.
 package final class PositionRecorder: Sendable {
-    /// The recorder of the current request; nil if nobody asks for its position.
-    @TaskLocal package static var current: PositionRecorder?
-
     private struct State {
         var last: LogPosition?
         /// The number of transactions that began and have not reported their position.

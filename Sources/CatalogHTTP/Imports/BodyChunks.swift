@@ -12,7 +12,8 @@ struct BodyChunks: AsyncSequence, Sendable {
     private let source: Source
     private let pace: ImportPace
     private let hash = Hash()
-    private let heldBody = HeldBody.current
+    private let heldBody: HeldBody?
+    private let deadline: RequestDeadline?
 
     /// Holds the body's single iterator until it is taken. The server keeps reading a body while an iterator exists;
     /// releasing it stops reading an unwanted body.
@@ -29,8 +30,10 @@ struct BodyChunks: AsyncSequence, Sendable {
         let state = Mutex(SHA256())
     }
 
-    init(_ body: RequestBody, pace: ImportPace) {
+    /// - Parameter call: the request, with a deadline.
+    init(_ body: RequestBody, of call: Call, pace: ImportPace) {
         source = Source(body.makeAsyncIterator())
+        (heldBody, deadline) = (call.heldBody, call.deadline)
         self.pace = pace
     }
 
@@ -44,24 +47,35 @@ struct BodyChunks: AsyncSequence, Sendable {
         fileprivate var pieces: RequestBody.AsyncIterator?
         fileprivate let hash: Hash
         private let pace: ImportPace
+        private let deadline: RequestDeadline?
         private var waited: Duration = .zero
         private var received = 0
 
-        fileprivate init(_ pieces: RequestBody.AsyncIterator?, _ hash: Hash, _ pace: ImportPace) {
+        fileprivate init(
+            _ pieces: RequestBody.AsyncIterator?,
+            _ hash: Hash,
+            _ pace: ImportPace,
+            _ deadline: RequestDeadline?
+        ) {
             self.pieces = pieces
             self.hash = hash
             self.pace = pace
+            self.deadline = deadline
         }
 
         mutating func next() async throws -> [UInt8]? {
             let start = ContinuousClock.now
             let piece: ByteBuffer?
             do {
-                piece = try await RequestDeadline.withLimit(
-                    pace.gracePeriod,
-                    or: BodyLoader.timedOut,
-                    countsTowardsRequest: true
-                ) { try await pieces?.next() }
+                if let deadline {
+                    piece = try await deadline.withLimit(
+                        pace.gracePeriod,
+                        or: BodyLoader.timedOut,
+                        countsTowardsRequest: true
+                    ) { try await pieces?.next() }
+                } else {
+                    piece = try await pieces?.next()
+                }
             } catch let problem as Problem { throw problem } catch is CancellationError {
                 throw CancellationError()
             } catch {
@@ -72,7 +86,7 @@ struct BodyChunks: AsyncSequence, Sendable {
             waited += .now - start
             guard waited < pace.gracePeriod || Double(received) >= waited / .seconds(1) * Double(pace.minimumRate)
             else {
-                throw RequestDeadline.fail(with: BodyLoader.timedOut)
+                throw deadline?.fail(with: BodyLoader.timedOut) ?? BodyLoader.timedOut
             }
             hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
             return Array(buffer: piece)
@@ -81,6 +95,6 @@ struct BodyChunks: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> AsyncIterator {
         heldBody?.ask()
-        return AsyncIterator(source.take(), hash, pace)
+        return AsyncIterator(source.take(), hash, pace, deadline)
     }
 }

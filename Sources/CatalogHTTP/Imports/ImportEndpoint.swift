@@ -100,7 +100,7 @@ struct ImportEndpoint: EndpointGroup {
         do {
             // Cancel the import if the client disconnects, even during database work. This ends the connection, so the response says that.
             var response = try await request.body.consumeWithCancellationOnInboundClose { body in
-                let pieces = BodyChunks(body, pace: pace)
+                let pieces = BodyChunks(body, of: call, pace: pace)
                 defer { pieces.discard() }
                 return try await importBody(pieces, isGzip: isGzip, prepared, call)
             }

@@ -17,19 +17,22 @@ struct BodyLoader: Sendable {
 
     /// - Parameters:
     ///   - types: the media types that are accepted; nil for any.
-    ///   - memory: counts the bytes.
-    func bytes(_ request: Request, types: [String]?, limit: Int, in memory: BodyMemory.Body?) async throws -> [UInt8] {
+    ///   - limit: the maximum length, in bytes.
+    func bytes(_ call: Call, types: [String]?, limit: Int) async throws -> [UInt8] {
+        let request = call.request
         if let types, let type = request.mediaType, !types.contains(type) {
             throw Problem(.unsupportedMediaType, "unsupported body type \(type.prefix(64))", allowed: types)
         }
         try Self.checkCoding(request)
         let given = request.headers[.contentLength].flatMap { Int($0) }
         if let given, given > limit { throw Self.tooLarge(limit) }
-        HeldBody.current?.ask()
+        call.heldBody?.ask()
         // A large body takes longer.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
-        return try await RequestDeadline.withLimit(timeout + .seconds(length / Self.minimumRate), or: Self.timedOut) {
-            do { return try await Self.collect(request.body, limit, memory) } catch let error as CatalogError {
+        func collect() async throws -> [UInt8] {
+            do { return try await Self.collect(request.body, limit, call.bodyReservation) } catch let error
+                as CatalogError
+            {
                 throw error
             } catch let problem as Problem {
                 throw problem
@@ -39,6 +42,9 @@ struct BodyLoader: Sendable {
                 throw Self.incomplete
             }
         }
+        guard let deadline = call.deadline else { return try await collect() }
+        let limit = timeout + .seconds(length / Self.minimumRate)
+        return try await deadline.withLimit(limit, or: Self.timedOut, collect)
     }
 
     private static func collect(_ body: RequestBody, _ limit: Int, _ memory: BodyMemory.Body?) async throws -> [UInt8] {

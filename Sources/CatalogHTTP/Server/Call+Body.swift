@@ -14,10 +14,9 @@ extension Call {
     /// - Parameter types: the media types that are accepted; nil for any.
     func bytes(types: [String]? = Call.jsonTypes) async throws -> [UInt8] {
         try await bodyLoader.bytes(
-            request,
+            self,
             types: types,
-            limit: endpoint.bodyLimit.bytes(bodyLoader.limit),
-            in: bodyReservation
+            limit: endpoint.bodyLimit.bytes(bodyLoader.limit)
         )
     }
 

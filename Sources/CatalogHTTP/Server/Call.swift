@@ -18,6 +18,10 @@ struct Call: Sendable {
     let work = WorkMeter()
     /// The memory reserved for the body; nil without a body.
     var bodyReservation: BodyMemory.Body?
+    /// The body that the client sends only once it is asked for it; nil if it does not wait.
+    var heldBody: HeldBody?
+    /// The deadline of the response; nil if there is none.
+    var deadline: RequestDeadline?
 
     /// The path and query, decoded.
     var target: RequestTarget { route.target }

@@ -28,20 +28,24 @@ extension CatalogAPI {
 
     /// Runs a handler. A read answers with a state that includes a position, or on the primary with the current one. To the response of a
     /// write, adds the position after it.
+    ///
+    /// - Parameter origin: the origin of its changes; nil if it changes nothing.
     func positioned(
         _ endpoint: Endpoint,
         after position: LogPosition?,
+        by origin: ChangeOrigin?,
         _ handler: () async throws -> Response
     ) async throws -> Response {
         if endpoint.isReadOnly {
-            guard endpoint.readsReplicas, catalog.hasReplicas else { return try await handler() }
-            return try await ReadRequirement.$current.withValue(ReadRequirement(position: position)) {
-                try await handler()
-            }
+            let requirement =
+                endpoint.readsReplicas && catalog.hasReplicas ? ReadRequirement(position: position) : nil
+            if requirement == nil, origin == nil { return try await handler() }
+            return try await RequestContext(origin: origin ?? .server, requirement: requirement).run(handler)
         }
         let recorder = PositionRecorder()
         do {
-            var response = try await PositionRecorder.$current.withValue(recorder) { try await handler() }
+            let context = RequestContext(origin: origin ?? .server, positions: recorder)
+            var response = try await context.run(handler)
             response.headers[Self.seen] = await token(recorder)
             return response
         } catch let error as CatalogError where error.dependsOnState {

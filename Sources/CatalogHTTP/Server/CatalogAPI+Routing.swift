@@ -114,13 +114,12 @@ extension CatalogAPI {
         )
         try route.checkQuery(endpoint)
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
-        let (handled, id, isAbandoned) = (call, exchange.id, exchange.isAbandoned)
-        let response = try await positioned(endpoint, after: position) {
-            // A page changes nothing.
-            if endpoint.isDirect { return try await handle(handled, length, isAbandoned) }
-            return try await ChangeOrigin.$current.withValue(handled.origin(id)) {
-                try await handle(handled, length, isAbandoned)
-            }
+        call.heldBody = exchange.heldBody
+        let (handled, isAbandoned) = (call, exchange.isAbandoned)
+        // A page changes nothing.
+        let origin = endpoint.isDirect ? nil : call.origin(exchange.id)
+        let response = try await positioned(endpoint, after: position, by: origin) {
+            try await handle(handled, length, isAbandoned)
         }
         settle(response, call, &exchange.quota)
         return response
@@ -146,9 +145,12 @@ extension CatalogAPI {
             within: limit,
             or: Self.timeoutProblem(limit),
             unless: { isRead && isAbandoned() }
-        ) {
-            guard let executor else { return try await endpoint.handler(call) }
-            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(call) }
+        ) { deadline in
+            var call = call
+            call.deadline = deadline
+            let limited = call
+            guard let executor else { return try await endpoint.handler(limited) }
+            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(limited) }
         }
     }
 

@@ -112,11 +112,8 @@ package struct CatalogAPI: HTTPResponder {
     package func respond(to request: Request, context: Context) async throws -> Response {
         let (departures, channel) = (options.departures, context.channel)
         let id = ObjectIdentifier(channel)
-        func answer() async -> Response {
-            await respond(to: request, nil, from: context.peer) { departures.contains(id) }
-        }
-        guard request.expectsContinue else { return await answer() }
-        return await HeldBody.$current.withValue(HeldBody(channel: channel)) { await answer() }
+        let heldBody = request.expectsContinue ? HeldBody(channel: channel) : nil
+        return await respond(to: request, nil, from: context.peer, heldBody) { departures.contains(id) }
     }
 
     /// Returns the response to a request; an error becomes a problem document.
@@ -131,11 +128,13 @@ package struct CatalogAPI: HTTPResponder {
     /// - Parameters:
     ///   - route: the route, if it is known.
     ///   - peer: the address of the connection, if it is known.
+    ///   - heldBody: the body that the client sends only once it is asked for it; nil if it does not wait.
     ///   - isAbandoned: whether the client has closed the connection; reads then end.
     func respond(
         to request: Request,
         _ route: EndpointTable.Route?,
         from peer: SocketAddress? = nil,
+        _ heldBody: HeldBody? = nil,
         isAbandoned: @escaping @Sendable () -> Bool = { false }
     ) async -> Response {
         CrashReport.prepareThread()
@@ -148,6 +147,7 @@ package struct CatalogAPI: HTTPResponder {
             id: requestID,
             peer: peer,
             isAbandoned: isAbandoned,
+            heldBody: heldBody,
             route: route,
             bodyLimit: options.bodyLimit
         )

@@ -20,12 +20,12 @@ final class DeadlineWatch: Sendable {
         within limit: Duration,
         or error: @autoclosure () -> any Error,
         unless isAbandoned: @escaping @Sendable () -> Bool,
-        _ body: @escaping @Sendable () async throws -> T
+        _ body: @escaping @Sendable (RequestDeadline) async throws -> T
     ) async throws -> T {
         let deadline = RequestDeadline(.now + limit, unless: isAbandoned)
         add(deadline)
         defer { remove(deadline) }
-        let task = RequestDeadline.$current.withValue(deadline) { Task { try await body() } }
+        let task = Task { try await body(deadline) }
         deadline.setCancel { task.cancel() }
         do {
             return try await withTaskCancellationHandler {

@@ -26,7 +26,7 @@ final class EventLoopExecutor: TaskExecutor {
 
     /// Starts a task on the event loop.
     func run(_ body: @escaping @Sendable () async -> Void) {
-        CurrentEventLoop.$value.withValue(CurrentEventLoop(number: number, executor: self)) {
+        TaskContext(eventLoop: CurrentEventLoop(number: number, executor: self)).run {
             _ = Task(executorPreference: self, operation: body)
         }
     }

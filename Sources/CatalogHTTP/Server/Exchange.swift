@@ -10,6 +10,8 @@ struct Exchange {
     var peer: SocketAddress?
     /// Whether the client has closed the connection; reads then end.
     var isAbandoned: @Sendable () -> Bool = { false }
+    /// The body that the client sends only once it is asked for it; nil if it does not wait.
+    var heldBody: HeldBody?
     /// nil until the path is known.
     var route: EndpointTable.Route?
     /// nil until the method is known.

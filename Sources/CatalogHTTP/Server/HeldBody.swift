@@ -3,12 +3,7 @@ internal import Hummingbird
 internal import NIOCore
 
 /// A body that the client sends only once it is asked for it (RFC 9110, section 10.1.1).
-///
-/// A task-local closure instead of this structure crashes in an optimized build (Swift 6.3).
 struct HeldBody: Sendable {
-    /// The body of the current task's request; nil if the client does not wait.
-    @TaskLocal static var current: HeldBody?
-
     /// The client's connection.
     let channel: any Channel
 

@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// The point in time by which a request gets a response, whatever the database does.
 final class RequestDeadline: Sendable {
-    /// The deadline of the current task's request; nil if there is none.
-    @TaskLocal static var current: RequestDeadline?
-
     private struct State {
         var deadline: ContinuousClock.Instant
         var cancel: (@Sendable () -> Void)?
@@ -26,9 +23,9 @@ final class RequestDeadline: Sendable {
     /// Whether the deadline has passed and the request was cancelled.
     var isOverdue: Bool { state.withLock { $0.isOverdue } }
 
-    /// Fails the current request with an error, even if intermediate layers replace it.
-    static func fail(with error: any Error) -> any Error {
-        current?.state.withLock { $0.reason = $0.reason ?? error }
+    /// Fails the request with an error, even if intermediate layers replace it.
+    func fail(with error: any Error) -> any Error {
+        state.withLock { $0.reason = $0.reason ?? error }
         return error
     }
 
@@ -38,25 +35,24 @@ final class RequestDeadline: Sendable {
     ///
     /// - Parameter countsTowardsRequest: whether the time counts towards the request's own limit.
     /// - Throws: `late` if the limit is exceeded; otherwise the error of the work.
-    static func withLimit<T>(
+    func withLimit<T>(
         _ limit: Duration,
         or late: @autoclosure () -> any Error,
         countsTowardsRequest: Bool = false,
         _ body: () async throws -> T
     ) async throws -> T {
-        guard let current else { return try await body() }
         let start = ContinuousClock.now
-        let outer = current.state.withLock { state in
+        let outer = state.withLock { state in
             defer { state.deadline = countsTowardsRequest ? min(state.deadline, start + limit) : start + limit }
             return state.deadline
         }
-        defer { current.state.withLock { $0.deadline = countsTowardsRequest ? outer : outer + (.now - start) } }
+        defer { state.withLock { $0.deadline = countsTowardsRequest ? outer : outer + (.now - start) } }
         // A cancelled stream may throw or just end.
         do {
             let value = try await body()
-            guard current.isOverdue else { return value }
+            guard isOverdue else { return value }
         } catch {
-            guard current.isOverdue else { throw error }
+            guard isOverdue else { throw error }
         }
         throw fail(with: late())
     }

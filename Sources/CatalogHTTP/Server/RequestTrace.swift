@@ -34,12 +34,10 @@ struct RequestTrace: Sendable {
 
     /// Runs the work for the request, whose steps are recorded and whose requests to other servers continue the trace.
     func run<T>(_ body: () async throws -> T) async throws -> T {
-        guard let position = span?.position else {
-            return try await StepRecorder.$current.withValue(recorder, operation: body)
-        }
-        return try await StepRecorder.$current.withValue(recorder) {
-            try await TraceParent.$current.withValue(position, operation: body)
-        }
+        var context = TaskContext.current
+        context.steps = recorder
+        if let span { context.trace = span.position }
+        return try await context.run(body)
     }
 
     /// Ends the span of the request, and passes on its steps.

@@ -16,7 +16,9 @@ extension Database {
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
-        if let requirement = ReadRequirement.current, let source = replicas?.choose(for: requirement.position) {
+        if let requirement = RequestContext.current.requirement,
+            let source = replicas?.choose(for: requirement.position)
+        {
             do { return try await body(source) } catch let error where Self.isRepeatable(error) {
                 source.readFailed(error)
             }

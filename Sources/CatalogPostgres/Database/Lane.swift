@@ -122,13 +122,13 @@ package struct Lane: Sendable {
         of owner: DataOwner? = nil,
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
-        defer { PositionRecorder.current?.forget() }
+        defer { RequestContext.current.positions?.forget() }
         return try await pool.withConnection(of: group(of: owner), body)
     }
 
     /// Reads the position after each transaction if the current request asks for it.
     private static var epilogue: TransactionEpilogue? {
-        PositionRecorder.current.map { recorder in
+        RequestContext.current.positions.map { recorder in
             TransactionEpilogue(PositionStatements.current) { rows in
                 if let position = try PositionStatements.position(rows) { recorder.record(position) }
             }

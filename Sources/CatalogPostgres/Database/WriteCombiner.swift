@@ -97,9 +97,9 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             withdraw(number)
         }
         if let position = written.position {
-            PositionRecorder.current?.record(position)
+            RequestContext.current.positions?.record(position)
         } else {
-            PositionRecorder.current?.forget()
+            RequestContext.current.positions?.forget()
         }
         return written.outcome
     }
@@ -190,10 +190,11 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             for waiter in batch {
                 waiter.recorder?.record(.init(.wait, "combined writes", start: waiter.arrival, end: .now))
             }
-            let steps = StepRecorder.shared(by: batch.map(\.recorder))
+            var context = TaskContext.current
+            context.steps = StepRecorder.shared(by: batch.map(\.recorder))
             let recorder = PositionRecorder()
-            let outcomes = try await StepRecorder.$current.withValue(steps) {
-                try await PositionRecorder.$current.withValue(recorder) { try await run(batch.map(\.write)) }
+            let outcomes = try await context.run {
+                try await RequestContext(positions: recorder).run { try await run(batch.map(\.write)) }
             }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)

@@ -5,7 +5,7 @@ package import WebClient
 extension HTTPFetch {
     /// Returns the request with the headers that continue the current trace, if there is one.
     package func continuingTrace() -> HTTPFetch {
-        guard let position = TraceParent.current ?? ServiceContext.current?.traceParent else { return self }
+        guard let position = TaskContext.current.trace ?? ServiceContext.current?.traceParent else { return self }
         var copy = self
         copy.headers.append((TraceParent.header, position.text))
         if let state = position.state { copy.headers.append((TraceParent.stateHeader, state)) }

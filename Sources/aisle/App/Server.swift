@@ -169,7 +169,7 @@ struct Server {
         do {
             // Requests set their own origin.
             let services = ServiceGroup(configuration: configuration)
-            try await ChangeOrigin.$current.withValue(.server) { try await services.run() }
+            try await RequestContext(origin: .server).run { try await services.run() }
         } catch {
             throw Self.bindFailure(error, settings.host, port, ("--host", "--port")) ?? error
         }

@@ -1,0 +1,26 @@
+/// What the work of the current task is for: who makes its changes, how new its reads must be, and who asks for the position of its writes.
+package struct RequestContext: Sendable {
+    @TaskLocal package static var current = RequestContext()
+
+    /// The origin of changes.
+    package var origin: ChangeOrigin
+    /// The state that reads need; nil for the current one, which only the primary has.
+    package var requirement: ReadRequirement?
+    /// Records the position of the last write; nil if nobody asks for it.
+    package var positions: PositionRecorder?
+
+    package init(
+        origin: ChangeOrigin = .server,
+        requirement: ReadRequirement? = nil,
+        positions: PositionRecorder? = nil
+    ) {
+        self.origin = origin
+        self.requirement = requirement
+        self.positions = positions
+    }
+
+    /// Runs work with the context.
+    package func run<T>(_ body: () async throws -> T) async rethrows -> T {
+        try await Self.$current.withValue(self, operation: body)
+    }
+}

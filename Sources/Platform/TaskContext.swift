@@ -1,0 +1,25 @@
+/// Where the work of the current task runs, and how it is observed.
+package struct TaskContext: Sendable {
+    @TaskLocal package static var current = TaskContext()
+
+    /// The event loop that the task runs for; nil for none in particular.
+    package var eventLoop: CurrentEventLoop?
+    /// Records the steps of the task's request; nil if nobody needs them.
+    package var steps: StepRecorder?
+    /// The position of the task's request, which requests to other servers continue; nil outside a trace.
+    package var trace: TraceParent?
+
+    package init(eventLoop: CurrentEventLoop? = nil, steps: StepRecorder? = nil, trace: TraceParent? = nil) {
+        (self.eventLoop, self.steps, self.trace) = (eventLoop, steps, trace)
+    }
+
+    /// Runs work with the context.
+    package func run<T>(_ body: () async throws -> T) async rethrows -> T {
+        try await Self.$current.withValue(self, operation: body)
+    }
+
+    /// Runs work with the context.
+    package func run<T>(_ body: () throws -> T) rethrows -> T {
+        try Self.$current.withValue(self, operation: body)
+    }
+}
