@@ -3,7 +3,7 @@
 /// Lines of comment in its file say how it is applied on a live system:
 /// - `-- Takes about: 20 s, 240 MB per million rows of placement` estimates time and additional space.
 /// - `-- Compatible with: 10`: programs of schema version 10 and later work with the schema after it.
-/// - `-- Step: title` begins a part that runs in a transaction of its own, or outside of one if it says `CONCURRENTLY`.
+/// - `-- Step: title` begins a part that runs in a separate transaction, or without a transaction if it contains `CONCURRENTLY`.
 /// - `-- Batches: title` begins a part that is repeated, each time in a transaction, until it changes no row.
 /// - `-- Program: title` is a part without SQL, which the program runs.
 ///
@@ -82,7 +82,7 @@ package struct Migration: Sendable, Hashable {
         return Estimate(table: String(words[8]), seconds: seconds, megabytes: megabytes)
     }
 
-    /// Returns the parts that run one after another; none if the migration runs in one transaction.
+    /// Returns the parts that run in sequence; none if the migration runs in one transaction.
     ///
     /// - Parameter isDistributed: whether Citus has distributed the tables.
     package func parts(isDistributed: Bool = false) -> [Part] {

@@ -158,8 +158,8 @@ extension WireWriter {
         packed(moves.lazy.map(\.from), bits: Self.bits(below: oldCount))
     }
 
-    /// Writes the count, then for each run its distance in the NEW list, its old index, and 2 × (length − 3), plus 1 if its old
-    /// indexes descend.
+    /// Writes the count, then three numbers for each run: its distance in the NEW list, its old index, and its length. The
+    /// length is written as 2 × (length − 3), plus 1 if the old indexes descend.
     fileprivate mutating func runs(_ runs: [MoveRun]) {
         varint(runs.count)
         var end = 0

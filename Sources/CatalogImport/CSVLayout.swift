@@ -13,8 +13,8 @@ package struct CSVLayout: Sendable, Equatable {
 
     /// Finds the layout of a file.
     ///
-    /// The header is the first row that has the required columns with one of the separators; of several separators, the
-    /// one with the most columns counts. If there is none, it is the first row.
+    /// The header is the first row that has the required columns with one of the separators. Of several separators, the
+    /// one with the most columns counts. Without such a row, the first row is the header.
     ///
     /// - Parameters:
     ///   - text: the first bytes of the file, as UTF-8.

@@ -40,8 +40,7 @@ package struct FieldForms: Sendable {
         if separators[.tags] == nil, let index = columns.index(of: .tags) { findTagSeparator(events, index) }
     }
 
-    /// Commas separate tags if a text of several ones has a tag that occurs in another text, and no text has another
-    /// separator.
+    /// Commas separate tags if a text of several tags has a tag of another text, and no text has another separator.
     private mutating func findTagSeparator(_ events: ArraySlice<RecordReader.Event>, _ index: Int) {
         var texts: Set<String> = []
         for case .csv(let record) in events where index < record.count {

@@ -47,7 +47,7 @@ struct FileColumns {
     /// - Parameter readsAll: whether they have all other columns of imports, too.
     mutating func setNoHeader(readsAll: Bool) {
         hasHeader = false
-        // Rows that lack the attributes of products keep those that are stored, so the column exists only if a row has it.
+        // Rows without attributes keep the stored attributes, so the column exists only if a row has it.
         let defaults = ImportColumn.allCases.filter { profile.mapping.columns[$0] == nil }.map(profile.mapping.source)
         let sources = Array(profile.mapping.columns.values) + Array(profile.mapping.attributes.values)
         let variants = profile.variants.map { $0.reference + $0.keys.map(\.column) + $0.columns } ?? []
@@ -147,7 +147,8 @@ struct FileColumns {
 
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
 
-    /// Returns a column that shows that a row is not a product, and its text there or in the row of its product; nil for a product.
+    /// Returns a column that shows that a row is not a product, and the text of this column; nil for a product. The text is from the row
+    /// or from its product's row.
     ///
     /// - Parameter product: the texts that the row takes from that of its product.
     func reasonToSkip(
@@ -168,7 +169,7 @@ struct FileColumns {
         return nil
     }
 
-    /// Adds the row of a product whose variants follow, or returns the texts that a row takes from that of its product.
+    /// Adds the row of a product whose variants follow, or returns the texts that a variant takes from its product's row.
     mutating func product(
         of line: Int,
         _ cell: (Int) -> String?

@@ -72,7 +72,7 @@ package struct ImportReader {
     /// The columns of the file; those of the mapping for a file without a header, where missing members are empty.
     package var columns: Set<ImportColumn> { rows == nil ? [] : fileColumns.found }
 
-    /// The attributes of products that the file has; nil if it has all of them in one column.
+    /// The names of the attributes that the file has; nil if one column has all attributes.
     package var attributeNames: [String]? { fileColumns.attributeNames }
 
     /// How the file is written.

@@ -182,7 +182,7 @@ final class ImportRow {
         return try checked(first, ignored: addresses.count - 1)
     }
 
-    /// Returns the addresses in a text. A comma may be part of one, so it separates only before another one.
+    /// Returns the addresses in a text. A comma may be part of an address, so a comma is a separator only before another address.
     private static func addresses(_ text: String) -> [String] {
         let marked = [",", ";"].reduce(text) { $0.replacing("\($1)http", with: " http") }
         return marked.split(whereSeparator: { $0 == " " || $0 == "|" }).map { part in

@@ -2,7 +2,7 @@ internal import Catalog
 
 /// A streaming converter of text files to UTF-8.
 ///
-/// A byte that has no character becomes 0xFF, which is not valid UTF-8, so that its field is rejected.
+/// A byte without a character becomes 0xFF. This is not valid UTF-8, so the field is rejected.
 struct TextDecoder {
     /// The UTF-8 bytes of each byte of a single-byte encoding, the first one in the lowest 8 bits; nil for UTF-8 and UTF-16.
     private let table: [UInt32]?
@@ -16,8 +16,8 @@ struct TextDecoder {
 
     private static let invalid: UInt32 = 0xFF
 
-    /// - Parameter candidates: further single-byte encodings in which the file may be written. A byte that is another
-    ///   character in one of them is invalid.
+    /// - Parameter candidates: further single-byte encodings in which the file may be written. A byte that has another
+    ///   character in a candidate is invalid.
     init(_ encoding: TextEncoding, agreeingWith candidates: [TextEncoding] = []) {
         isIdentity = encoding == .utf8
         isLittleEndian = encoding == .utf16LittleEndian

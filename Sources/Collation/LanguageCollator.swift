@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// The order of texts in a language, as sort keys: bytes that compare like the texts.
 ///
-/// ICU computes the keys. Numbers compare by value, also decimals with up to six digits, so that "2 dl" comes before "10 dl", and "0.33 l"
+/// ICU computes the keys. Numbers compare by value, also decimals with up to six digits. So "2 dl" comes before "10 dl", and "0.33 l"
 /// before "0.5 l". All keys of one store have one language and one version.
 ///
 /// Several threads may use a collator: ICU only reads it.
@@ -108,7 +108,7 @@ package final class LanguageCollator: @unchecked Sendable {
     /// Whether two languages have the same rules, so that all their keys are equal.
     package static func haveEqualRules(_ a: String, _ b: String) -> Bool { a == b || rules(of: a) == rules(of: b) }
 
-    /// Returns the locale whose rules a language has, and the extensions of its tag, which change them.
+    /// Returns the locale with the rules of a language, and the extensions of the language's tag, which change the rules.
     private static func rules(of language: String) -> String {
         let parts: [Substring] = language.lowercased().split(separator: "-" as Character)
         let extensions = parts.drop(while: { $0.count > 1 }).joined(separator: "-")

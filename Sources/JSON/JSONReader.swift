@@ -1,6 +1,5 @@
-/// A strict JSON parser (RFC 8259): no duplicate members, no NUL characters, no invalid UTF-8, at most 30 combining
-/// marks in a row, at most 32 levels, at most 500,000 values, nothing after the value. Numbers keep their
-/// digits, so that prices stay exact.
+/// A strict JSON parser (RFC 8259). It rejects duplicate members, NUL characters, invalid UTF-8 and text after the value. The limits are 30
+/// combining marks in a row, 32 levels and 500,000 values. Numbers keep their digits, so that prices stay exact.
 ///
 /// - Complexity: O(n), but O(m²) in the members of one object, of which there are at most 256.
 package struct JSONReader {

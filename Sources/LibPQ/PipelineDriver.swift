@@ -199,8 +199,8 @@ final class PipelineDriver: @unchecked Sendable {
     /// How long a connection may stay silent after a cancel request before it is closed.
     private static let silenceLimit: Duration = .seconds(1)
 
-    /// Fails overdue jobs and requests cancellation of an overdue statement. A connection that stays silent after that
-    /// is closed, and its other jobs are sent on another connection.
+    /// Fails overdue jobs and requests cancellation of an overdue statement. If the connection stays silent after that,
+    /// it is closed, and the other jobs are sent on another connection.
     private func expire() {
         let now = ContinuousClock.now
         let timedOut = PostgresError(.deadline, "the deadline passed")

@@ -9,9 +9,9 @@ protocol PipelineJob: AnyObject, Sendable {
     var recording: PipelineRecording? { get }
     /// Whether a caller is still waiting.
     var isPending: Bool { get }
-    /// Whether the job is sent for the second time; it then gets a transaction of its own.
+    /// Whether the job is sent for the second time. The second time, the job has a separate transaction.
     var hasRestarted: Bool { get }
-    /// Discards received rows so that the job can be sent again; false if it was resent before or has no time left.
+    /// Discards received rows so that the job can be sent again. Returns false if the job was resent before or has no time left.
     func restart() -> Bool
     func receive(shared index: Int, _ row: borrowing PostgresRow)
     func receive(_ index: Int, _ rows: borrowing PostgresRows)

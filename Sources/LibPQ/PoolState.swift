@@ -50,7 +50,7 @@ struct PoolState {
     private var retryAt: ContinuousClock.Instant?
     private var isShutDown = false
     private var isWakeDue = false
-    /// Waiters that were granted a connection and do not use it yet; with the failure of those that have given up.
+    /// Waiters that were granted a connection but do not use it yet. A waiter that has given up has a failure.
     private var granted: [Int: Failure?] = [:]
     private var turns: PoolTurns
 

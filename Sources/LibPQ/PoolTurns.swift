@@ -1,9 +1,9 @@
 internal import DequeModule
 
-/// The turns of groups: which of a group's callers may have a connection, and which of them wait for one of their own group.
+/// The turns of groups: the callers of a group that may have a connection, and the callers that wait for their own group.
 ///
-/// A caller with a turn keeps it until its lease ends. After a lease that ended with a timeout, its group has one turn until its server
-/// answers a lease: as long as the server does not respond, its callers fail soon and occupy one connection.
+/// A caller with a turn keeps it until its lease ends. After a lease that ended with a timeout, the group has one turn until its server
+/// answers a lease. As long as the server does not respond, the callers fail soon and occupy one connection.
 struct PoolTurns {
     struct Limits: Sendable {
         /// The connections of the pool, and the places in its queue, of which groups have parts.

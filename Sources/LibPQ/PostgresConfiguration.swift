@@ -58,7 +58,7 @@ package struct PostgresConfiguration: Sendable {
     /// The number of statements that a connection prepares under names; 0 without names.
     var statementCapacity: Int { statements == .named ? statementLimit : 0 }
 
-    /// The maximum number of transactions in flight on a connection: one that the server works on, and one that it finds afterwards.
+    /// The maximum number of transactions in flight on a connection: the current one, and the next one for the server.
     var inFlightLimit: Int { statements == .named ? 2 : 1 }
 
     /// The settings of each transaction.

@@ -74,9 +74,8 @@ extension PostgresConnection {
         return PQgetResult(raw)
     }
 
-    /// Always throws `reason`. If the statement ended as cancelled or failed, the connection stays usable; otherwise it
-    /// is closed, because the cancel request could still hit the next statement. Returns within `cancelLimit`,
-    /// whatever the server does.
+    /// Always throws `reason`. If the statement ended as cancelled or failed, the connection stays usable. Otherwise it is closed, because
+    /// the cancel request could still hit the next statement. Returns within `cancelLimit`, whatever the server does.
     ///
     /// If statements were sent together, cancelling one ends all remaining ones.
     private func cancelOnServer(_ raw: OpaquePointer, because reason: PostgresError) throws(PostgresError) {

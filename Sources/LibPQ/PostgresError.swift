@@ -65,7 +65,7 @@ package struct PostgresError: Error, Sendable {
         "SSL connection has been closed unexpectedly",
     ]
 
-    /// Whether the server, or another one that it needs, took too long.
+    /// Whether the server, or a server that it depends on, took too long.
     var isTimeout: Bool { kind == .deadline || sqlState == .queryCanceled }
 
     /// Whether the same transaction may succeed if it is retried.

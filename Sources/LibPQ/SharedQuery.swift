@@ -1,7 +1,7 @@
-/// A query that reads share: those that are sent together ask it once, for the keys of all of them.
+/// A query that several reads share: reads that are sent together run the query once, for all their keys.
 package struct SharedQuery: Sendable {
-    /// The statement. It takes the scope, and one array for each column of the key, and each row begins with the number of its key,
-    /// counted from 1 (`WITH ORDINALITY`).
+    /// The statement. Its parameters are the scope and one array for each column of the key. Each row begins with the number of its
+    /// key, counted from 1 (`WITH ORDINALITY`).
     package let statement: PostgresStatement
     let scope: [PostgresValue]
     let key: [PostgresValue]

@@ -1,7 +1,7 @@
 /// The prepared statements of a connection, and their names.
 ///
-/// A full cache does not evict: further statements are sent unnamed and parsed on each use. libpq cannot close a
-/// prepared statement by protocol before version 17, and SQL `DEALLOCATE` does not work through a transaction pooler. A
+/// A full cache does not evict: further statements are sent unnamed and parsed on each use. Before version 17, libpq
+/// cannot close a prepared statement by protocol. SQL `DEALLOCATE` does not work through a transaction pooler. A
 /// connection with many statements beyond its cache is replaced instead (`isWornOut`) and starts with an empty cache.
 ///
 /// - Complexity: O(1) per use.

@@ -2,7 +2,7 @@ internal import Glibc
 internal import Platform
 internal import Synchronization
 
-/// An executor with one thread, which runs the jobs of its actor, and of tasks that prefer it, in order.
+/// An executor with one thread. It runs the jobs of its actor, and of tasks with this executor preference, in order.
 ///
 /// A blocking job blocks no other executor. The thread ends with `stop()`, which the owning actor calls in `deinit`;
 /// jobs enqueued before that still run.

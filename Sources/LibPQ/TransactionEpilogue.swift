@@ -1,4 +1,4 @@
-/// A query that follows the end of each transaction of a block in the same round trip, or in the next one with unnamed statements: for
+/// A query that follows the end of each transaction of a block in the same round trip, or in the next one with unnamed statements. For
 /// example, it reads the position of the write-ahead log after the commit.
 ///
 /// It runs in a transaction of its own. Its failure changes nothing about the transaction before it, and is not reported.

@@ -1,4 +1,4 @@
-/// Runs queries whose results do not matter, so that the server has planned them and cached the catalog pages they need.
+/// Runs queries and discards the results, so that the server has planned the queries and cached the required catalog pages.
 final class WarmUpJob: PipelineJob {
     let shared: [SharedQuery] = []
     let queries: [PostgresQuery]

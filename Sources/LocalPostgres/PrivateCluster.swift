@@ -5,8 +5,8 @@ internal import Platform
 
 /// A private PostgreSQL server, with its own data directory and Unix socket, not reachable over the network.
 ///
-/// PostgreSQL refuses to run as root; then it runs as the user `postgres` (or `nobody`), and if that user cannot access
-/// the directory, the cluster is placed under `/var/tmp`. Every call can be repeated, even after an interruption.
+/// PostgreSQL refuses to run as root; then it runs as the user `postgres` (or `nobody`). If that user cannot access the
+/// directory, the cluster is placed under `/var/tmp`. Every call can be repeated, even after an interruption.
 package struct PrivateCluster: Sendable {
     /// The failure of a call, with a readable message.
     package struct Failure: Error, CustomStringConvertible {

@@ -1,7 +1,7 @@
 /// A diff without indexes: each inserted or moved element has its left neighbour in the NEW list.
 ///
-/// It needs no index computation, so a server can report one move in a list of a million cheaply, and it can be
-/// applied to a list that has changed elsewhere.
+/// The diff needs no index computation, so a server can report one move in a list of a million cheaply. The diff can be
+/// applied to a list with other changes.
 public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
     /// An inserted or moved element with its place in the new list.
     public struct Placement: Hashable, Sendable {
@@ -53,7 +53,7 @@ public struct NeighbourDiff<ID: Hashable & Sendable>: Hashable, Sendable {
 
     /// Returns the new list.
     ///
-    /// An element whose neighbour is missing goes to the front; a missing moved element is inserted; of several
+    /// An element whose neighbour is missing goes to the front. A missing moved element is inserted. Of several
     /// placements of one element, the last one counts.
     ///
     /// - Precondition: `old` has no duplicate ids.

@@ -1,8 +1,8 @@
 /// An ordering key of a manual order: a path of integers whose bytes compare like the path.
 ///
-/// Each part is written as an order-preserving, prefix-free variable-length integer, so that comparing the bytes of two
-/// keys compares their paths, part by part, with a path before its extensions. There is always room for another key before
-/// and after any key and between any two keys, without rewriting existing keys.
+/// Each part is written as an order-preserving, prefix-free variable-length integer. So comparing the bytes of two keys
+/// compares the paths, part by part, with a path before its extensions. There is always room for another key before and
+/// after any key and between any two keys, without rewriting existing keys.
 ///
 /// | first byte | values | bytes |
 /// | --- | --- | --- |

@@ -2,8 +2,8 @@ internal import Synchronization
 
 /// Records the steps of a request: waiting, statements and rendering.
 ///
-/// Steps become spans of a trace, or a line of the log, only when the request has ended, so a step costs little more than two reads
-/// of the clock. Without a recorder, it costs the read of a task-local value.
+/// Steps become spans of a trace, or a line of the log, only when the request has ended. So a step costs little more than two reads
+/// of the clock. Without a recorder, a step costs the read of a task-local value.
 package final class StepRecorder: Sendable {
     /// The recorder of the current task's request; nil if nobody needs its steps.
     package static var current: StepRecorder? { TaskContext.current.steps }

@@ -5,7 +5,7 @@ internal import CExpat
 /// It reads neither external entities nor documents with a document type, which could define entities of any size.
 package final class XMLStream {
     package enum Event {
-        /// An element starts: its name as it is written, its attributes, and its line, from 1.
+        /// An element starts: the name as written, the attributes, and the line, from 1.
         case start(name: String, attributes: [String: String], line: Int)
         case end(line: Int)
         /// A part of the text of an element; there may be several.

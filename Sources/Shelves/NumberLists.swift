@@ -37,7 +37,7 @@ extension [UInt32] {
     /// The range of a part.
     func part(_ index: Int) -> Range<Int> { (index == 0 ? 0 : Int(self[index - 1]))..<Int(self[index]) }
 
-    /// Whether each of these ends is at or after the one before, and the last one is the end of an array with a number of elements.
+    /// Whether the ends do not decrease, and the last end is the number of elements of the array.
     func isDivision(of count: Int) -> Bool {
         var last: UInt32 = 0
         for end in self {

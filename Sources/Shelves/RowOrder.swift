@@ -59,7 +59,7 @@ enum RowOrder {
     /// Sorts rows by the bytes of their texts, eight bytes at a time; rows that are equal in everything keep their order.
     ///
     /// - Parameter compareEqual: compares two rows with equal texts: negative, zero or positive.
-    /// - Complexity: O(*n*) for each eight bytes that many texts have in common, and O(*k* log *k*) for *k* rows with the same first 64 bytes.
+    /// - Complexity: O(*n*) for each eight bytes that many texts have in common. O(*k* log *k*) for *k* rows with the same first 64 bytes.
     static func sort(_ rows: inout [UInt32], by texts: TextColumn, _ compareEqual: (Int, Int) -> Int = { _, _ in 0 }) {
         var keys = [UInt64](repeating: 0, count: texts.count)
         /// Sorts rows whose texts have the same bytes before an offset.
@@ -91,7 +91,7 @@ enum RowOrder {
         if rows.count > 1 { sort(rows.indices, from: 0) }
     }
 
-    /// Sorts rows by approximate keys, and those with close keys by an exact comparison; rows that it calls equal keep their order.
+    /// Sorts rows by approximate keys, and rows with close keys by an exact comparison. Rows that compare equal keep their order.
     ///
     /// - Parameters:
     ///   - difference: the largest difference of the keys of two rows that may be in another order than their keys.

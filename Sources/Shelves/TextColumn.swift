@@ -149,7 +149,7 @@ struct TextColumn: Sendable {
         }
     }
 
-    /// Eight bytes of a row from an offset as a number, which orders rows that differ in them; missing ones are zero.
+    /// Returns eight bytes of a row from an offset as a number; missing bytes are zero. The numbers order rows with different bytes there.
     func number(_ row: Int, at offset: Int) -> UInt64 {
         withBytes(row) { bytes in
             if bytes.count >= offset + 8 {

@@ -6,8 +6,8 @@ import Foundation
 import Testing
 import TestSupport
 
-/// A device that shows one list. It sends offline changes when it reconnects, and learns of the changes of others only
-/// through events while it is online.
+/// A device that shows one list. When the device reconnects, it sends its offline changes. It receives the changes of
+/// others only through events while it is online.
 actor ListDevice {
     struct Operation: Sendable {
         var method: HTTPMethod

@@ -6,8 +6,8 @@ import Synchronization
 import Testing
 import TestSupport
 
-/// Three devices with one list, two of one user and one of another, on two servers. Whatever they change, online or
-/// offline, they converge and lose nothing.
+/// Three devices with one list on two servers: two devices of one user, and one of another user. Whatever the devices
+/// change, online or offline, they converge and lose nothing.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct ListSyncTests {
     /// The oracle: all edits of all devices, by their own clocks.
     private final class Log: Sendable {

@@ -5,8 +5,7 @@ import TestSupport
 
 /// A run of the real `aisle` executable.
 ///
-/// It does not use Foundation's `Process`, which waits for every process that inherits its descriptors, for example a
-/// database server.
+/// It does not use Foundation's `Process`, which waits for every process with inherited descriptors, for example a database server.
 final class TestProcess: Sendable {
     private let child: pid_t
     private let output: String

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Runs a server for the duration of a body, which gets its port and a function that starts its shutdown.
+    /// Runs a server for the duration of a body. The body gets the port and a function that starts the shutdown.
     private func serving(
         _ responder: Responder,
         grace: TimeAmount = .seconds(20),

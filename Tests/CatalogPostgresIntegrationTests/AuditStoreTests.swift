@@ -14,7 +14,7 @@ import Testing
     private static let dairy = CatalogKey("dairy")!
     private static let (ann, bob, guest) = (UserID("ann")!, UserID("bob")!, UserID("guest:1")!)
 
-    /// An entry without its id and time; its detail as a set of paths and values, which does not depend on their order.
+    /// An entry without its id and time. Its detail is a set of paths and values, without an order.
     private struct Summary: Hashable, CustomStringConvertible {
         let action: String
         let subject: String?

@@ -6,8 +6,8 @@ import Ordering
 import Testing
 import TestSupport
 
-/// PostgreSQL's filtered pages match the in-memory catalog for every filter, alone and in pairs, with every sort and
-/// from every cursor, and so do its facets.
+/// PostgreSQL's filtered pages and facets match the in-memory catalog for every filter, alone and in pairs, with every
+/// sort and from every cursor.
 @Suite(.timeLimit(.minutes(15))) struct FilterOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!

@@ -288,7 +288,7 @@ import TestSupport
             #expect(held.list.currentItems.count == 120)
             #expect(Set(held.list.items.map(\.key)).count == 120)
             #expect(held.list.currentItems.count(where: \.isChecked) == 8 * 8)
-            // Each change creates one version and one event per user, and each event says which version it follows.
+            // Each change creates one version and one event per user, and each event names the previous version.
             for (user, start) in [(ann, starts[0]), (bob, starts[1])] {
                 var (since, versions) = (start, [before.version])
                 while true {

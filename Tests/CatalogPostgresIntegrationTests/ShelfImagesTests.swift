@@ -222,7 +222,7 @@ import Testing
             func after(_ time: Int64) -> Timestamp { Timestamp(microseconds: Timestamp.now().microseconds + time) }
             try await images.markUsed(at: after(5 * day))
             #expect(try await images.deleteUnused(at: after(34 * day)) == 0)
-            // Neither a server without the shelf, nor one that has read it only at the start, marks it.
+            // A server without the shelf does not mark it. A server that has read the shelf only at the start does not mark it either.
             try await ShelfImages(Self.newServer(catalog)).markUsed(at: after(20 * day))
             let server = Self.newServer(catalog)
             #expect(

@@ -8,7 +8,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// Shelves in memory: one that follows the recorded changes equals one that is read as a whole.
+/// Shelves in memory: a shelf that follows the recorded changes equals the shelf after a full read.
 @Suite(.timeLimit(.minutes(15))) struct ShelfReaderTests {
     private static func withWrites(
         seed: Int,
@@ -264,7 +264,7 @@ import Testing
                         }
                     }
                 }
-                // Another server, whose pages are those of the rows at their version, and which stores images.
+                // Another server stores images, and its pages match the rows at their version.
                 let server = PostgresCatalog(catalog.database)
                 group.addTask {
                     var writes = ShelfWrites(server, seed: 9)

@@ -7,8 +7,8 @@ import TestSupport
 
 @testable import CatalogPostgres
 
-/// The order of a shelf in memory matches the specification, and the order in which PostgreSQL sorts it, for every sort, in both directions
-/// and from every cursor.
+/// The order of a shelf in memory matches the specification and PostgreSQL's order, for every sort, in both directions and from every
+/// cursor.
 @Suite(.timeLimit(.minutes(15))) struct SortOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!

@@ -101,7 +101,7 @@ import Testing
         #expect(plans.count == 4)
         for plan in plans {
             #expect(plan.contains("import_row") && plan.contains("product"), "\(plan)")
-            // A sub-plan for each row finds one shelf; one that is hashed would be searched for each row if it exceeds `work_mem`.
+            // A sub-plan for each row finds one shelf. A hashed sub-plan would be searched for each row if it exceeds `work_mem`.
             let lines = plan.split(separator: "\n")
             let subPlans = zip(lines, lines.dropFirst()).filter { $0.0.drop { $0 == " " }.hasPrefix("SubPlan") }
             #expect(subPlans.allSatisfy { $0.1.contains("Index Scan using shelf_") }, "\(plan)")
@@ -191,8 +191,8 @@ import Testing
         "ListStatements.transferOwnership", "ImportStatements.copyRows",
     ]
 
-    /// Statements whose rows go to the coordinator and from there to the shards, and why. They lock the metadata of all shards of a table, so
-    /// that they wait while any of them moves.
+    /// The statements whose rows go to the coordinator and from there to the shards, and the reasons. Such a statement locks the metadata
+    /// of all shards of a table, so it waits while a shard moves.
     private static let detours: [String: String] = ["StoreLifecycle.insertState": "state of a new store"]
 
     @Test(
@@ -217,8 +217,8 @@ import Testing
         #expect(Set(Self.detours.keys).subtracting(detours).sorted() == [], "these do not take the detour")
     }
 
-    /// Returns the errors of statements that the server cannot plan, with a value for each parameter, and the names of those whose rows
-    /// take a detour through the coordinator.
+    /// Plans statements with a value for each parameter, and returns the errors of the server. Also returns the names of the statements
+    /// whose rows take a detour through the coordinator.
     private static func explained(
         _ groups: [(name: String, statements: [PostgresStatement])],
         _ connection: isolated PostgresConnection

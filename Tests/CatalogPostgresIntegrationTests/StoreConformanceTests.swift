@@ -42,8 +42,8 @@ import TestSupport
             }
         }
 
-        /// Runs a body on a catalog with a store, two shelves and five products, at 1.00 to 5.00; the shelf shows the
-        /// most expensive ones first.
+        /// Runs a body on a catalog with a store, two shelves and five products, at 1.00 to 5.00. The shelf shows the
+        /// most expensive products first.
         func withProducts(_ body: (any CatalogStore) async throws -> Void) async throws {
             try await withShop { (catalog: any CatalogStore) async throws in
                 let shelf = Shelf(

@@ -91,7 +91,7 @@ import Testing
 
     @Test("Unit prices that differ beyond 53 bits are ordered exactly")
     func exactUnitPrices() {
-        // Quantities that differ in their last digits, each of two products, whose order is that of their skus.
+        // Quantities that differ in the last digits. Two products have each quantity, and their order is the order of their skus.
         var listings: [Listing] = []
         for number in 0..<200 {
             var product = Product(sku: SKU("p\(number)")!, name: "Same", priceMinor: 500_000_000_000)

@@ -28,8 +28,8 @@ package struct ImportOptions: Sendable {
     /// The maximum percentage of rejected rows, from 0 to 100; with more, the import changes nothing.
     package var rejectedPercentLimit = ExactDecimal(100)
     package static let defaultRejectedPercentLimit = ExactDecimal(5)
-    /// The currency of stores that the import creates if the file has no `currency` column; nil for the one that the first
-    /// price of a store names, or else the euro.
+    /// The currency of stores that the import creates if the file has no `currency` column. If nil, the first price of a
+    /// store determines the currency, or else it is the euro.
     package var currency: Currency?
     /// The handling of invalid rows.
     package var onError: ErrorPolicy

@@ -39,7 +39,7 @@ package struct ImportSummary: Sendable, Equatable {
     package var pricesZero = 0
     /// The number of rows whose unit price is far from the median of their shelf.
     package var unitPricesImplausible = 0
-    /// The number of promotions that begin later, and of those that have ended; they are not applied.
+    /// The number of promotions that begin later or have ended. These promotions are not applied.
     package var promotionsFuture = 0
     package var promotionsExpired = 0
     /// Rows whose product has other values in a later row.

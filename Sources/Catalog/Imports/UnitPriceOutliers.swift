@@ -1,6 +1,6 @@
 /// The rows of a file whose unit price is far from the median of their shelf and dimension, in bounded memory.
 ///
-/// Unit prices are counted in classes that are at most 3 % wide, so that a row costs a lookup and the file is not sorted.
+/// Unit prices are counted in classes that are at most 3 % wide. So a row costs a lookup, and the file is not sorted.
 package struct UnitPriceOutliers: Sendable {
     /// The factor above or below the median from which a unit price is implausible.
     package static let factor = 1000.0

@@ -3,7 +3,7 @@ package enum ProductField: CaseIterable, Sendable {
     case sku, name, brand, priceMinor, currency, regularPriceMinor, size, unitPrice, barcode, imageURL, attributes
     case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
 
-    /// Whether entries of the audit log have the field: those that requests set, not those that the server computes.
+    /// Whether entries of the audit log have the field. They have the fields that requests set, not the computed fields.
     package var isAudited: Bool {
         switch self {
         case .name, .brand, .priceMinor, .regularPriceMinor, .size, .barcode, .imageURL, .attributes, .inStock, .tags:

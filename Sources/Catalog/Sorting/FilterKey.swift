@@ -1,4 +1,4 @@
-/// A key that products are filtered by: its name, the form of its values, its comparison, its help and its title. Its column
+/// A key that products are filtered by: the name, the form of the values, the comparison, the help and the title. Its column
 /// is defined in `ProductColumn.swift` of CatalogPostgres.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag

@@ -10,6 +10,6 @@ package struct ShelfView: Hashable, Sendable {
         self.filter = filter
     }
 
-    /// Whether it asks for the manual order, which is that of one shelf.
+    /// Whether the view asks for the manual order of a shelf.
     package var readsPositions: Bool { sort?.readsPositions ?? false }
 }

@@ -10,7 +10,7 @@ package struct Shelf: Hashable, Sendable {
     package var soldOut: SoldOut?
     /// The sort from which the re-sort rebuilds the manual order.
     package var positionSource: Sort?
-    /// Whether a request that does not say which products it shows gets those of the shelves below, too.
+    /// Whether a request without `include` also gets the products of the shelves below.
     package var includesDescendants: Bool
 
     /// The maximum number of shelves from the top to the innermost one.

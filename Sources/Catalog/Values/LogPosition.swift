@@ -16,7 +16,7 @@ package struct LogPosition: Sendable, Hashable {
     /// The position of a write whose position could not be read. No replica is known to have it.
     package static let unknown = LogPosition(cluster: 0, timeline: 0, offset: 0)
 
-    /// Returns the position that includes this one and another one; unknown if they are of different clusters.
+    /// Returns the later of two positions; unknown if the clusters differ.
     package func including(_ other: LogPosition) -> LogPosition {
         guard cluster == other.cluster else { return .unknown }
         return isBefore(other) ? other : self

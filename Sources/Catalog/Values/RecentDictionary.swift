@@ -1,8 +1,9 @@
-/// A dictionary whose entries have a limited total size, which evicts those that were not used recently.
+/// A dictionary with a limited total size, which evicts entries that were not used recently.
 ///
-/// Entries are in the order in which they were added, and each has a mark that it was used since then. A hand goes from older to newer entries,
-/// and then from the oldest one again. To evict an entry, it removes the marks that it passes, until it finds an entry without one. This is SIEVE
-/// (Zhang et al., “SIEVE is Simpler than LRU”, NSDI 2024): an entry that is used once leaves sooner than with LRU.
+/// Entries keep the order of their insertion. A mark says that an entry was used since then. A hand goes from older to newer entries, and
+/// then starts again at the oldest. For an eviction, the hand removes the marks of the entries that it passes, and evicts the first entry
+/// without a mark. This is SIEVE (Zhang et al., “SIEVE is Simpler than LRU”, NSDI 2024): an entry that is used once leaves sooner than with
+/// LRU.
 ///
 /// - Complexity: O(1), amortized. Evicting an entry takes longer after many were used.
 public struct RecentDictionary<Key: Hashable, Value> {

@@ -1,8 +1,8 @@
 extension StringProtocol {
     /// Returns the candidate that was probably meant by this mistyped word; nil if none is close enough.
     ///
-    /// A candidate is close if at most a third of its letters, but at least one, were added, left out, replaced or swapped with
-    /// the next letter. Words of more than 64 letters have no close candidate.
+    /// A candidate is close if at most a third of its letters differ, where one letter may always differ. Letters may be added,
+    /// left out, replaced or swapped with the next letter. Words of more than 64 letters have no close candidate.
     ///
     /// - Complexity: O(candidates × letters²).
     package func closest(among candidates: some Sequence<String>) -> String? {
@@ -21,8 +21,8 @@ extension StringProtocol {
     }
 }
 
-/// Returns the smallest number of letters to add, leave out, replace or swap with their neighbour that turns one word into the
-/// other, without editing a swapped pair again: the optimal string alignment distance.
+/// Returns the optimal string alignment distance: the smallest number of edits that turn one word into the other. An edit
+/// adds, removes or replaces a letter, or swaps two neighbours. A swapped pair is not edited again.
 private func editDistance(_ a: [Character], _ b: [Character]) -> Int {
     var previous: [Int] = []
     var row = Array(0...b.count)

@@ -76,7 +76,7 @@ package struct UnitPrice: Hashable, Sendable {
 
     /// Returns the price of a reference quantity, rounded half up.
     ///
-    /// The quotient is built by long division, one decimal at a time, so no intermediate value exceeds 128 bits: prices
+    /// The quotient is built by long division, one decimal at a time, so no intermediate value exceeds 128 bits. Prices
     /// are below 10¹², reference quantities below 3·10¹¹ in their own scale, quantities below 10²⁴, scales at most 10.
     ///
     /// - Returns: nil if the reference quantity has another dimension: such prices do not compare.

@@ -15,7 +15,7 @@ struct ImportEndpoint: EndpointGroup {
     let pace: ImportPace
     /// The slots for concurrent imports; further imports get 503 with Retry-After.
     let slots: Slots
-    /// Each client's share of them, so that one that sends slowly does not keep the others waiting.
+    /// Each client's share of the slots, so that a slow client does not delay other clients.
     let clientSlots: KeyedSlots<RateLimiter.Client>
 
     var endpoints: [Endpoint] {

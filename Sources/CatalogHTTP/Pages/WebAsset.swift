@@ -87,7 +87,7 @@ enum WebAsset: String, CaseIterable {
         }
     }
 
-    /// A module that names the filters, so that the shop's page reads all of them from its address.
+    /// A module with the names of the filters. The shop's page reads all these filters from its address.
     private static let filtersModule =
         module("The names of the filters.", "filters", FilterKey.allCases.map(\.name))
 

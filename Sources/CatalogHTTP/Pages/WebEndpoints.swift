@@ -62,7 +62,7 @@ struct WebEndpoints: EndpointGroup {
 
     /// Returns a page or asset; by default, caches must revalidate it on each use.
     ///
-    /// - Parameter styled: whether it is a drawing with styles of its own, which the policy must allow; it has no scripts.
+    /// - Parameter styled: whether the asset is a drawing with its own styles, which the policy must allow. A drawing has no scripts.
     private func web(
         _ file: StaticFile,
         cache: String = "public, no-cache",
@@ -92,8 +92,8 @@ struct WebEndpoints: EndpointGroup {
         return web(StaticFile(html, "text/html; charset=utf-8", isCompressed: false), call)
     }
 
-    /// Returns the response to a browser's request for a page that does not exist; nil for other clients, and for addresses of the
-    /// API, whose errors are problem documents.
+    /// Returns the response to a browser's request for a page that does not exist. Returns nil for other clients, and for
+    /// addresses of the API, whose errors are problem documents.
     func missingPage(for request: Request) -> Response? {
         guard [.get, .head].contains(request.method), !request.uri.path.hasPrefix("/v1/"),
             request.headers[.accept]?.lowercased().contains("text/html") == true

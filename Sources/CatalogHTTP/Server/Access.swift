@@ -8,6 +8,6 @@ enum Access: Sendable {
     case optionalToken
     /// Users with a token, for their own data.
     case user
-    /// Users with a token that has the scope, or one that includes it, for the store of the path.
+    /// Users whose token has the scope, or a scope that includes it, for the store of the path.
     case scope(Scope)
 }

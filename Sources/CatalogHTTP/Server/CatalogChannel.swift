@@ -15,7 +15,7 @@ package struct CatalogChannel: ServerChildChannel {
     package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         let api = api
         return base.setup(channel: channel, logger: logger).flatMapThrowing { value in
-            // After the handlers that count, limit and time requests, and before the one that passes them to Hummingbird.
+            // The handler is after the handlers that count, limit and time requests, and before Hummingbird's handler.
             let pipeline = channel.pipeline.syncOperations
             let last = try pipeline.context(handlerType: HTTPConnectionStateHandler.self).handler
             try pipeline.addHandler(DirectHandler(api, channel), position: .after(last))

@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// Limits the requests that take much processor time, so that those that are admitted are answered in time.
+/// Limits the requests that take much processor time, so that admitted requests are answered in time.
 struct CostlyRequests: Sendable {
     private let slots: Slots
     /// The slots of clients without a token, so that users have the others.

@@ -5,8 +5,8 @@ internal import Hummingbird
 internal import NIOCore
 internal import NIOHTTPTypes
 
-/// Answers cheap reads on the event loop of their connection, without Hummingbird's streams for bodies and their changes of
-/// threads, which take longer than such a read. It passes on all other requests.
+/// Answers cheap reads on the event loop of their connection. Hummingbird's streams for bodies change threads, which takes
+/// longer than such a read. The handler passes on all other requests.
 ///
 /// Requests are answered in order. While it answers one, everything that follows on the connection waits here.
 final class DirectHandler: ChannelDuplexHandler {
@@ -123,8 +123,8 @@ final class DirectHandler: ChannelDuplexHandler {
         }
     }
 
-    /// Writes a response. The next request is handled when the client has taken this response, so that one that reads nothing
-    /// keeps no more than this in memory, and a half-closed connection is not closed before.
+    /// Writes a response. The next request is handled when the client has taken this response. So a client that reads nothing
+    /// keeps at most one response in memory, and a half-closed connection is not closed before.
     private func finish(_ head: HTTPResponse, _ body: ByteBuffer?, _ context: ChannelHandlerContext) {
         guard !isClosed else { return }
         let written = context.eventLoop.makePromise(of: Void.self)

@@ -4,7 +4,7 @@ internal import Hummingbird
 
 /// One operation of the API: the requirements on a request, and its handler.
 ///
-/// The endpoints of all features form one table, which drives routing, `Allow`, CORS, authentication, body limits, time
+/// The endpoints of all features form one table. It drives routing, `Allow`, CORS, authentication, body limits, time
 /// limits, the labels of metrics, and the paths of `openapi.json`.
 struct Endpoint: Sendable {
     typealias Handler = @Sendable (Call) async throws -> Response
@@ -27,8 +27,8 @@ struct Endpoint: Sendable {
     let mayReadManyShelves: @Sendable (RequestTarget) -> Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
-    /// Whether requests take so little time that they are answered on the event loop of their connection, unless they may read many
-    /// shelves. Probes are, because they must not wait for other requests.
+    /// Whether requests are answered on the event loop of their connection, because they take little time. Requests that may read
+    /// many shelves are excluded. Probes are included, because a probe must not wait for other requests.
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool

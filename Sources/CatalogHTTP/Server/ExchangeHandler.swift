@@ -2,8 +2,8 @@ internal import DequeModule
 internal import NIOCore
 internal import NIOHTTP1
 
-/// Applies the rules of HTTP/1 that depend on the version and method of a request, which Hummingbird does not know: the framing of
-/// responses, bodies that clients hold back, and the end of connections.
+/// Applies the rules of HTTP/1 that depend on the version and method of a request. Hummingbird does not know these rules: the
+/// framing of responses, bodies that clients hold back, and the end of connections.
 ///
 /// Source: RFC 9110, sections 9.3.2 and 10.1.1; RFC 9112, sections 6.3, 9.3 and 9.6.
 final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {

@@ -66,7 +66,7 @@ extension Endpoint {
         }
     }
 
-    /// Returns the parameters: those of the path, those that the endpoint declares, and those that follow from its kind.
+    /// Returns the parameters of the path, the declared parameters, and the parameters that follow from the kind of the endpoint.
     private func describedParameters(_ operation: Operation) -> [Parameter] {
         var all = pathParameters.map(Parameter.path) + (operation.parameters ?? [])
         if method == .get, operation.hasTag { all.append(.ifNoneMatch) }

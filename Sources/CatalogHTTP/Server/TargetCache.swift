@@ -1,6 +1,6 @@
 internal import Catalog
 
-/// Values computed from request targets, which repeat.
+/// The values computed from request targets. Clients repeat targets.
 final class TargetCache<Value: Sendable>: Sendable {
     /// The maximum length of a remembered target, in bytes.
     private static var lengthLimit: Int { 1024 }
@@ -9,10 +9,11 @@ final class TargetCache<Value: Sendable>: Sendable {
         cost(target.utf8.count)
     }
 
-    /// Returns an upper bound of the usual size of an entry, in bytes: a plan takes 500, and a parameter 32, and at least two in its target.
+    /// Returns an estimate of the maximum size of an entry, in bytes. A plan takes 500 bytes. A parameter takes 32 bytes, and at least 2
+    /// bytes of the target.
     private static func cost(_ length: Int) -> Int { 1000 + 17 * length }
 
-    /// The value of a target; nil if it is not remembered. Values of very long targets are not.
+    /// The value of a target; nil if it is not remembered. The values of targets above the length limit are not remembered.
     subscript(target: String) -> Value? {
         get { values[target] }
         set { if target.utf8.count <= Self.lengthLimit { values[target] = newValue } }

@@ -61,8 +61,8 @@ struct PageEndpoints: EndpointGroup {
         asksForAllShelves(target) ? Self.surcharge(target) + Self.pointsForUnion : 0
     }
 
-    /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU: it has a sort, a filter,
-    /// facets or a total, or the cursor of such a page.
+    /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU. Such a request
+    /// has a sort, a filter, facets or a total, or the cursor of such a page.
     func asksForAllShelves(_ target: RequestTarget) -> Bool {
         if (["sort", "facets"] + FilterKey.allCases.map(\.name)).contains(where: { !target.values($0).isEmpty }) {
             return true
@@ -148,7 +148,7 @@ struct PageEndpoints: EndpointGroup {
     /// Whether all products that were rendered have room in the memory.
     var hasRoom: Bool { fragments.use.evictions == 0 }
 
-    /// Renders products of a shelf, so that its first pages find them and its settings in memory. Errors do not matter.
+    /// Renders products of a shelf, so that the first pages find the products and the shelf's settings in memory. Errors do not matter.
     func warmUp(_ shelf: ShelfAddress) async {
         var request = PageRequest(store: shelf.store, shelf: shelf.shelf, limit: PageRequest.limits.upperBound)
         // A union may need shelves that are not in memory.

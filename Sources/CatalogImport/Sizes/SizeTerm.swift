@@ -13,7 +13,7 @@ struct SizeNumber: Hashable {
     var isJoined = false
     /// Whether a hyphen joins it to one word, as in `22-CL`; not so `500-g-pack`.
     var isHyphenated = false
-    /// Whether it has a sign, or follows a character with which it may be one larger number.
+    /// Whether the number has a sign, or follows a character that may be part of the number.
     var isUnclear = false
 
     /// The value if it can count something: a whole number from 1 to 100 000, as in `6` and `6.00`.

@@ -18,8 +18,7 @@ extension SettingsEdit {
         return Write(key, value)
     }
 
-    /// Parses `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}` from a
-    /// device that device that was offline.
+    /// Parses `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}` from a device that was offline.
     package static func many(body: JSONValue) throws(CatalogError) -> SettingsEdit {
         var reader = try BodyReader(body)
         reader.ignore("revision", "resync")

@@ -38,7 +38,7 @@ enum AuditLog {
         )
     }
 
-    /// Deletes a user's entries, and records that under the hash that replaces the user, in the transaction that deletes the account.
+    /// Deletes a user's entries in the transaction that deletes the account. Records the deletion under the hash that replaces the user.
     ///
     /// If there was neither an account nor an entry, nothing is recorded.
     ///

@@ -12,8 +12,8 @@ enum AuditStatements {
         """
     }
 
-    /// The latest entries of a store, `$1`, from `$2` until before `$3`, after the entry at `$4` with the id `$5`, with an action,
-    /// `$6`, an actor, `$7`, and a subject, `$8`, unless these are null; at most `$9`.
+    /// The latest entries of a store, `$1`, from `$2` until before `$3`, after the entry at `$4` with the id `$5`; at most `$9`.
+    /// The entries have an action, `$6`, an actor, `$7`, and a subject, `$8`, unless these are null.
     static let ofStore: PostgresStatement = """
         SELECT \(columns("a")) \(latest(of: "store_audit", key: "store_id", "$1"))
         """

@@ -3,8 +3,8 @@ internal import LibPQ
 
 /// Reads that replicas or workers may answer.
 extension Database {
-    /// Runs a read of a store on a replica if the current task allows that and a replica has the required state, and otherwise on the primary.
-    /// If the replica fails, or has an older state than its monitor found, the read is repeated on the primary.
+    /// Runs a read of a store on a replica if the current task allows replicas and one has the required state. Otherwise the read runs on
+    /// the primary. If the replica fails, or has an older state than its monitor found, the read is repeated on the primary.
     ///
     /// On Citus, the worker that has the store answers if it can, and otherwise the coordinator.
     ///

@@ -19,8 +19,8 @@ package final class Database: Sendable {
     let pageLane: PageLane
     /// The replicas that may answer reads; nil if there are none.
     package let replicas: Replicas?
-    /// The workers of a Citus cluster that may answer reads, and whose stores and users do not wait for each other; nil to treat the cluster as
-    /// one server.
+    /// The workers of a Citus cluster that may answer reads; nil to treat the cluster as one server. The stores and users of different
+    /// workers do not wait for each other.
     package let workers: StoreWorkers?
     private let probe: ReadinessProbe
     /// The ids of stores, by key.
@@ -33,7 +33,8 @@ package final class Database: Sendable {
     /// The number of long reads that can wait for each connection: as many as it completes in a few seconds.
     static let waitingLongReads = 64
 
-    /// The default time that a write or a long read waits for a connection, and that a write waits for a lock, which occupies one.
+    /// The default time that a write or a long read waits for a connection. A write also waits this long for a lock, and occupies
+    /// a connection meanwhile.
     package static let waitLimit: Duration = .seconds(3)
 
     /// How long batch work waits for a connection. No user waits for batch work.

@@ -106,8 +106,8 @@ package struct DatabaseRoles: Sendable {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Returns the statement that lets servers change all tables but the logs, whose partitions they reach only through the whole
-    /// table. It covers the partitions that exist when it runs.
+    /// Returns the statement that lets servers change all tables but the logs. Servers reach the partitions of a log only through
+    /// the whole table. The statement covers the existing partitions.
     private static func grants(_ schema: String, _ server: String) -> String {
         """
         DO $$ DECLARE

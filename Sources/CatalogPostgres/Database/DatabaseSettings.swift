@@ -49,8 +49,8 @@ enum DatabaseSettings {
         "plan_cache_mode": "force_generic_plan",
     ]
 
-    /// Settings of statements that look up rows by their keys, or read one shelf. Some of the rows of a small table cost less by index than a scan, and a
-    /// table that was empty when a statement was planned would be scanned until it has statistics.
+    /// Settings of statements that look up rows by their keys, or read one shelf. Some rows of a small table cost less by index than a
+    /// scan. A table that was empty when a statement was planned would be scanned until the table has statistics.
     private static let byKey = ["enable_seqscan": "off"]
 
     /// Settings that end abandoned transactions and release their locks.

@@ -121,7 +121,7 @@ struct IdempotencyRecords {
         [.int2(response.isNew ? created : completed), .text(response.mediaType), .bytea(response.body)]
     }
 
-    /// Deletes one batch of expired responses and returns its size; call it until it returns 0.
+    /// Deletes a batch of expired responses and returns its size. Repeat the call until the result is 0.
     static func sweep(_ connection: isolated PostgresConnection) throws -> Int {
         try connection.execute(Statements.ofStores.sweep) + connection.execute(Statements.ofUsers.sweep)
     }

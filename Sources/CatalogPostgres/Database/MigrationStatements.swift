@@ -11,7 +11,7 @@ enum MigrationStatements {
         SELECT set_config('citus.multi_shard_modify_mode', 'sequential', true), set_config('citus.propagate_set_commands', 'local', true)
         WHERE current_setting('citus.shard_count', true) IS NOT NULL
         """
-    /// Records a version, its name, its script, and the oldest schema version whose releases work with it.
+    /// Records a version with its name and script, and the oldest schema version whose releases work with the new one.
     static let record: PostgresStatement = """
         INSERT INTO schema_migration (version, name, checksum, oldest_compatible) VALUES ($1, $2, md5($3), $4)
         """

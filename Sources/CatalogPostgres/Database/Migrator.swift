@@ -226,7 +226,7 @@ package struct Migrator: Sendable {
         }
     }
 
-    /// Runs the statements of a script one by one, as Citus requires; returns the number of rows that the last one affected.
+    /// Runs the statements of a script in sequence, as Citus requires. Returns the number of rows that the last statement affected.
     @discardableResult
     private static func execute(_ script: String, _ connection: isolated PostgresConnection) throws -> Int {
         var affected = 0

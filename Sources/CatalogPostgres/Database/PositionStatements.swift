@@ -3,8 +3,8 @@ internal import LibPQ
 
 /// The statements that read the position of the write-ahead log.
 enum PositionStatements {
-    /// The cluster, the timeline and the position at which the next record is inserted, which is after every commit, also after one that is
-    /// not flushed yet.
+    /// The cluster, the timeline and the position at which the next record is inserted. It is after every commit, also after a commit that
+    /// is not flushed yet.
     static let current: PostgresStatement = "\(position("pg_current_wal_insert_lsn()"))"
 
     /// The same for the position up to which the log is flushed. A standby of an idle primary reaches it; the other one may be after the

@@ -2,14 +2,14 @@ internal import Catalog
 internal import LibPQ
 internal import Platform
 
-/// Probes the database for `/readyz` on a separate connection and thread, so that neither exhausted pools, a stalled server nor the
-/// work of other requests delay the response.
+/// Probes the database for `/readyz` on a separate connection and thread. So exhausted pools, a stalled server and the work of
+/// other requests do not delay the response.
 actor ReadinessProbe {
     private let connection: ProbeConnection
     private var probe: Task<Readiness, Never>?
 
-    /// Runs the steps of probes. On the shared thread pool, each step would wait behind all other requests, and the sum of the waits
-    /// would count as the database's time. nil if the system is out of threads.
+    /// The executor of the steps of probes; nil if the system is out of threads. On the shared thread pool, each step would wait
+    /// behind all other requests, and the sum of the waits would count as the database's time.
     private static let executor = try? ThreadExecutor(name: "readiness")
 
     /// The maximum time that a caller waits.

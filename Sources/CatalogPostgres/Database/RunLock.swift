@@ -56,8 +56,8 @@ enum RunLock {
     private static let retryPause: Duration = .milliseconds(200)
 
     /// Tries until the timeout, each time in another transaction. A statement or a transaction that waits for the lock would keep
-    /// its snapshot, and a migration that holds the lock may build an index concurrently, which waits for all transactions
-    /// with a snapshot: the two would deadlock.
+    /// its snapshot. A migration that holds the lock may build an index concurrently. The build waits for all transactions with a
+    /// snapshot: the two would deadlock.
     private static func acquire(
         _ kind: Kind,
         _ key: SQL,

@@ -4,7 +4,7 @@ internal import LibPQ
 internal import Platform
 internal import Synchronization
 
-/// Combines writes: those that arrive while others are written go together, with one statement and one commit.
+/// Combines the writes that arrive during another write in one statement and one commit.
 ///
 /// One batch is written at a time, and another one if a write has waited for `maximumWait`, because the first may wait for a
 /// lock. Each write is answered after its commit. If a batch fails because of one write, all of them are written again, each

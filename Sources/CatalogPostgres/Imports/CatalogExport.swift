@@ -13,9 +13,9 @@ package struct CatalogExport: Sendable {
     /// Writes products as a CSV file for import, from one snapshot: one line per shelf that a product is
     /// placed on, in the shelf's manual order, followed by products on no shelf.
     ///
-    /// Importing the file into the same catalog changes nothing. Importing it into an empty one creates the stores and
-    /// shelves that have products, and their manual orders. Popularity is the imported value. The file does not contain
-    /// attributes, settings, empty shelves, or shelf titles from which the key cannot be derived.
+    /// Importing the file into the same catalog changes nothing. Importing the file into an empty catalog creates the
+    /// stores and shelves that have products, and the manual orders. Popularity is the imported value. The file does
+    /// not contain attributes, settings, empty shelves, or shelf titles from which the key cannot be derived.
     ///
     /// - Parameters:
     ///   - store: nil for all.

@@ -7,7 +7,8 @@ struct ImportID: Sendable {
 
     var parameter: PostgresValue { .text(text) }
 
-    /// Verifies that this import was not considered dead, because it lost the connection of its lock, and its rows deleted.
+    /// Verifies that the staged rows still exist. If the connection of the lock is lost, the import counts as dead, and
+    /// another run deletes its rows.
     ///
     /// - Throws: `unavailable`: a repetition starts from nothing.
     func check(_ connection: isolated PostgresConnection) throws {

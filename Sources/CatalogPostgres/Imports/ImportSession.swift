@@ -5,7 +5,7 @@ internal import Collation
 internal import LibPQ
 internal import Ordering
 
-/// A running import on one connection, whose thread also parses and validates the file; a second one helps to apply it.
+/// A running import on one connection, whose thread also parses and validates the file. A second connection helps to apply the file.
 ///
 /// A class, because the store data grows with the file and must not be copied.
 final class ImportSession {

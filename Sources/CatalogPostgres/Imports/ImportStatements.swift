@@ -184,12 +184,12 @@ enum ImportStatements {
     static let hasLongAttributes: PostgresStatement = """
         SELECT 1 FROM import_row i WHERE \(ownRows) AND \(isLong("$3")) LIMIT 1
         """
-    /// Copies the availability that stored products have now to the rows that leave it as it is.
+    /// Copies the availability of the stored products to the rows that do not change it.
     static let keepStockAgain: PostgresStatement = """
         UPDATE import_row i SET in_stock = r.in_stock FROM product r
         WHERE \(ownRows) AND i.keeps_stock AND r.store_id = $2 AND r.sku = i.sku AND i.in_stock <> r.in_stock
         """
-    /// Copies the attributes that stored products have now to the rows that leave them as they are.
+    /// Copies the attributes of the stored products to the rows that do not change them.
     static let keepAttributesAgain: PostgresStatement = """
         UPDATE import_row i SET attributes = r.attributes FROM product r
         WHERE \(ownRows) AND i.keeps_attributes AND r.store_id = $2 AND r.sku = i.sku AND i.attributes <> r.attributes
@@ -199,7 +199,7 @@ enum ImportStatements {
         SELECT count(DISTINCT i.line) FILTER (WHERE r.sku IS NOT NULL), count(DISTINCT i.line)
         FROM import_row i LEFT JOIN product r ON r.store_id = $2 AND r.sku = i.sku WHERE \(ownRows)
         """
-    // Pruning ($1 only). A file names the shelves on which it has rows; it names the products without a shelf if it has such rows.
+    // Pruning ($1 only). A file names the shelves of its rows, and the products without a shelf if a row has no shelf.
 
     private static let inFile: SQL = "i.import_id = $1::text::uuid"
     private static let namedShelves: SQL = """

@@ -361,8 +361,8 @@ struct ListWriter {
 
     /// Copies a list to its new owner, together with its shares and members. The user is the old owner.
     ///
-    /// If the id of the list changes, its members leave the list with the old id and get one with the new id, at the same place of
-    /// their order.
+    /// If the id of the list changes, the members leave the list with the old id. They get the list with the new id at the same
+    /// place of their order.
     ///
     /// - Returns: the notified members. The new owner is not notified.
     func transfer(
@@ -383,7 +383,7 @@ struct ListWriter {
         }
         var moved: [String] = []
         for member in all {
-            // Former members remember the list that they left, so its id does not change for them.
+            // Former members remember the list by the old id, so the id does not change for them.
             let isKept = !hasNewID || current.contains(member)
             let place: [PostgresValue] = [.text(member), id, new, newID, old]
             if isKept, try connection.execute(ListStatements.transferPlace, place) > 0 {
@@ -411,7 +411,7 @@ struct ListWriter {
         }
     }
 
-    /// Tells members, whose places have the new id of a list, that they left the old one and have a new one.
+    /// Notifies members that they left the list with the old id and have the list with the new id. Their places already have the new id.
     ///
     /// - Returns: the notified members.
     private func announce(

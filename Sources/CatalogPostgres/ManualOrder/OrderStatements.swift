@@ -17,16 +17,15 @@ enum OrderStatements {
         FROM held WHERE h.store_id = $1 AND h.shelf_id = $2
         RETURNING held.version, held.order_version, h.version, h.order_version, h.order_changes
         """
-    /// Products with their keys, and for each the key and SKU of two left neighbours: the nearest one that is placed, and
-    /// the nearest one that is removed.
+    /// Products with their keys, and for each the key and SKU of two left neighbours: the nearest placed and the nearest removed product.
     static let rows: PostgresStatement = """
         SELECT o.sku, o.key, placed.key, placed.sku, removed.key, removed.sku FROM placement_position o
         LEFT JOIN LATERAL \(nearest("NOT p.is_removed AND p.key < o.key", " DESC")) placed ON true
         LEFT JOIN LATERAL \(nearest("p.is_removed AND p.key < o.key", " DESC")) removed ON true
         WHERE o.store_id = $1 AND o.shelf_id + 0 = $2 AND o.sku = ANY ($3) AND NOT o.is_removed
         """
-    /// The key of an anchor, or the front, and the keys of two right neighbours: the nearest one that is placed, and the
-    /// nearest one that is removed. The moved products do not count.
+    /// The key of an anchor, or the front, and the keys of two right neighbours: the nearest placed and the nearest
+    /// removed product. The moved products do not count.
     static let right: PostgresStatement = neighbours(">", "", end: "\\x")
     /// The equivalent for left neighbours; without an anchor, the end.
     static let left: PostgresStatement = neighbours("<", " DESC", end: "\\xff")

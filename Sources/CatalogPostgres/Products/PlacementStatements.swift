@@ -4,9 +4,9 @@ internal import LibPQ
 enum PlacementStatements {
     /// Returns the condition that finds a row of `placement` or `placement_position` by its key.
     ///
-    /// The planner expects that ids of shelves do not depend on the store, and so about one product on each shelf of a store among others.
-    /// By its estimates, reading the shelf and discarding all but one product costs no more than the key. `+ 0` excludes indexes that begin
-    /// with the shelf; the primary keys begin with the product.
+    /// The planner expects that ids of shelves do not depend on the store. So it expects about one product on each shelf of a store. By its
+    /// estimates, reading the shelf and discarding all but one product costs no more than the key. `+ 0` excludes indexes that begin with
+    /// the shelf; the primary keys begin with the product.
     ///
     /// - Parameters:
     ///   - row: the alias of the table.

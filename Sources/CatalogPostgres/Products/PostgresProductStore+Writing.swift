@@ -14,7 +14,7 @@ extension PostgresProductStore {
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
-            // Another statement than the one that reads, which would not see a change that it waited for.
+            // Lock in a separate statement: a read that waits for the lock would not see the change that released it.
             try connection.execute(ProductStatements.lockForUpdate, key)
             let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([sku.text])]) {
                 try $0.first { try ProductRow.read($0) }

@@ -36,8 +36,8 @@ enum ProductStatements {
 
     private static let compared = ProductColumn.provided.filter { !$0.isDerived }
 
-    /// Writes a product, `$2`, with its values, from `$3` on, the time of the last change of its shelves, and its sort keys; does nothing if
-    /// nothing changes.
+    /// Writes a product, `$2`; does nothing if nothing changes. From `$3` on, the parameters are the values of the product, the time of the
+    /// last change of its shelves, and the sort keys.
     ///
     /// Returns whether the product is new.
     static let upsert: PostgresStatement = """

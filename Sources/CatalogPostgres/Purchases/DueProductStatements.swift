@@ -79,7 +79,8 @@ enum DueProductStatements {
             WHERE p.popularity_log2 <> r.popularity_log2)
         """
 
-    /// The stores to which more than `$1` transactions have added rows whose products are counted, or are not, and which of both.
+    /// The stores to which more than `$1` transactions have added rows of one kind: counted or uncounted. Each result has the
+    /// store and whether the rows are counted.
     static let storesToMerge: PostgresStatement = """
         SELECT store_id, is_counted FROM due_products
         GROUP BY store_id, is_counted HAVING count(DISTINCT mark) > $1 ORDER BY store_id, is_counted

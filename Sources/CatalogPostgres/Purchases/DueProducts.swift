@@ -4,8 +4,8 @@ internal import LibPQ
 /// The queue of products whose scores are due: to be computed, and then to be copied to the placements.
 ///
 /// A row has up to a thousand products, because a row for each would cost more than the scores. Rows are added, marked once as counted, and
-/// deleted. A job that has processed the rows that it read deletes exactly these, and products that became due meanwhile stay in rows of
-/// their own. Only transactions of the same microsecond may add products to one row; its size then says that it is another one.
+/// deleted. A job deletes exactly the rows that it has read and processed. Products that became due meanwhile are in separate rows. Only
+/// transactions of the same microsecond may add products to one row; the changed size then shows that the row is new.
 struct DueProducts: Sendable {
     /// A row, without its products.
     struct Row: Sendable {
@@ -81,7 +81,8 @@ struct DueProducts: Sendable {
         }
     }
 
-    /// Returns a product up to which the rows have enough products for a batch, so that the others are not read; nil if they have not.
+    /// Returns a product up to which the rows have enough products for a batch; nil if there are too few. The rows after this product
+    /// are not read.
     private static func bound(of size: Int, after last: SKU, in rows: [Row]) -> SKU? {
         var count = 0
         for row in rows where row.lastSKU > last {
@@ -133,7 +134,8 @@ struct DueProducts: Sendable {
 
     // MARK: - Merging
 
-    /// Merges the rows of each store that was folded often since it was re-sorted; a store that another transaction locks is left to the next fold.
+    /// Merges the rows of each store that was folded often since the last re-sort. If another transaction locks a store, the next fold
+    /// merges its rows.
     static func mergeRows(_ database: Database) async throws {
         let stores = try await database.batch.perform(within: .bulk) {
             try $0.query(DueProductStatements.storesToMerge, [.int8(Int64(transactionLimit))]) {

@@ -94,8 +94,8 @@ package struct PurchaseBook: Sendable {
         return now.popularityRule == read.store.popularityRule && now.lastCount == read.store.lastCount
     }
 
-    /// Scores every product of a store by its sliding window in batches, during which writers of other products go on;
-    /// nil if the rule changed concurrently.
+    /// Scores every product of a store by its sliding window, in batches; returns nil if the rule changed concurrently.
+    /// Writers of other products do not wait for a batch.
     private func countWindow(_ read: ShelfRow.StoreRead, _ day: Int) async throws -> Int? {
         let key = PostgresValue.int4(read.id)
         let due = try await DueProducts(database: database, storeID: read.id).uncountedRows()

@@ -4,8 +4,8 @@ internal import LibPQ
 /// Folds the pending purchases of all stores into counts per day, and anonymizes the customers who asked for it.
 ///
 /// New purchases go to the open half of the cells. A fold seals that half, opens the other, and folds the sealed cells. The
-/// next one empties them, so that a reader whose snapshot is older than the counts still finds the purchases. Any number
-/// of folds may run concurrently and be killed at any point: each event is folded once.
+/// next fold empties the cells. So a reader with a snapshot from before the counts still finds the purchases. Any number of
+/// folds may run concurrently and be killed at any point: each event is folded once.
 package struct PurchaseFold: Sendable {
     /// The result of a fold.
     package struct Outcome: Sendable, Hashable {
@@ -114,9 +114,10 @@ package struct PurchaseFold: Sendable {
 
     /// Seals the open cells if the others are empty.
     ///
-    /// - Parameter hasSealed: whether this fold has sealed cells before; then it seals no more.
+    /// - Parameter hasSealed: whether this fold has already sealed cells. A fold seals cells only once.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
-        // A move of a shard waits for reports of purchases in the end, and they would wait behind this transaction, and it for the move.
+        // Avoid a deadlock: a move of a shard waits for reports of purchases, the reports for this transaction, and the transaction for
+        // the move.
         if try await movesShard() { return .locked }
         for attempt in 1...sealAttempts {
             do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError

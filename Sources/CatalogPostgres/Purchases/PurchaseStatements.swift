@@ -127,12 +127,12 @@ enum PurchaseStatements {
             + (SELECT count(*) FROM purchase_stray y JOIN product r ON r.store_id = $1 AND r.sku = y.sku WHERE y.store_id = $1)
         """
 
-    // A customer's refund cancels their latest purchases of the product before it, whatever the day, and the rest of it the next
-    // purchases. `total` is the net quantity up to a day. A purchase raises it from one level to another, and the part that is above zero
-    // and below every later total is left.
+    // A customer's refund cancels the customer's latest purchases of the product before it, whatever the day. The rest of the refund
+    // cancels the next purchases. `total` is the net quantity up to a day. A purchase raises the total from one level to a higher level.
+    // The part of the rise above zero and below every later total is left.
 
-    /// Returns SQL for the days of customers and products, `days`, in which each has a column `is_counted`: whether anything is left
-    /// of the purchases of that day.
+    /// Returns SQL for the days of customers and products, `days`, with a column `is_counted`: whether anything is left of the day's
+    /// purchases.
     private static func settled(_ days: SQL) -> SQL {
         """
         SELECT t.store_id, t.customer, t.sku, t.day, t.added, t.is_known, t.was_counted,
@@ -144,12 +144,12 @@ enum PurchaseStatements {
         """
     }
 
-    /// Returns the fold of some purchases. They are sorted by customer, so that their rows are found and inserted in the
-    /// order of the index; subqueries with a limit and conflicts instead of joins leave the planner, which does not know how many
-    /// rows there are, no other way. A row is inserted without regard to a conflict, which writes a third less to the log, if the
-    /// fold has not found it: no other fold adds purchases of the same products meanwhile.
+    /// Returns the fold of some purchases. The purchases are sorted by customer, so that rows are found and inserted in the order
+    /// of the index. The planner does not know the number of rows. Subqueries with a limit, and conflicts instead of joins, force
+    /// this order. If the fold has not found a row, it inserts the row without a conflict clause, which writes a third less to
+    /// the log. This is safe, because no other fold adds purchases of the same products meanwhile.
     ///
-    /// All days of a customer and product are read only if there are refunds, which an index finds.
+    /// All days of a customer and product are read only if there are refunds. An index finds the refunds.
     private static func folding(_ purchases: SQL) -> PostgresStatement {
         """
         WITH received AS MATERIALIZED (
@@ -217,8 +217,9 @@ enum PurchaseStatements {
         """
     }
 
-    /// Returns the statements that fold purchases of a store, `$1`: they count them, queue the products, and add the purchases to what
-    /// their customers bought, which the first two must not see. Citus inserts into one table per statement.
+    /// Returns the statements that fold purchases of a store, `$1`. The first two count the purchases and queue the products. The last
+    /// one adds the purchases to the customers' purchases. It runs last, because the first two must not see its rows. Citus inserts
+    /// into one table per statement.
     private static func foldingOfStore(_ purchases: SQL) -> [PostgresStatement] {
         let received: SQL = """
             SELECT e.sku, e.day, e.customer,
@@ -285,15 +286,15 @@ enum PurchaseStatements {
     static let anonymizeStrays: PostgresStatement = """
         UPDATE purchase_stray SET customer = '' WHERE customer = ANY ($1) AND customer <> ''
         """
-    /// Deletes the requests of some customers, `$1`, that were not repeated since their marks, `$2`, were read, and who have no
-    /// pending purchases.
+    /// Deletes the requests of some customers, `$1`, without pending purchases. A request that was repeated after its mark,
+    /// `$2`, was read is kept.
     static let endErasures: PostgresStatement = """
         DELETE FROM purchase_erasure e USING unnest($1::bytea[], $2::bigint[]) AS n (customer, mark)
         WHERE e.customer = n.customer AND e.mark = n.mark
             AND e.customer NOT IN (SELECT p.customer FROM (\(pending("e.customer = ANY ($1::bytea[])"))) p)
         """
-    /// Prepares that the purchases of a store, `$1`, before a day, `$2`, are anonymized: what they and later ones cancelled of each
-    /// other is taken off the later ones, so that it counts no second time.
+    /// Prepares to anonymize the purchases of a store, `$1`, before a day, `$2`. These purchases and later ones may have cancelled
+    /// each other. The cancelled quantity is subtracted from the later purchases, so that it does not count twice.
     static let settleBefore: PostgresStatement = """
         UPDATE purchase_by_customer b SET quantity = s.rest FROM (
             SELECT u.customer, u.sku, u.day, u.quantity, u.first_day, CASE WHEN u.quantity > 0

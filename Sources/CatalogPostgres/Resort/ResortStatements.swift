@@ -82,8 +82,8 @@ enum ResortStatements {
         ORDER BY h.shelf_id
         FOR NO KEY UPDATE OF h
         """
-    /// The most common dimension of each shelf whose last one differs, in ties the first declared, and whether its products
-    /// are compared by it.
+    /// The shelves whose most common dimension has changed, with this dimension, and whether the products are compared by
+    /// it. Of equally common dimensions, the first declared one counts.
     static let commonDimensions: PostgresStatement = """
         SELECT h.shelf_id, c.unit_dimension, h.dimension IS NULL FROM (
             SELECT DISTINCT ON (n.shelf_id) n.shelf_id, n.unit_dimension FROM (

@@ -3,8 +3,8 @@ internal import LibPQ
 internal import Ordering
 internal import Shelves
 
-/// Updates some shelves of a store in a transaction that locks their rows: their products' scores, their most common
-/// dimensions, and their manual orders from their sources.
+/// Updates some shelves of a store in a transaction that locks their rows. It updates the products' scores, the most
+/// common dimensions, and the manual orders with a source.
 struct ShelfGroup: Sendable {
     let pages: PostgresPageStore
     let compactionSignal: CompactionSignal

@@ -13,8 +13,8 @@ struct ResortedShelf: Sendable {
     /// The effective sort if a request names none.
     var shownSort: Sort { head.resolve().sort }
 
-    /// Whether products of the shelf may have changed since the last re-sort. Moves do not change the modification time; a
-    /// version is a time in microseconds, and a transaction that changed the shelf began at most a day before it did.
+    /// Whether products of the shelf may have changed since the last re-sort. Moves do not change the modification time. A
+    /// version is a time in microseconds. A transaction that changed the shelf began at most a day before the change.
     var mayHaveOtherProducts: Bool {
         guard let resortedVersion else { return true }
         return resortedVersion != head.state.version

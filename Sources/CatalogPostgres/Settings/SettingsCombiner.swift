@@ -6,9 +6,8 @@ internal import LibPQ
 /// Sets single settings of many users together; this is the most frequent write. It needs all users in one database: on Citus,
 /// `SettingsWriter` sets each setting alone.
 ///
-/// The previous value is read at the start of the statement, before the account is locked. So the count of a user whose devices
-/// write at the same time may become wrong, and every hundredth new setting is refused as if the account were full:
-/// then the settings are counted.
+/// The previous value is read at the start of the statement, before the account is locked. So the count may become wrong if several devices
+/// of a user write at the same time. Every hundredth new setting is refused as if the account were full: then the settings are counted.
 final class SettingsCombiner: Sendable {
     private let database: Database
     private let combiner: WriteCombiner<Write, Outcome>

@@ -1,8 +1,8 @@
 internal import Catalog
 internal import DequeModule
 
-/// The shelves whose images this server should store, because it read them without an image or with many changes since then, or because they
-/// change while they are in memory.
+/// The shelves whose images this server should store. It has read such a shelf without an image or with many changes after the image, or
+/// the shelf changes in memory.
 struct ImageQueue {
     /// A shelf that waits.
     struct Entry {

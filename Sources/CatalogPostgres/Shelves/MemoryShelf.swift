@@ -58,7 +58,7 @@ struct MemoryShelf: CurrentShelf {
         )
     }
 
-    /// Returns the place of a cursor. If the keys of the manual order were replaced since its page, its product has another one.
+    /// Returns the place of a cursor. If the keys of the manual order were replaced after its page, the product has another key.
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
         if cursor.keyGeneration != plan.keyGeneration, plan.sort.readsPositions {

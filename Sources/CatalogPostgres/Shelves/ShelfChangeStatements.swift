@@ -42,8 +42,7 @@ enum ShelfChangeStatements {
         version: "$3",
         previous: "$4"
     )
-    /// Records the products of an import, `$2`, on the shelves `$5`, and those that it removed from them: shelves, `$3`, and skus, `$4`, in
-    /// pairs.
+    /// Records the products of an import, `$2`, on the shelves `$5`, and the removed products: shelves, `$3`, and skus, `$4`, in pairs.
     static let recordImport: PostgresStatement = inserting(
         """
         SELECT n.shelf_id, array_agg(n.sku) AS skus FROM (

@@ -2,15 +2,15 @@ internal import LibPQ
 
 /// The statements that keep images of shelves, from which servers read them.
 enum ShelfImageStatements {
-    /// The version of a shelf, `$2`, the number of its products, and whether it has an image of format `$3` that is at most `$4` microseconds
-    /// older; no row if it does not exist. `$1` is the store id.
+    /// The version of a shelf, `$2`, of a store, `$1`, the number of its products, and whether it has a recent image. No row if the
+    /// shelf does not exist. A recent image has format `$3` and is at most `$4` microseconds older than the shelf.
     static let state: PostgresStatement = """
         SELECT h.version, h.product_count, EXISTS (SELECT FROM shelf_image i
             WHERE i.store_id = $1 AND i.shelf_id = $2 AND i.format = $3 AND i.version BETWEEN h.version - $4::bigint AND h.version)
         FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
-    /// The shelves, `$2`, of a store, `$1`, that a transaction has changed without recording what, and whose images of format `$3` were used
-    /// since `$4`: the ones that were used last first, with their numbers of products and the times of use.
+    /// The shelves, `$2`, of a store, `$1`, with an unrecorded change and an image of format `$3` that was used since `$4`. The shelves
+    /// that were used last come first, with the number of products and the time of the last use.
     static let unrecorded: PostgresStatement = """
         SELECT h.shelf_id, h.product_count, i.used_at FROM shelf h
         JOIN shelf_image i ON i.store_id = h.store_id AND i.shelf_id = h.shelf_id
@@ -19,8 +19,8 @@ enum ShelfImageStatements {
             AND NOT EXISTS (SELECT FROM shelf_change c WHERE c.store_id = $1 AND c.shelf_id = h.shelf_id AND c.version = h.version)
         ORDER BY i.used_at DESC, h.shelf_id
         """
-    /// Stores the image, `$6`, of a version, `$3`, and format, `$4`, of a shelf, `$2`, that was used at `$5`, in place of an earlier one.
-    /// `$1` is the store id.
+    /// Stores the image, `$6`, of a shelf, `$2`, of a store, `$1`, in place of an earlier one. `$3` is the version, `$4` the format, and
+    /// `$5` the time of the last use.
     static let write: PostgresStatement = """
         INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
         SELECT h.store_id, h.shelf_id, $3, $4, $5, $6 FROM shelf h WHERE h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL

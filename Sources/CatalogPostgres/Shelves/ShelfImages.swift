@@ -93,9 +93,9 @@ package struct ShelfImages: Sendable {
         ]
     }
 
-    /// Stores images of shelves that a transaction has changed so much that what changed is not recorded, if servers have used their last images
-    /// within a day: all servers read these shelves right after the commit, and from an image for a tenth of the price. Because the shelves are
-    /// locked meanwhile, it stops after some products; servers store the other images.
+    /// Stores images of shelves whose changes are not recorded, because a transaction changed too many products. Servers must have used
+    /// the last image within a day. All servers read these shelves right after the commit, and an image costs a tenth of the rows. Because
+    /// the shelves are locked meanwhile, the function stops after some products. Servers store the other images.
     static func store(
         changed shelves: [Int32],
         of storeID: Int32,
@@ -130,7 +130,7 @@ package struct ShelfImages: Sendable {
         }
     }
 
-    /// Records which shelves this server has used since the last call, so that servers read these when they start.
+    /// Records the shelves that this server has used since the last call. Starting servers read these shelves.
     package func markUsed(at now: Timestamp = .now()) async throws(CatalogError) {
         for (store, locations) in Dictionary(grouping: memory.takeUsed(), by: \.storeID).sorted(by: { $0.key < $1.key })
         {

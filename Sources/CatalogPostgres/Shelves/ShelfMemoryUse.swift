@@ -12,7 +12,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var facets: CacheUse
     /// Rendered products, which the API keeps.
     package var products = CacheUse()
-    /// The number of reads that found their shelf at the version that they needed.
+    /// The number of reads that found their shelf at the required version.
     package var hits: Int
 
     package var kinds: [(name: String, use: CacheUse)] {

@@ -2,7 +2,7 @@ internal import LibPQ
 
 /// The statements that read shelves into memory. `$1` is the store id, `$2` the shelf id.
 enum ShelfReadStatements {
-    /// The columns of a product `r`, its placement `p` and its position `o`, in the order in which `ShelfReader` reads them.
+    /// The columns of a product `r`, its placement `p` and its position `o`, in the order of `ShelfReader`.
     private static let columns: SQL = """
         r.name, r.name_key, r.brand, r.brand_key, r.tags, r.price_minor, r.base_quantity::text, r.size_dimension, p.popularity_log2, \
         r.in_stock, r.created_at, r.modified_at, o.key, r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, \
@@ -76,9 +76,9 @@ enum ShelfReadStatements {
         """
     }
 
-    /// The way from version `$3` of a shelf to the current one: a row without a sku, and the products that changed since then, with
-    /// nulls for those that are no longer on it. If such changes are missing, or too many, the first row has the image of format `$4`, and
-    /// the products are those that changed since that. No row if neither is possible.
+    /// The changes from version `$3` of a shelf to the current one: a row without a sku, and a row for each changed product. A product
+    /// that is no longer on the shelf has nulls. If changes are missing or too many, the first row has the image of format `$4`. The
+    /// other rows are then the changes after the image. No row if neither is possible.
     static let latest: PostgresStatement = """
         SELECT h.version, n.sku, x.*, \(language), CASE WHEN n.sku IS NULL THEN b.image END
         FROM shelf h

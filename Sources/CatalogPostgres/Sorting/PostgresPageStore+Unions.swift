@@ -3,7 +3,7 @@ internal import LibPQ
 
 /// Shelves with all shelves below them, and all shelves of a store.
 extension PostgresPageStore {
-    /// Returns the union at the versions of its shelves, which are read; nil if one of them changes meanwhile.
+    /// Reads the shelves of a union, and returns the union at their versions; nil if a shelf changes meanwhile.
     ///
     /// - Throws: `notFound`.
     func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {

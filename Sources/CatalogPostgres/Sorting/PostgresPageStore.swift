@@ -92,8 +92,8 @@ struct PostgresPageStore: PageStore {
         MemoryShelf(basis: basis, shelf: shelf, key: .shelf(basis.head.location), memory: shelves)
     }
 
-    /// Reads a shelf in one transaction, for which a shelf that changes all the time has one version. Only on Citus, transactions see what others
-    /// commit meanwhile.
+    /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
+    /// concurrent commits.
     private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf {
         let load = shelves.beginLoad(source)
         return try await source.snapshot(within: .shelf) { connection in
@@ -116,8 +116,8 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Returns the query for the place of a cursor in the manual order whose product has left the shelf, and whose key was replaced since its
-    /// page; nil for other cursors.
+    /// Returns the query for the place of some cursors in the manual order; nil for other cursors. Such a cursor's product has left the
+    /// shelf, and its key was replaced after its page.
     private static func cursorKeyQuery(_ request: PageRequest, _ found: MemoryShelf) -> PostgresQuery? {
         let head = found.basis.head
         guard let cursor = request.after, cursor.keyGeneration != head.state.keyGeneration,
@@ -181,7 +181,7 @@ struct PostgresPageStore: PageStore {
         throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable
     }
 
-    /// Returns whether a basis is current. Its versions cover everything that it contains, and their queries are shared by many reads.
+    /// Returns whether a basis is current. The versions cover everything in the basis. Many reads share the queries of the versions.
     private func isCurrent(_ basis: PageBasis, _ request: PageRequest, _ source: ReadSource) async throws -> Bool {
         struct Versions: Sendable {
             /// nil if the shelf does not exist.
@@ -220,7 +220,7 @@ struct PostgresPageStore: PageStore {
 
     // MARK: - On a given connection
 
-    /// Returns the ids of a shelf's products in the order of a sort, in a transaction that has locked the shelf, but not changed it yet.
+    /// Returns the ids of a shelf's products in the order of a sort. The transaction must have locked the shelf, but not changed it yet.
     func ids(
         _ address: ShelfAddress,
         by sort: Sort,

@@ -138,8 +138,8 @@ package struct Recollation: Sendable {
             ?? LanguageCollator.root
     }
 
-    /// Returns those of the next products of a store whose stored keys differ from the keys of their texts, the number of all, and the last of
-    /// them; nil at the end.
+    /// Reads the next products of a store, and returns the products whose stored keys differ from the keys of their texts. Also returns the
+    /// number of all read products, and the last SKU; nil at the end.
     private static func outdatedProducts(
         of store: Int32,
         after last: String,

@@ -20,8 +20,8 @@ enum ShelfLocks {
     /// Shelves that a transaction has locked.
     struct LockedShelves {
         let ids: [Int32]
-        /// The time of their last change, as a parameter; null without shelves. Products that change on them get a later time, so
-        /// that times show which products of a shelf have changed since its last change.
+        /// The time of the last change of the shelves, as a parameter; null without shelves. A changed product gets a later time.
+        /// So the times show the products that have changed since the last change of a shelf.
         let lastChange: PostgresValue
         /// The number of locked products; 0 if only shelves were locked.
         var products = 0

@@ -91,8 +91,8 @@ struct ShelfLookup: Sendable {
 
     /// Reads a store; nil if it does not exist.
     ///
-    /// - Parameter lock: a statement of `ShelfStatements` that locks the store first. It must be another statement than the one that reads:
-    ///   a statement that waits for a lock sees the locked row as it is afterwards, but the store's settings as they were before.
+    /// - Parameter lock: a statement of `ShelfStatements` that locks the store first. The lock needs a separate statement. A statement that
+    ///   waits for a lock sees the locked row after the wait, but the store's settings before the wait.
     func storeIfExists(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,

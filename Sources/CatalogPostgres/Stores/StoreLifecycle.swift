@@ -4,8 +4,8 @@ internal import LibPQ
 
 /// The creation and the deletion of stores.
 ///
-/// A deleted store keeps its row, its state and its shelves, which are deleted, too. If it is created again, it has the same id, and its
-/// versions go on.
+/// A deleted store keeps its row, its state and its deleted shelves. If the store is created again, it has the same id, and the versions
+/// go on.
 enum StoreLifecycle {
     /// Creates a store, or a deleted one again.
     ///

@@ -1,7 +1,7 @@
 /// The hash functions of PostgreSQL for the types of distribution columns: `hashint4` and `hashtext`.
 ///
-/// They are those of Bob Jenkins (lookup3), as in `src/common/hashfn.c` of PostgreSQL, which cannot change them: hash indexes and hash
-/// partitions depend on them.
+/// The functions are those of Bob Jenkins (lookup3), as in `src/common/hashfn.c` of PostgreSQL. PostgreSQL cannot change them, because
+/// hash indexes and hash partitions depend on them.
 enum PostgresHash {
     /// Returns `hashint4` of a number.
     static func of(_ number: Int32) -> Int32 {

@@ -1,18 +1,17 @@
 internal import LibPQ
 internal import Synchronization
 
-/// The tables of a group of shards on a worker: the shards of the stores' tables that have the same stores, and the copies of reference
-/// tables.
+/// The names of the tables on a worker for a group of stores: the shards with these stores, and the copies of reference tables.
 ///
-/// A statement about one of these stores that names the shards instead of the tables is one about ordinary tables, which the
-/// worker prepares once. One that names the tables is planned by Citus each time.
+/// A statement that names the shards is a statement about ordinary tables, and the worker plans it once. Citus plans a
+/// statement that names the distributed tables each time.
 final class ShardTables: Sendable {
     /// The name of the shard of each table.
     private let shards: [String: String]
     /// Statements with names of shards; nil for those that also need other tables.
     private let statements = Mutex<[PostgresStatement: PostgresStatement?]>([:])
 
-    /// The number of statements that are kept: one for each kind of page. With 100 shards, all of them have 30 MB.
+    /// The maximum number of statements: one for each kind of page. With 100 shards, the statements of all shards take 30 MB.
     private static let limit = 256
 
     init(_ shards: [String: String]) { self.shards = shards }
@@ -30,8 +29,8 @@ final class ShardTables: Sendable {
         return found
     }
 
-    /// Returns a text in which FROM and JOIN name shards, with the name of the table as alias where there is none; nil if they also
-    /// name other tables.
+    /// Returns a text in which FROM and JOIN name shards; nil if they also name other tables. A shard without an alias gets the
+    /// name of the table as alias.
     ///
     /// - Parameter sql: a statement of this program. It has no comments and no lists of tables.
     /// - Complexity: O(*n*) in the length of the text.

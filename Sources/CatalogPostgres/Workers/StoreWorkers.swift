@@ -7,7 +7,7 @@ internal import Synchronization
 /// A monitor asks the coordinator once a second where the shards are. Each read checks that its worker still has the shard; otherwise, and
 /// after a lost connection or an error, it is retried through the coordinator. See decision 0049.
 ///
-/// Reads through the coordinator have connections of their own for each worker, and in each pool of connections for transactions, those
+/// Reads through the coordinator have separate connections for each worker. In each pool of connections for transactions, the callers
 /// that need the same worker are a group. So a worker that does not respond delays only its own stores and users. See decision 0060.
 package final class StoreWorkers: Sendable {
     /// The shards that have the same stores: a shard of `shelf`, and those of other tables.
@@ -115,12 +115,11 @@ package final class StoreWorkers: Sendable {
         }
     }
 
-    /// The callers of whom it is not known which worker they need; they may need several. With a worker that does not respond, both groups
-    /// leave a quarter of the connections to others.
+    /// The group of the callers with an unknown worker or several workers. If a worker does not respond, its group and this group leave a
+    /// quarter of the connections to other callers.
     private static let otherGroup = PoolGroup("several workers", divisor: 4)
 
-    /// Returns the group of the callers that need the rows of an owner, and perhaps of another; nil without Citus, or as long as no worker is
-    /// known.
+    /// Returns the group of the callers that need the rows of one or two owners; nil without Citus or known workers.
     func group(of owner: DataOwner?, and other: DataOwner? = nil) -> PoolGroup? {
         guard isActive, state.withLock({ !$0.workers.isEmpty }) else { return nil }
         guard let worker = owner.flatMap({ worker(of: $0) }) else { return Self.otherGroup }

@@ -29,8 +29,8 @@ final class Worker: Sendable {
 
     /// - Parameters:
     ///   - coordinator: the configuration of the coordinator, whose user and options are used.
-    ///   - eventLoops: the number of its connections for reads, and of those to the coordinator for reads that need it. Reads are spread over
-    ///     the workers, and those of a connection that arrive together share the check for their shards.
+    ///   - eventLoops: the number of connections for reads to the worker, and also to the coordinator for reads that need this worker.
+    ///     Reads are spread over the workers. Reads that arrive together on a connection share the check for their shards.
     init(_ address: WorkerAddress, _ coordinator: PostgresConfiguration, eventLoops: Int) throws {
         self.address = address
         self.eventLoops = eventLoops
@@ -66,8 +66,8 @@ final class Worker: Sendable {
     /// The members of its group in pools: those whose transactions need it.
     var group: PoolGroup { PoolGroup(name) }
 
-    /// The connections to the coordinator for reads that need this worker, so that they delay no reads that need another; nil if they cannot
-    /// be opened, or it is shut down.
+    /// The connections to the coordinator for reads that need this worker. They do not delay reads for other workers. The value is nil if
+    /// they cannot be opened, or after a shutdown.
     var detour: PageLane? {
         state.withLock { state in
             if state.detour == nil, !state.isShutDown {

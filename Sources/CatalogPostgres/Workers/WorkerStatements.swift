@@ -2,8 +2,8 @@ internal import LibPQ
 
 /// The statements with which a server finds the workers of a Citus cluster, and checks that they still have a shard.
 enum WorkerStatements {
-    /// The shards of `shelf` and of `user_account` on servers that are in use and know the placements, with the lowest and the highest
-    /// hash; none on a standby. Each shard identifies the shards of all tables that have the same stores, or the same users.
+    /// The shards of `shelf` and of `user_account` with the lowest and the highest hash; none on a standby. Their servers are in use
+    /// and know the placements. Each shard identifies the shards of all tables that have the same stores, or the same users.
     static let shards: PostgresStatement = """
         SELECT s.shardid, n.nodename, n.nodeport::bigint, s.logicalrelid = to_regclass('shelf'),
             s.shardminvalue::integer, s.shardmaxvalue::integer

@@ -2,7 +2,7 @@
 package struct WorkerStatus: Sendable, Hashable {
     /// The host and the port.
     package let name: String
-    /// The reason for which its stores are read through the coordinator; nil if they are read from it.
+    /// The reason for reading the worker's stores through the coordinator; nil if the stores are read from the worker.
     package let problem: String?
     /// The number of reads that were sent to it.
     package let reads: Int

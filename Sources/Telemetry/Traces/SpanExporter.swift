@@ -119,7 +119,7 @@ package final class SpanExporter: Sendable {
         await exportQueue()
     }
 
-    /// Exports the spans that wait now; those that arrive in the meantime wait for a batch of their own.
+    /// Exports the waiting spans. Spans that arrive in the meantime wait for the next batch.
     private func exportQueue() async {
         var rest = state.withLock { $0.queue.count }
         while rest > 0 {

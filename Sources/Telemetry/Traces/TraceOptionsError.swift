@@ -1,6 +1,6 @@
 /// An invalid environment variable of the tracing settings.
 package struct TraceOptionsError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The variable, the rule that it violates, and its value unless that may be secret.
+    /// The variable, the violated rule, and the value unless it may be secret.
     package let description: String
 
     init(_ name: String, _ rule: String, got value: String) { description = "\(name) must be \(rule) (got “\(value)”)" }

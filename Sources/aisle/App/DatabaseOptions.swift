@@ -102,8 +102,8 @@ struct DatabaseOptions: ParsableArguments {
         return (text, "the content of the file \(path) of \(variable)")
     }
 
-    /// Returns a variable, or the content of the file that the variable with the suffix `_FILE` names, with its source for errors;
-    /// nil if neither is set.
+    /// Returns the text of a variable and the source for errors; nil if the variable is not set. If the variable with the suffix
+    /// `_FILE` is set instead, the text is the content of that file.
     private static func variable(_ name: String) throws -> (text: String, source: String)? {
         let environment = ProcessInfo.processInfo.environment
         if let text = environment[name], !text.isEmpty { return (text, name) }

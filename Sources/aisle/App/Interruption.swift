@@ -3,8 +3,8 @@ internal import UnixSignals
 
 /// Runs a command until it ends or is interrupted.
 ///
-/// Ctrl-C or `kill` cancels the command and gives it a moment to clean up; a second one ends the
-/// program immediately, with the exit code of an interruption.
+/// Ctrl-C or `kill` cancels the command and gives it a moment to clean up. A second signal ends the program
+/// immediately, with the exit code of an interruption.
 func untilInterrupted(_ body: @escaping @Sendable () async throws -> Void) async throws {
     let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
     let work = Task { try await body() }

@@ -178,7 +178,8 @@ struct Server {
     /// How long a starting server reads shelves, at most, before it answers requests.
     private static let readingLimit: Duration = .seconds(10)
 
-    /// Reads the shelves that servers used last, so that their first pages cost no more than others. Without them, the server works, too.
+    /// Reads the shelves that servers used last, so that the first pages of these shelves cost no more than later pages. The server also
+    /// works without these shelves.
     ///
     /// - Returns: the shelves that were read, the ones that were used last first.
     private func readShelves() async -> [ShelfAddress] {

@@ -15,7 +15,7 @@ enum UsageErrors {
     /// The library's prefix of an error.
     private static let prefix = "Error: "
 
-    /// Says which command the arguments name that does not exist, and which one was probably meant; nil if all exist.
+    /// Returns the error for an unknown command in the arguments, with the closest command; nil if the command exists.
     private static func unknownCommand(in arguments: [String]) -> String? {
         var command = Aisle.configuration
         var path = "aisle"

@@ -75,8 +75,8 @@ package struct ColumnSource: Sendable, Hashable {
 package struct RowCondition: Sendable, Hashable {
     /// The first column with a text counts.
     package var columns: [ColumnTitle]
-    /// The accepted texts, whose case is ignored: an empty one for an empty cell, and `*` for any text. One that ends in `*`
-    /// accepts all that begin like it.
+    /// The accepted texts, whose case is ignored: an empty text for an empty cell, and `*` for any text. A text that ends in
+    /// `*` accepts every cell with this beginning.
     package let accepted: Set<String>
     private let prefixes: [String]
 
@@ -95,8 +95,8 @@ package struct RowCondition: Sendable, Hashable {
 
 /// The title of a column in a file.
 ///
-/// Titles are compared without case and accents; spaces, underscores and line breaks are equal. One that ends in `*` matches all that
-/// begin like it.
+/// Titles are compared without case and accents; spaces, underscores and line breaks are equal. A title that ends in `*` matches
+/// every title with this beginning.
 package struct ColumnTitle: Sendable, Hashable, ExpressibleByStringLiteral {
     package let text: String
     /// The title as it is compared; without the `*` of a prefix.
