@@ -38,8 +38,9 @@ def growth(results):
         for one in results)
     return f"""## Growth
 
-The same pages in catalogs of different sizes (`make bench-growth`), one run each: bytes per placement with all indexes, the time to seed the
-catalog, and for rendered and remembered pages the rate, the processor time of server and PostgreSQL, and the buffers of a page.
+The same pages in catalogs of different sizes (`make bench-growth`), one run each. The columns are bytes per placement with all indexes and the
+time to seed the catalog. For rendered and remembered pages, they are the rate, the processor time of server and PostgreSQL, and the buffers
+of a page.
 
 | products | bytes | seeding | rendered per second | time | buffers | remembered per second | time | buffers |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
@@ -60,8 +61,9 @@ def page(results, grown):
 
 Measured with commit `{one['commit']}` on {one['date']}: {one['processors']} processors ({one['processor']}), PostgreSQL {one['postgres'].split()[0]} with
 {one['shared_buffers']} of shared buffers, {one['products']:,} products on {one['shelves']:,} shelves. The load generator and PostgreSQL share the processors with the
-server. Rates, depth and restart are medians of {one['rounds']} runs of {one['seconds']} seconds with {one['connections']} connections, alternating with those of pgbench; latencies
-at a part of the capacity, event loops and remembered sorts are medians of 3; the other latencies and memory are of one run each.
+server. Rates, depth and restart are medians of {one['rounds']} runs of {one['seconds']} seconds with {one['connections']} connections. These runs
+alternate with pgbench. Latencies at a part of the capacity, event loops and remembered sorts are medians of 3 runs. The other latencies and
+memory are of one run each.
 
 | what | figure | aim |
 | --- | --- | --- |
