@@ -1,4 +1,4 @@
-/// What the work of the current task is for: who makes its changes, how new its reads must be, and who asks for the position of its writes.
+/// The purpose of the work of the current task: the origin of its changes, the state that its reads need, and the recorder of its positions.
 package struct RequestContext: Sendable {
     @TaskLocal package static var current = RequestContext()
 
