@@ -81,11 +81,17 @@ let package = Package(
             swiftSettings: strict
         ),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
-        .plugin(name: "NameStatements", capability: .buildTool(), path: "sql/NameStatements"),
+        .executableTarget(name: "ListStatements", path: "sql/ListStatements"),
+        .plugin(
+            name: "NameStatements",
+            capability: .buildTool(),
+            dependencies: ["ListStatements"],
+            path: "sql/NameStatements"
+        ),
         .target(
             name: "Schema",
             path: "sql",
-            exclude: ["EmbedMigrations", "NameStatements", "citus", "migrations"],
+            exclude: ["EmbedMigrations", "ListStatements", "NameStatements", "citus", "migrations"],
             swiftSettings: strict,
             plugins: ["EmbedMigrations"]
         ),

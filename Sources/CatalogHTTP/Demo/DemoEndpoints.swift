@@ -114,6 +114,7 @@ extension Operation {
         .demo,
         "Get the features of the demo",
         "Returns what a demo server offers to users of its machine; `aisle dev` runs one.",
+        parameters: nil,
         [200: .json("The features.", "DemoFeatures"), 500: .component("Fault")]
     )
 

@@ -14,8 +14,6 @@ extension PostgresProductStore {
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
-            // Lock in a separate statement: a read that waits for the lock would not see the change that released it.
-            try connection.execute(ProductStatements.lockForUpdate, key)
             let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([sku.text])]) {
                 try $0.first { try ProductRow.read($0) }
             }

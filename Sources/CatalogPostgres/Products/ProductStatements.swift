@@ -14,10 +14,6 @@ enum ProductStatements {
         """
     /// Locks a product, `$2`, against deletion.
     static let lockProduct: PostgresStatement = "SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR SHARE"
-    /// Locks a product, `$2`, for a change that depends on its values.
-    static let lockForUpdate: PostgresStatement = """
-        SELECT 1 FROM product WHERE store_id = $1 AND sku = $2 FOR NO KEY UPDATE
-        """
     /// Restores the position of a product, `$3`, on a shelf, `$2`.
     static let restorePosition: PostgresStatement = """
         UPDATE placement_position SET removed_at = NULL WHERE store_id = $1 AND shelf_id = $2 AND sku = $3

@@ -8,7 +8,7 @@ struct MemoryShelf: CurrentShelf {
     let shelf: ShelfSnapshot
     let key: ShelfMemory.TableKey
     let memory: ShelfMemory
-    /// The current key of the cursor's product in the manual order, if the product has left the shelf since its page, and keys were replaced.
+    /// The current key of the cursor's product in the manual order, if keys were replaced since the page of the cursor.
     var cursorKey: [UInt8]?
 
     private var table: ShelfTable { shelf.table }
@@ -29,8 +29,9 @@ struct MemoryShelf: CurrentShelf {
         return page
     }
 
+    /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let rows = await memory.view(plan, of: shelf, at: key).rows
+        let rows = memory.viewNow(plan, of: shelf, at: key).rows
         let shown = limit.map { Array(rows.prefix($0)) } ?? rows
         let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
         return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
@@ -58,14 +59,11 @@ struct MemoryShelf: CurrentShelf {
         )
     }
 
-    /// Returns the place of a cursor. If the keys of the manual order were replaced after its page, the product has another key.
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
-        if cursor.keyGeneration != plan.keyGeneration, plan.sort.readsPositions {
-            let row = table.row(of: SKU(stored: cursor.id))
-            let key = row.map { table.value(of: .position, $0) } ?? cursorKey.map { .bytes($0) }
+        if let cursorKey {
             for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
-                if let key { cursor.values[index] = key }
+                cursor.values[index] = .bytes(cursorKey)
             }
         }
         return ViewPlace(cursor, key: LanguageCollator.of(basis.head.store.language).key)

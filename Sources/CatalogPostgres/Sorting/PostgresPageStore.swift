@@ -59,7 +59,7 @@ struct PostgresPageStore: PageStore {
     private func read(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
         if request.asksForSeveral { return try await readUnion(request, source) }
         guard var found = try await readShelf(request, source) else { return nil }
-        guard let query = Self.cursorKeyQuery(request, found) else { return found }
+        guard let query = Self.cursorKeyQuery(request, found.basis.head) else { return found }
         let version = ShelfLookup.versionQuery(found.basis.head.location)
         let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
             state,
@@ -104,10 +104,15 @@ struct PostgresPageStore: PageStore {
                 } else if let shelf = try shelves.load(basis.head, load, connection) {
                     bases.insert(basis.head, of: request)
                     var found = memoryShelf(basis, shelf)
-                    if let query = Self.cursorKeyQuery(request, found) {
+                    if let query = Self.cursorKeyQuery(request, basis.head) {
                         found.cursorKey = try connection.query(query.statement, query.parameters) {
                             try $0.first { try $0.bytea(0) }
                         }
+                        let latest = ShelfLookup.versionQuery(basis.head.location)
+                        let version = try connection.query(latest.statement, latest.parameters) {
+                            try $0.first { try ShelfLookup.version($0) }
+                        }
+                        guard version == ShelfVersion(basis.head) else { continue }
                     }
                     return found
                 }
@@ -116,13 +121,11 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// Returns the query for the place of some cursors in the manual order; nil for other cursors. Such a cursor's product has left the
-    /// shelf, and its key was replaced after its page.
-    private static func cursorKeyQuery(_ request: PageRequest, _ found: MemoryShelf) -> PostgresQuery? {
-        let head = found.basis.head
+    /// Returns the query for the place of a cursor in the manual order whose keys were replaced since its page; nil for other cursors. A product
+    /// that has left the shelf keeps its place.
+    private static func cursorKeyQuery(_ request: PageRequest, _ head: ShelfHead) -> PostgresQuery? {
         guard let cursor = request.after, cursor.keyGeneration != head.state.keyGeneration,
-            let sort = try? Sort.parse(cursor.sort), sort.readsPositions,
-            found.shelf.table.row(of: SKU(stored: cursor.id)) == nil
+            let sort = try? Sort.parse(cursor.sort), sort.readsPositions
         else { return nil }
         let place: [PostgresValue] = [
             .int4(head.location.storeID), .int4(head.location.shelfID), .text(cursor.id),
