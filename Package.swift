@@ -126,7 +126,8 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: strict,
-            plugins: ["NameStatements"]
+            // libFuzzer has no main function for the tool of the plugin.
+            plugins: Context.environment["AISLE_FUZZ"] == nil ? ["NameStatements"] : []
         ),
         .target(
             name: "CatalogHTTP",
