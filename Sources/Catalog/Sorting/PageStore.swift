@@ -28,22 +28,26 @@ package protocol CurrentShelf: Sendable {
 }
 
 extension CurrentShelf {
-    /// Returns the order of a view.
+    /// Returns the orders of views.
     ///
     /// - Parameters:
     ///   - request: the request that the shelf was read for.
     ///   - limit: the maximum number of ids; nil for all.
     /// - Throws: as `PageRequest.plan`.
-    func order(
-        _ view: ShelfView,
+    func orders(
+        _ views: [ShelfView],
         for request: PageRequest,
         first limit: Int? = nil
-    ) async throws(CatalogError) -> ShelfOrder {
+    ) async throws(CatalogError) -> [ShelfOrder] {
         var request = request
-        (request.sort, request.filter) = (view.sort, view.filter)
-        let plan = try PlannedPage(request, basis).plan
-        let list = await ids(plan, first: limit)
-        return ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list)
+        var orders: [ShelfOrder] = []
+        for view in views {
+            (request.sort, request.filter) = (view.sort, view.filter)
+            let plan = try PlannedPage(request, basis).plan
+            let list = await ids(plan, first: limit)
+            orders.append(ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list))
+        }
+        return orders
     }
 
     /// Returns the diff of a request.
@@ -51,10 +55,7 @@ extension CurrentShelf {
     /// - Throws: as `OrderDiff`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         let start = ContinuousClock.now
-        var orders: [ShelfOrder] = []
-        for view in request.views {
-            orders.append(try await order(view, for: request.page, first: request.limit))
-        }
+        let orders = try await orders(request.views, for: request.page, first: request.limit)
         let diff = try OrderDiff(request, orders)
         let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
         return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)
@@ -79,7 +80,8 @@ extension PageStore {
     /// - Throws: `notFound`; `malformed` for the manual order of several shelves.
     package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try request.check()
-        return try await current(request.page).order(request.view, for: request.page)
+        let page = request.page
+        return try await current(page).orders([request.view], for: page)[0]
     }
 
     package func order(
@@ -96,10 +98,7 @@ extension PageStore {
     package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = false
-        let shelf = try await current(request)
-        var orders: [ShelfOrder] = []
-        for view in views { orders.append(try await shelf.order(view, for: request)) }
-        return orders
+        return try await current(request).orders(views, for: request)
     }
 
     /// Returns the diff to the current order of a shelf, from one state.

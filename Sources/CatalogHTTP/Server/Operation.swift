@@ -86,7 +86,7 @@ struct Operation: Sendable {
         static func json(_ description: String, _ schema: String) -> Answer { .json(description, schema, []) }
         /// A JSON document with an entity tag.
         static func tagged(_ description: String, _ schema: String) -> Answer { .json(description, schema, [.tag]) }
-        /// A JSON document with an entity tag, and the address of what was created.
+        /// A JSON document with an entity tag, and the address of the new resource.
         static func created(_ description: String, _ schema: String) -> Answer {
             .json(description, schema, [.tag, .location])
         }
