@@ -80,6 +80,11 @@ let package = Package(
             dependencies: ["AisleDiff", "Catalog", "CatalogImport", "JSON", "Ordering", "Platform"],
             swiftSettings: strict
         ),
+        .target(
+            name: "Live",
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON"],
+            swiftSettings: strict
+        ),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
         .executableTarget(name: "ListStatements", path: "sql/ListStatements"),
         .plugin(
@@ -120,8 +125,7 @@ let package = Package(
             name: "CatalogPostgres",
             dependencies: [
                 "Catalog", "CatalogImport", "CatalogJSON", "Collation", "JSON", "LibPQ", "Ordering", "Platform",
-                "Schema",
-                "Shelves",
+                "Schema", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -130,9 +134,15 @@ let package = Package(
             plugins: Context.environment["AISLE_FUZZ"] == nil ? ["NameStatements"] : []
         ),
         .target(
+            name: "Site",
+            dependencies: ["Catalog", "Guides", "JSON"],
+            resources: [.embedInCode("Pictures"), .embedInCode("Web")],
+            swiftSettings: strict
+        ),
+        .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "Guides", "JSON", "Platform", "Telemetry",
+                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "JSON", "Live", "Platform", "Site", "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -147,16 +157,14 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ],
-            resources: [.embedInCode("openapi.json"), .embedInCode("Pages/Web"), .embedInCode("Pages/Pictures")],
+            resources: [.embedInCode("openapi.json")],
             swiftSettings: strict
         ),
         .executableTarget(
             name: "aisle",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres", "JSON",
-                "LibPQ",
-                "LocalPostgres", "Platform",
-                "Schema", "SeedData", "Telemetry", "WebClient",
+                "LibPQ", "Live", "LocalPostgres", "Platform", "Schema", "SeedData", "Site", "Telemetry", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -202,8 +210,7 @@ let package = Package(
             name: "TestSupport",
             dependencies: [
                 "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON", "LibPQ",
-                "LocalPostgres",
-                "Ordering", "Platform", "Schema",
+                "LocalPostgres", "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",
             swiftSettings: strict
@@ -243,6 +250,11 @@ let package = Package(
             swiftSettings: strict
         ),
         .testTarget(
+            name: "LiveTests",
+            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "JSON", "Live", "TestSupport"],
+            swiftSettings: strict
+        ),
+        .testTarget(
             name: "CatalogImportTests",
             dependencies: ["Catalog", "CatalogImport", "CatalogJSON", "JSON", "Ordering", "Platform", "TestSupport"],
             resources: [.copy("Cases")],
@@ -266,9 +278,8 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Platform",
-                "Telemetry",
-                "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Live", "Platform",
+                "Site", "Telemetry", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -288,8 +299,7 @@ let package = Package(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "Collation",
-                "InMemoryCatalog", "JSON",
-                "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
+                "InMemoryCatalog", "JSON", "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -297,9 +307,7 @@ let package = Package(
             name: "CatalogHTTPIntegrationTests",
             dependencies: [
                 "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres",
-                "InMemoryCatalog", "JSON",
-                "Platform", "TestSupport",
-                "WebClient",
+                "InMemoryCatalog", "JSON", "Live", "Platform", "TestSupport", "WebClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
@@ -330,8 +338,7 @@ let package = Package(
             name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "JSON", "LibPQ", "LocalPostgres",
-                "Platform",
-                "TestSupport", "WebClient",
+                "Platform", "TestSupport", "WebClient",
             ],
             swiftSettings: strict
         ),

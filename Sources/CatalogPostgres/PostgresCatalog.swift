@@ -1,25 +1,19 @@
 package import Catalog
 internal import LibPQ
 
-/// A catalog in PostgreSQL: a database, and one store per feature.
+/// A catalog in PostgreSQL: a database, and one store per feature, for example `catalog.shelves`.
+@dynamicMemberLookup
 package struct PostgresCatalog: Sendable {
     package let database: Database
-    let shelfStore: PostgresShelfStore
-    let productStore: PostgresProductStore
-    let pages: PostgresPageStore
-    let orders: PostgresOrderStore
-    let purchases: PostgresPurchaseStore
-    let prices: PostgresPriceStore
-    let settingsStore: PostgresSettingsStore
-    let users: PostgresUserStore
-    let listStore: PostgresListStore
-    let listLifecycle: ListLifecycle
-    let changeStore: PostgresChangeStore
-    let responses: PostgresResponseStore
-    let auditStore: PostgresAuditStore
-    let importProfileStore: PostgresImportProfileStore
+    package let storage: CatalogStorage
     /// Signals that ordering keys need compaction.
     package let compactionSignal: CompactionSignal
+    let pageStore: PostgresPageStore
+    let purchaseStore: PostgresPurchaseStore
+    private let priceStore: PostgresPriceStore
+    private let userStore: PostgresUserStore
+    private let responseStore: PostgresResponseStore
+    private let listLifecycle: ListLifecycle
 
     /// The default memory for shelves, unions, their views and facets, and rendered products, in bytes.
     package static let shelfMemory = 256 << 20
@@ -28,32 +22,42 @@ package struct PostgresCatalog: Sendable {
     package init(_ database: Database, shelfMemory: Int = shelfMemory) {
         self.database = database
         compactionSignal = CompactionSignal()
-        shelfStore = PostgresShelfStore(database: database)
-        productStore = PostgresProductStore(database: database)
-        pages = PostgresPageStore(database: database, shelfMemory: ShelfMemoryShares(limit: shelfMemory))
-        orders = PostgresOrderStore(database: database, pages: pages, compactionSignal: compactionSignal)
         let customers = CustomerHashes(database)
-        purchases = PostgresPurchaseStore(database: database, customers: customers)
-        prices = PostgresPriceStore(database: database)
-        settingsStore = PostgresSettingsStore(database: database)
-        listStore = PostgresListStore(database: database)
+        pageStore = PostgresPageStore(database: database, shelfMemory: ShelfMemoryShares(limit: shelfMemory))
+        purchaseStore = PostgresPurchaseStore(database: database, customers: customers)
+        priceStore = PostgresPriceStore(database: database)
         listLifecycle = ListLifecycle(database: database)
-        users = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchases)
-        changeStore = PostgresChangeStore(database: database, settings: settingsStore)
-        responses = PostgresResponseStore(database: database)
-        importProfileStore = PostgresImportProfileStore(database: database)
-        auditStore = PostgresAuditStore(database: database, customers: customers)
+        userStore = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchaseStore)
+        responseStore = PostgresResponseStore(database: database)
+        let settings = PostgresSettingsStore(database: database)
+        storage = CatalogStorage(
+            shelves: PostgresShelfStore(database: database),
+            products: PostgresProductStore(database: database),
+            pages: pageStore,
+            manualOrder: PostgresOrderStore(database: database, pages: pageStore, compactionSignal: compactionSignal),
+            purchases: purchaseStore,
+            prices: priceStore,
+            settings: settings,
+            users: userStore,
+            lists: PostgresListStore(database: database),
+            changes: PostgresChangeStore(database: database, settings: settings),
+            responses: responseStore,
+            importProfiles: PostgresImportProfileStore(database: database),
+            audit: PostgresAuditStore(database: database, customers: customers),
+            readiness: database,
+            positions: database
+        )
     }
 
+    package subscript<Store>(dynamicMember store: KeyPath<CatalogStorage, Store>) -> Store { storage[keyPath: store] }
+
     /// The use of the memory for shelves.
-    package var shelfMemoryUse: ShelfMemoryUse { pages.memoryUse }
+    package var shelfMemoryUse: ShelfMemoryUse { pageStore.memoryUse }
 
     package func shutDown() { database.shutDown() }
 
     /// Prepares the connections for pages, so that the first ones are not slower than others.
-    package func warmUp() { pages.warmUp() }
-
-    // MARK: - Beyond `CatalogStore`
+    package func warmUp() { pageStore.warmUp() }
 
     /// Anonymizes the purchases of a customer in every store, and of all who asked for it before. Folds all pending
     /// purchases.
@@ -61,7 +65,7 @@ package struct PostgresCatalog: Sendable {
     /// - Returns: the number of rows that named a customer.
     /// - Throws: `tooMany` if purchases cannot be folded now. Servers repeat that each minute.
     package func anonymize(customer: String) async throws(CatalogError) -> Int {
-        try await purchases.requestErasure(customer: customer, isAudited: true)
+        try await purchaseStore.requestErasure(customer: customer, isAudited: true)
         let outcome = try await PurchaseFold(self).run()
         guard !outcome.isPostponed else {
             throw .tooMany(
@@ -73,11 +77,11 @@ package struct PostgresCatalog: Sendable {
 
     /// Returns the products among the given ones that exist in the store.
     package func known(_ skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> Set<SKU> {
-        try await prices.known(skus, in: store)
+        try await priceStore.known(skus, in: store)
     }
 
     /// Deletes expired recorded responses in batches and returns their number.
-    package func sweepResponses() async throws(CatalogError) -> Int { try await responses.sweep() }
+    package func sweepResponses() async throws(CatalogError) -> Int { try await responseStore.sweep() }
 
     /// Deletes old changes of shelves in batches, which no server follows any more, and returns their number.
     package func trimShelfChanges() async throws(CatalogError) -> Int {
@@ -90,7 +94,7 @@ package struct PostgresCatalog: Sendable {
     ///
     /// - Parameter days: how long tombstones are kept, in days.
     package func sweepUsers(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
-        try await users.sweep(after: days)
+        try await userStore.sweep(after: days)
     }
 
     /// Purges lists, items and memberships that can no longer be restored; returns their number.

@@ -16,7 +16,7 @@ import TestSupport
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
         let api = await TestAPI.api(
-            InMemoryCatalog(collate: collator),
+            InMemoryCatalog(collate: collator).storage,
             importer: TestAPI.NoImports(),
             options: options
         )

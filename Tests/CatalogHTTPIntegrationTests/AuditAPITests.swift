@@ -25,9 +25,9 @@ import Testing
 
         /// The latest entries of the store and of the user, newest first.
         private func entries(_ user: String) async throws -> [AuditEntry] {
-            let own = try await catalog.audit(AuditRequest(.user(UserID(user)!), limit: 100)).entries
+            let own = try await catalog.audit.audit(AuditRequest(.user(UserID(user)!), limit: 100)).entries
             // Before its creation, the store has no log.
-            let ofStore = try? await catalog.audit(AuditRequest(.store(CatalogKey("s")!), limit: 100)).entries
+            let ofStore = try? await catalog.audit.audit(AuditRequest(.store(CatalogKey("s")!), limit: 100)).entries
             return (ofStore ?? []) + own
         }
 
@@ -93,7 +93,7 @@ import Testing
     @Test("Every documented operation that writes adds exactly its entry")
     func everyWriteIsRecorded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let api = await TestAPI.api(catalog, importer: Importer(catalog))
+            let api = await TestAPI.api(catalog.storage, importer: Importer(catalog))
             let writing = api.documentedOperations.filter { !$0.hasPrefix("GET ") }
             try await TestAPI.run(api) { client in
                 let caller = Caller(client, catalog)
@@ -245,7 +245,7 @@ import Testing
             adds: .listCreate,
             subject: id
         )
-        let second = try await caller.catalog.createList(NewList(name: "Other"), of: UserID("ann")!, once: nil)
+        let second = try await caller.catalog.lists.createList(NewList(name: "Other"), of: UserID("ann")!, once: nil)
         #expect(second.isNew)
         try await caller.call(
             "POST /v1/me/lists/order/moves",
@@ -349,14 +349,14 @@ import Testing
     func demoIsRecorded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = CatalogKey("s")!
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.products.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
             var options = CatalogAPI.Options()
             options.demo = Demo(
                 signer: TokenSigner(secret: TestAPI.secret),
                 storms: [store: [[PriceChange(sku: SKU("a")!, priceMinor: 2)]]]
             )
-            let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+            let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports(), options: options)
             try await TestAPI.run(api) { client in
                 let caller = Caller(client, catalog)
                 try await caller.call(

@@ -1,4 +1,5 @@
 import Catalog
+import Live
 import CatalogHTTP
 import CatalogJSON
 import Foundation
@@ -87,8 +88,8 @@ import TestSupport
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
         _ = try await catalog.put(Product(sku: sku, name: "A", priceMinor: 1), in: store)
         _ = try await catalog.place(sku, on: shelf, in: store)
-        let live = LiveHub(catalog, source: nil)
-        let api = await TestAPI.api(catalog, importer: importer, live: live)
+        let live = LiveHub(pages: catalog, changes: catalog, source: nil)
+        let api = await TestAPI.api(catalog.storage, importer: importer, live: live)
         try await serving(api) { try await body($0, live) }
     }
 

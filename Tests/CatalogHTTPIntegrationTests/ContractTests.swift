@@ -162,7 +162,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let options = CatalogAPI.Options()
             options.drainState.begin()
-            let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+            let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports(), options: options)
             try await TestAPI.run(api) { client in
                 for path in ["/readyz", "/readyz?for=reads"] {
                     let ready = try await client.execute(uri: path, method: .get)

@@ -22,14 +22,14 @@ import TestSupport
         _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(
+            _ = try await catalog.shelves.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.products.put(
                 Product(sku: SKU("a")!, name: "A", priceMinor: 100),
                 in: CatalogKey("s")!
             )
             var options = CatalogAPI.Options()
             options.demo = Demo(signer: TokenSigner(secret: TestAPI.secret), storms: Self.storms)
-            let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+            let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports(), options: options)
             try await TestAPI.run(api) { try await body($0, catalog) }
         }
     }
@@ -132,7 +132,7 @@ import TestSupport
             }
             #expect(days.count { $0 == .number("1") } == 4)
             #expect(days.count { $0 == .number("2") } == 4)
-            let price = try await catalog.product(CatalogKey("s")!, SKU("a")!).product.priceMinor
+            let price = try await catalog.products.product(CatalogKey("s")!, SKU("a")!).product.priceMinor
             #expect(price == 100)
         }
     }
@@ -147,7 +147,7 @@ import TestSupport
                 #expect(storm.body["days"] == .number("2"))
                 // Deleted products are skipped.
                 #expect(storm.body["changed"] == .number("1"))
-                let product = try await catalog.product(CatalogKey("s")!, SKU("a")!).product
+                let product = try await catalog.products.product(CatalogKey("s")!, SKU("a")!).product
                 #expect(product.priceMinor == Int64(price))
             }
             #expect(try await post(client, "/demo/stores/empty/storm").status == .notFound)

@@ -26,7 +26,7 @@ import TestSupport
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-        let api = await TestAPI.api(catalog, importer: TestAPI.NoImports(), options: options)
+        let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports(), options: options)
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
         try await serving(api, channel: channel) { client in
             let head = "GET /v1/stores/s/shelves/x/events HTTP/1.1\r\nHost: a\r\n"
@@ -53,10 +53,10 @@ import TestSupport
     func abandonedReadsEnd() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
-            _ = try await catalog.place(SKU("a")!, on: shelf, in: store)
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "X"), in: store)
+            _ = try await catalog.products.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: store)
+            _ = try await catalog.products.place(SKU("a")!, on: shelf, in: store)
             let owner = try await PostgresConnection.connect(catalog.database.writes.configuration.inOwnerRole)
             // Reading a placement takes as long as a statement may.
             try await owner.perform {
@@ -73,7 +73,7 @@ import TestSupport
             let departures = Departures()
             var options = CatalogAPI.Options()
             options.departures = departures
-            let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
+            let api = await TestAPI.api(catalog.storage, importer: Importer(catalog), options: options)
             let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [departures.handler()])
             try await serving(api, channel: channel) { client in
                 let leaving = try RawClient(client.port)

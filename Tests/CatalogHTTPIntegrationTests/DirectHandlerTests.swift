@@ -30,7 +30,7 @@ import TestSupport
             _ = try await catalog.put(Product(sku: sku, name: "A \(number)", priceMinor: 1), in: store)
             _ = try await catalog.place(sku, on: shelf, in: store)
         }
-        let api = await TestAPI.api(catalog, importer: TestAPI.NoImports())
+        let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
         try await serving(api, channel: channel) {
             try await body(RawClient($0.port, receiveBuffer: receiveBuffer))

@@ -51,12 +51,12 @@ import TestSupport
         try await TestAPI.withServer { client, catalog in
             let (store, shelf, sku) = (CatalogKey("s")!, CatalogKey("x")!, SKU("a")!)
             var rules = Store(key: store, title: "S", currency: Currency("EUR")!)
-            _ = try await catalog.put(rules)
-            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+            _ = try await catalog.shelves.put(rules)
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "X"), in: store)
             var product = Product(sku: sku, name: "A", priceMinor: 199)
             product.size = try Size(amount: ExactDecimal("250")!, unit: .g)
-            _ = try await catalog.put(product, in: store)
-            _ = try await catalog.place(sku, on: shelf, in: store)
+            _ = try await catalog.products.put(product, in: store)
+            _ = try await catalog.products.place(sku, on: shelf, in: store)
             func unit(_ limit: Int) async throws -> JSONValue? {
                 let response = try await client.execute(
                     uri: "/v1/stores/s/shelves/x/products?limit=\(limit)",
@@ -67,7 +67,7 @@ import TestSupport
             }
             #expect(try await unit(1) == .string("1 kg"))
             rules.unitPricing = .us
-            _ = try await catalog.put(rules)
+            _ = try await catalog.shelves.put(rules)
             // A page that is not in the cache, planned from the old rules.
             for _ in 0..<2 { #expect(try await unit(2) == .string("1 lb")) }
             #expect(try await unit(1) == .string("1 lb"))
@@ -149,7 +149,7 @@ import TestSupport
         var shown: [(value: String, price: Int64, quantity: String, reference: String, decimals: Int)] = []
         for sku in Self.products(currency).compactMap({ try? JSONReader.parse(Array($0.utf8)) }) {
             guard case .string(let id)? = sku["sku"] else { continue }
-            let found = try await catalog.product(CatalogKey(rules.rawValue)!, SKU(id)!)
+            let found = try await catalog.products.product(CatalogKey(rules.rawValue)!, SKU(id)!)
             guard let price = found.product.priceMinor, let size = found.product.size else { continue }
             let display = try #require(rules.display(priceMinor: price, size: size, currency: currency), "\(id)")
             let decimals = display.value.split(separator: ".").dropFirst().first?.count ?? 0

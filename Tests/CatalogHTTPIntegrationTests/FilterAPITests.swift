@@ -17,8 +17,11 @@ import TestSupport
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)), in: store)
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(
+                Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)),
+                in: store
+            )
             for (id, price, brand, isInStock) in [
                 ("a", 300, "Arla", true), ("b", 100, "Arla", false), ("c", 200, "Zott", true), ("d", 400, nil, true),
             ] {
@@ -31,8 +34,8 @@ import TestSupport
                     inStock: isInStock,
                     tags: id == "a" ? ["organic"] : []
                 )
-                _ = try await catalog.put(product, in: store)
-                _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+                _ = try await catalog.products.put(product, in: store)
+                _ = try await catalog.products.place(SKU(id)!, on: shelf, in: store)
             }
             try await body(client, catalog)
         }
@@ -194,12 +197,12 @@ import TestSupport
     func descendants() async throws {
         try await withServer { client, catalog in
             let (store, below) = (CatalogKey("s")!, CatalogKey("y")!)
-            _ = try await catalog.put(Shelf(key: below, title: "Y", parent: CatalogKey("x")!), in: store)
+            _ = try await catalog.shelves.put(Shelf(key: below, title: "Y", parent: CatalogKey("x")!), in: store)
             for id in ["a", "e"] {
                 if id == "e" {
-                    _ = try await catalog.put(Product(sku: SKU("e")!, name: "e", priceMinor: 50), in: store)
+                    _ = try await catalog.products.put(Product(sku: SKU("e")!, name: "e", priceMinor: 50), in: store)
                 }
-                _ = try await catalog.place(SKU(id)!, on: below, in: store)
+                _ = try await catalog.products.place(SKU(id)!, on: below, in: store)
             }
             let seen = try await pagesOfSeveral(
                 client,
@@ -210,7 +213,7 @@ import TestSupport
             let before = try await get(client, page)
             #expect(before.json["page"]?["total"] == .number("5"))
             #expect(before.json["facets"]?["total"] == .number("5"))
-            _ = try await catalog.unplace(SKU("e")!, from: below, in: store)
+            _ = try await catalog.products.unplace(SKU("e")!, from: below, in: store)
             let after = try await get(client, page, as: nil, [.ifNoneMatch: before.headers[.eTag]!])
             #expect(after.status == 200)
             #expect(skus(after.json) == ["c", "a", "d", "b"])
@@ -233,7 +236,7 @@ import TestSupport
             }
             #expect(try await get(client, diff + "&from_sort=x").status == 400)
             // The default of a shelf; a shelf below has what the other has not.
-            _ = try await catalog.place(SKU("e")!, on: below, in: store)
+            _ = try await catalog.products.place(SKU("e")!, on: below, in: store)
             let token = try await TestAPI.token("writer", [.catalogWrite])
             let patched = try await client.execute(
                 uri: Self.shelf,
@@ -257,11 +260,11 @@ import TestSupport
     func allShelves() async throws {
         try await withServer { client, catalog in
             let (store, other) = (CatalogKey("s")!, CatalogKey("y")!)
-            _ = try await catalog.put(Shelf(key: other, title: "Y"), in: store)
+            _ = try await catalog.shelves.put(Shelf(key: other, title: "Y"), in: store)
             for (id, price) in [("e", Int64(50)), ("loose", 1)] {
-                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: price), in: store)
+                _ = try await catalog.products.put(Product(sku: SKU(id)!, name: id, priceMinor: price), in: store)
             }
-            for id in ["a", "e"] { _ = try await catalog.place(SKU(id)!, on: other, in: store) }
+            for id in ["a", "e"] { _ = try await catalog.products.place(SKU(id)!, on: other, in: store) }
             let list = "/v1/stores/s/products"
             // A product on no shelf is only in the list by SKU.
             for query in ["", "?total=false"] {

@@ -35,14 +35,14 @@ import TestSupport
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let store = CatalogKey("s")!
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
             for (shelf, products) in [("fruit", ["pear", "apple"]), ("dairy", ["milk", "butter"])] {
-                _ = try await catalog.put(Shelf(key: CatalogKey(shelf)!, title: shelf), in: store)
+                _ = try await catalog.shelves.put(Shelf(key: CatalogKey(shelf)!, title: shelf), in: store)
                 for (index, id) in products.enumerated() {
                     let size = try Size(amount: ExactDecimal(500), unit: .g, packs: 1)
                     let product = Product(sku: SKU(id)!, name: id, priceMinor: Int64(300 - 100 * index), size: size)
-                    _ = try await catalog.put(product, in: store)
-                    _ = try await catalog.place(product.sku, on: CatalogKey(shelf)!, in: store)
+                    _ = try await catalog.products.put(product, in: store)
+                    _ = try await catalog.products.place(product.sku, on: CatalogKey(shelf)!, in: store)
                 }
             }
             try await body(client, catalog)
@@ -140,14 +140,14 @@ import TestSupport
             #expect(try await shown(client, path, "?sort=-unit_price") == ["milk", "pear", "apple", "Candles"])
             // Moving the shelves changes the item order.
             let moves = [OrderMove(["dairy"], .first)]
-            _ = try await catalog.moveShelves(moves, in: CatalogKey("s")!, expected: nil, once: nil)
+            _ = try await catalog.shelves.moveShelves(moves, in: CatalogKey("s")!, expected: nil, once: nil)
             #expect(try await shown(client, path, "?sort=shelf") == ["milk", "pear", "apple", "Candles"])
             let items = try await send(client, .get, path + "/items")
             #expect(items.values("items")[0]["product"]?["price_minor"] == .number("300"))
             #expect(items.values("items")[0]["quantity"] == .string("2"))
             #expect(items.values("items")[1]["product"] == .null)
             // A deleted product keeps its name.
-            try await catalog.remove(product: SKU("milk")!, from: CatalogKey("s")!)
+            try await catalog.products.remove(product: SKU("milk")!, from: CatalogKey("s")!)
             let left = try await send(client, .get, path + "/items")
             #expect(left.values("items")[0]["name"] == .string("milk"))
             #expect(left.values("items")[0]["product"] == .null)
@@ -406,7 +406,7 @@ import TestSupport
             // Neither the export, the tombstone, earlier events nor a recorded response contains it.
             let export = try await send(client, .get, "/v1/me/export", as: "bob").json.text
             let tombstone = try await send(client, .get, Self.lists + "?since=1", as: "bob").values("lists")
-            let announced = try await catalog.changes(of: UserID("bob")!, since: start, limit: 100)
+            let announced = try await catalog.changes.changes(of: UserID("bob")!, since: start, limit: 100)
             let texts = [
                 export, tombstone.map(\.text).joined(),
                 announced.events.map { String(decoding: $0.data, as: UTF8.self) }.joined(),
@@ -512,7 +512,10 @@ import TestSupport
             let body = #"{"items":[{"store":"s","sku":"pear"},{"store":"s","sku":"apple"}]}"#
             let ids = try await send(client, .post, path + "/items", body).texts("items", "id")
             // Prices change without the list: the order that a device shows may be stale.
-            _ = try await catalog.setPrices([PriceChange(sku: SKU("pear")!, priceMinor: 1)], in: CatalogKey("s")!)
+            _ = try await catalog.prices.setPrices(
+                [PriceChange(sku: SKU("pear")!, priceMinor: 1)],
+                in: CatalogKey("s")!
+            )
             let changed = try await send(client, .patch, "\(path)/items/\(ids[0])", #"{"note":"ripe"}"#)
             #expect(changed.json["diff"]?["mode"] == .string("order"))
             #expect(changed.json["diff"]?["ids"]?.text == "[\"\(ids[0])\",\"\(ids[1])\"]")
@@ -599,7 +602,7 @@ import TestSupport
             #expect(try await send(client, .post, path + "/items", many).status == 422)
             let bob = UserID("bob")!
             for number in 0..<UserList.countLimit {
-                _ = try await catalog.createList(NewList(name: "\(number)"), of: bob, once: nil)
+                _ = try await catalog.lists.createList(NewList(name: "\(number)"), of: bob, once: nil)
             }
             let surplus = try await send(client, .post, Self.lists, #"{"name":"x"}"#, as: "bob")
             #expect(surplus.status == 422)

@@ -19,11 +19,11 @@ import TestSupport
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "X"), in: store)
             for id in ids {
-                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: 1), in: store)
-                _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+                _ = try await catalog.products.put(Product(sku: SKU(id)!, name: id, priceMinor: 1), in: store)
+                _ = try await catalog.products.place(SKU(id)!, on: shelf, in: store)
             }
             try await body(client)
         }

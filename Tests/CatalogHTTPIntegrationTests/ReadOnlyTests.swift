@@ -34,7 +34,7 @@ import TestSupport
         let catalog = PostgresCatalog(
             try Database(database.pooled.inServerRole, direct: database.configuration.inServerRole)
         )
-        try await TestAPI.run(await TestAPI.api(catalog, importer: Importer(catalog)), body)
+        try await TestAPI.run(await TestAPI.api(catalog.storage, importer: Importer(catalog)), body)
         catalog.shutDown()
         try await database.drop()
     }

@@ -38,7 +38,7 @@ import TestSupport
             var options = CatalogAPI.Options()
             options.concurrentImportLimit = 2
             options.importPace.gracePeriod = .milliseconds(300)
-            let api = await TestAPI.api(catalog, importer: Importer(catalog), options: options)
+            let api = await TestAPI.api(catalog.storage, importer: Importer(catalog), options: options)
             let token = try await TestAPI.token("till", [.catalogWrite])
             try await TestAPI.run(api) { client in
                 let stuck = try (0..<2).map { _ in try RawClient(client.port) }
@@ -63,7 +63,7 @@ import TestSupport
     @Test("An import ends when its client disconnects, and changes nothing")
     func anImportEndsWithItsClient() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let api = await TestAPI.api(catalog, importer: Importer(catalog))
+            let api = await TestAPI.api(catalog.storage, importer: Importer(catalog))
             let token = try await TestAPI.token("till", [.catalogWrite])
             try await TestAPI.run(api) { client in
                 let leaving = try RawClient(client.port)
@@ -73,7 +73,7 @@ import TestSupport
                 leaving.disconnect()
                 #expect(try await eventually { try await Self.runs(catalog) == 0 })
             }
-            await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
+            await #expect(throws: CatalogError.self) { try await catalog.shelves.store(CatalogKey("s")!) }
         }
     }
 

@@ -82,7 +82,7 @@ import TestSupport
     @Test("A client that reads nothing is disconnected, and a slow one is served")
     func disconnectsStalledClients() async throws {
         let limit = TimeAmount.milliseconds(500)
-        let api = await TestAPI.api(InMemoryCatalog(collate: collator), importer: TestAPI.NoImports())
+        let api = await TestAPI.api(InMemoryCatalog(collate: collator).storage, importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [StallHandler(limit: limit)])
         try await serving(api, channel: channel) { client in
             let port = client.port
@@ -110,7 +110,7 @@ import TestSupport
         ]
     )
     func explainsParserErrors(request: String, reason: String) async throws {
-        let api = await TestAPI.api(InMemoryCatalog(collate: collator), importer: TestAPI.NoImports())
+        let api = await TestAPI.api(InMemoryCatalog(collate: collator).storage, importer: TestAPI.NoImports())
         let channel = HTTP1Channel.Configuration(additionalChannelHandlers: [ParserErrorHandler()])
         try await serving(api, channel: channel) { client in
             let raw = try RawClient(client.port)

@@ -15,11 +15,11 @@ import TestSupport
         _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await TestAPI.withServer { client, catalog in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: CatalogKey("x")!, title: "X"), in: Self.store)
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: CatalogKey("x")!, title: "X"), in: Self.store)
             for id in ["a", "b", "c"] {
-                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: 100), in: Self.store)
-                _ = try await catalog.place(SKU(id)!, on: CatalogKey("x")!, in: Self.store)
+                _ = try await catalog.products.put(Product(sku: SKU(id)!, name: id, priceMinor: 100), in: Self.store)
+                _ = try await catalog.products.place(SKU(id)!, on: CatalogKey("x")!, in: Self.store)
             }
             try await body(client, catalog)
         }
@@ -100,7 +100,7 @@ import TestSupport
     func pricesAreAtomic() async throws {
         try await withServer { client, catalog in
             func version() async throws -> Int64 {
-                try await catalog.shelf(Self.store, CatalogKey("x")!).state.version
+                try await catalog.shelves.shelf(Self.store, CatalogKey("x")!).state.version
             }
             let before = try await version()
             let body = #"[{"sku":"a","price_minor":50,"regular_price_minor":80},{"sku":"b","price_minor":100}]"#
@@ -113,9 +113,9 @@ import TestSupport
             #expect(try await version() == after)
             // The regular price stays if omitted, and is removed if null.
             _ = try await post(client, "prices", #"[{"sku":"a","price_minor":49}]"#)
-            #expect(try await catalog.product(Self.store, SKU("a")!).product.regularPriceMinor == 80)
+            #expect(try await catalog.products.product(Self.store, SKU("a")!).product.regularPriceMinor == 80)
             _ = try await post(client, "prices", #"[{"sku":"a","price_minor":null,"regular_price_minor":null}]"#)
-            let product = try await catalog.product(Self.store, SKU("a")!).product
+            let product = try await catalog.products.product(Self.store, SKU("a")!).product
             #expect(product.priceMinor == nil)
             #expect(product.regularPriceMinor == nil)
             let last = try await version()
@@ -129,7 +129,7 @@ import TestSupport
                 #expect(response.status == 422, "\(bad): \(response.text)")
             }
             #expect(try await version() == last)
-            let order = try await catalog.order(Self.store, CatalogKey("x")!, try Sort.parse("price")).ids
+            let order = try await catalog.pages.order(Self.store, CatalogKey("x")!, try Sort.parse("price")).ids
             #expect(order == ["b", "c", "a"])
         }
     }

@@ -1,4 +1,5 @@
 import Catalog
+import Live
 import CatalogHTTP
 import CatalogJSON
 import CatalogPostgres
@@ -33,7 +34,7 @@ enum TestAPI {
     }
 
     static func api(
-        _ catalog: any CatalogStore,
+        _ catalog: CatalogStorage,
         importer: any CatalogImporting,
         options: CatalogAPI.Options = .init(),
         verifier: TokenVerifier? = nil,
@@ -44,7 +45,7 @@ enum TestAPI {
             importer: importer,
             key: DeploymentKey(Array("test".utf8)),
             verifier: verifier ?? TokenVerifier(keys: TokenKeys(secrets: [secret])),
-            live: live ?? LiveHub(catalog, source: nil),
+            live: live ?? LiveHub(pages: catalog.pages, changes: catalog.changes, source: nil),
             options: options
         )
     }
@@ -62,7 +63,7 @@ enum TestAPI {
         _ body: @escaping @Sendable (any TestClient, PostgresCatalog) async throws -> Void
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            try await run(await api(catalog, importer: Importer(catalog))) { try await body($0, catalog) }
+            try await run(await api(catalog.storage, importer: Importer(catalog))) { try await body($0, catalog) }
         }
     }
 }

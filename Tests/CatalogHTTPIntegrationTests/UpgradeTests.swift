@@ -74,7 +74,7 @@ import Testing
         try await database.checkConsistency()
         let catalog = PostgresCatalog(try Database(database.configuration, waitLimit: .seconds(60)))
         let answers = try Self.answers()
-        try await TestAPI.run(await TestAPI.api(catalog, importer: TestAPI.NoImports())) { client in
+        try await TestAPI.run(await TestAPI.api(catalog.storage, importer: TestAPI.NoImports())) { client in
             for isResorted in [false, true] {
                 if isResorted { #expect(try await Resorter(catalog).run(ResortRequest()).events > 0) }
                 for answer in answers where answer.isResorted == isResorted {

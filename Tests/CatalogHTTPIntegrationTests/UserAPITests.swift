@@ -24,11 +24,17 @@ import TestSupport
     ) async throws {
         try await TestAPI.withServer { client, catalog in
             let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-            _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)), in: store)
+            _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(
+                Shelf(key: shelf, title: "X", defaultSort: Sort(.name, .ascending)),
+                in: store
+            )
             for (id, price) in [("a", 3), ("b", 1), ("c", 2), ("d", 4)] {
-                _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: Int64(price)), in: store)
-                _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+                _ = try await catalog.products.put(
+                    Product(sku: SKU(id)!, name: id, priceMinor: Int64(price)),
+                    in: store
+                )
+                _ = try await catalog.products.place(SKU(id)!, on: shelf, in: store)
             }
             try await body(client, catalog)
         }
@@ -267,7 +273,7 @@ import TestSupport
             let response = try await send(client, .put, path, body, as: try await bearer("ann"))
             #expect(response.status == status, "\(response.json.text)")
             #expect(response.headers[.contentType] == "application/problem+json")
-            #expect(try await catalog.revisions(of: [UserID("ann")!]) == [UserID("ann")!: 0])
+            #expect(try await catalog.changes.revisions(of: [UserID("ann")!]) == [UserID("ann")!: 0])
         }
     }
 
@@ -398,7 +404,7 @@ import TestSupport
             let body = #"{"moves":[{"ids":["d"],"place":"first"}]}"#
             let key = ["Idempotency-Key": "same"]
             #expect(try await send(client, .post, Self.shelf + "/order/moves", body, as: writer, key).status == 200)
-            let history = try await catalog.orderHistory(CatalogKey("s")!, CatalogKey("x")!)
+            let history = try await catalog.manualOrder.orderHistory(CatalogKey("s")!, CatalogKey("x")!)
             #expect(history.map(\.subject) == ["mia"])
             // Other users have their own keys and recorded responses.
             let other = try await bearer("tim", [.catalogWrite])

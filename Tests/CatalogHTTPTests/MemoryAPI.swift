@@ -1,5 +1,6 @@
 import JSON
 import Catalog
+import Live
 import CatalogHTTP
 import CatalogJSON
 import HTTPTypes
@@ -53,11 +54,11 @@ struct MemoryAPI {
         options.rejectionDelay = .zero
         change(&options)
         api = CatalogAPI(
-            catalog: catalog,
+            catalog: catalog.storage,
             importer: NoImports(),
             key: DeploymentKey(Array("test".utf8)),
             verifier: TokenVerifier(keys: TokenKeys(secrets: [Self.secret])),
-            live: LiveHub(catalog, source: nil),
+            live: LiveHub(pages: catalog, changes: catalog, source: nil),
             options: options
         )
     }

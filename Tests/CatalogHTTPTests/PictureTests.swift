@@ -1,4 +1,4 @@
-@testable import CatalogHTTP
+import Site
 import Testing
 
 struct PictureTests {

@@ -167,7 +167,7 @@ import Testing
     @Test("A transaction that fails leaves no entry")
     func rollbackLeavesNoEntry() async throws {
         try await withDatabase { (catalog, owner, _) async throws in
-            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
             struct Failure: Error {}
             await #expect(throws: Failure.self) {
                 try await catalog.database.writes.transaction(within: .edit) { connection in
@@ -180,11 +180,11 @@ import Testing
             // An entry that cannot be written takes its change with it.
             try await owner.perform { try $0.run(script: "REVOKE INSERT ON store_audit FROM aisle_server") }
             await #expect(throws: CatalogError.self) {
-                try await catalog.put(Product(sku: SKU("a")!, name: "A"), in: Self.shop)
+                try await catalog.products.put(Product(sku: SKU("a")!, name: "A"), in: Self.shop)
             }
-            await #expect(throws: CatalogError.self) { try await catalog.product(Self.shop, SKU("a")!) }
+            await #expect(throws: CatalogError.self) { try await catalog.products.product(Self.shop, SKU("a")!) }
             try await owner.perform { try $0.run(script: "GRANT INSERT ON store_audit TO aisle_server") }
-            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A"), in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: SKU("a")!, name: "A"), in: Self.shop)
             #expect(try await rows(owner).values.reduce(0, +) == 2)
         }
     }
@@ -194,14 +194,14 @@ import Testing
     )
     func upgradeKeepsData() async throws {
         try await withDatabase { (catalog, owner, database) async throws in
-            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
-            _ = try await catalog.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: Self.shop)
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.products.put(Product(sku: SKU("a")!, name: "A", priceMinor: 1), in: Self.shop)
             let pool = PostgresPool(database.configuration, options: .init(size: 2))
             _ = try await Migrator(pool).migrate(to: 16)
             _ = try await Migrator(pool).migrate()
             #expect(try await rows(owner).isEmpty)
-            try await catalog.setPrices([PriceChange(sku: SKU("a")!, priceMinor: 2)], in: Self.shop)
-            let page = try await catalog.audit(AuditRequest(.store(Self.shop)))
+            try await catalog.prices.setPrices([PriceChange(sku: SKU("a")!, priceMinor: 2)], in: Self.shop)
+            let page = try await catalog.audit.audit(AuditRequest(.store(Self.shop)))
             #expect(page.entries.map(\.action) == ["prices.set"])
             #expect(page.entries.first?.origin == .server)
             // The rights do not depend on the script of the roles.
@@ -209,7 +209,7 @@ import Testing
                 try await catalog.database.writes.perform { try $0.execute("DELETE FROM store_audit") }
             }
             #expect(try await AuditPartitions(catalog).run() == (0, 0))
-            try await catalog.erase(UserID("ann")!, customer: "ann")
+            try await catalog.users.erase(UserID("ann")!, customer: "ann")
             pool.shutDown()
         }
     }

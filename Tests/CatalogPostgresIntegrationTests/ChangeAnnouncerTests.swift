@@ -17,17 +17,20 @@ import TestSupport
         let user = UserID("ann \"'\\ 🧀")!
         let product = Product(sku: SKU("p")!, name: "P", priceMinor: 1)
         let changes: [(ChangeTopic, () async throws -> Void)] = [
-            (.store(store), { _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!)) }),
-            (.store(store), { _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store) }),
-            (.store(store), { _ = try await catalog.put(product, in: store) }),
-            (.store(store), { _ = try await catalog.place(product.sku, on: shelf, in: store) }),
+            (
+                .store(store),
+                { _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!)) }
+            ),
+            (.store(store), { _ = try await catalog.shelves.put(Shelf(key: shelf, title: "X"), in: store) }),
+            (.store(store), { _ = try await catalog.products.put(product, in: store) }),
+            (.store(store), { _ = try await catalog.products.place(product.sku, on: shelf, in: store) }),
             (
                 .user(user),
-                { _ = try await catalog.edit(SettingsEdit([.init(SettingKey("k")!, .bool(true))]), of: user) }
+                { _ = try await catalog.settings.edit(SettingsEdit([.init(SettingKey("k")!, .bool(true))]), of: user) }
             ),
-            (.store(store), { try await catalog.unplace(product.sku, from: shelf, in: store) }),
-            (.store(store), { try await catalog.remove(product: product.sku, from: store) }),
-            (.user(user), { try await catalog.erase(user) }),
+            (.store(store), { try await catalog.products.unplace(product.sku, from: shelf, in: store) }),
+            (.store(store), { try await catalog.products.remove(product: product.sku, from: store) }),
+            (.user(user), { try await catalog.users.erase(user) }),
             (
                 .all,
                 {

@@ -19,15 +19,15 @@ import Testing
     /// Fills a shelf with two products whose texts have different forms, by a request and by an import.
     private func withProducts(_ body: (PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
             for shelf in [Self.shelf, Self.other] {
-                _ = try await catalog.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
+                _ = try await catalog.shelves.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
             }
             let text = Self.decomposed
             let json = try JSONReader.parse(Array(#"{"name":"\#(text)","brand":"\#(text)","tags":["\#(text)"]}"#.utf8))
             let product = try Product(sku: SKU("a")!, currency: Currency("EUR")!, body: json)
-            _ = try await catalog.put(product, in: Self.store)
-            _ = try await catalog.place(product.sku, on: Self.shelf, in: Self.store)
+            _ = try await catalog.products.put(product, in: Self.store)
+            _ = try await catalog.products.place(product.sku, on: Self.shelf, in: Self.store)
             let rows = [Self.composed, Self.decomposed].enumerated().map { "s,x,b\($0),\($1),\($1),\($1)\n" }
             let file = "store,shelf,sku,name,brand,tags\n\(rows.joined())s,y,c,Plain,Plain,plain\n"
             _ = try await Importer(catalog).run(
@@ -43,7 +43,7 @@ import Testing
         for text in [Self.composed, Self.decomposed] {
             for key in [FilterKey.brand, .tag] {
                 let filter = try Filter(query: "\(key.name)=\(PercentEncoding.encode(text))")
-                let order = try await catalog.order(Self.store, Self.shelf, nil, filter: filter)
+                let order = try await catalog.pages.order(Self.store, Self.shelf, nil, filter: filter)
                 #expect(order.ids.count == 3, "\(key) \(Array(text.utf8))")
             }
         }
@@ -67,7 +67,7 @@ import Testing
     private func versions(_ catalog: PostgresCatalog) async throws -> [Int64] {
         var versions: [Int64] = []
         for shelf in [Self.shelf, Self.other] {
-            versions.append(try await catalog.shelf(Self.store, shelf).state.version)
+            versions.append(try await catalog.shelves.shelf(Self.store, shelf).state.version)
         }
         return versions
     }
@@ -120,13 +120,13 @@ import Testing
             pool.shutDown()
             await owner.close()
             #expect(try await texts(catalog).contains(Array(Self.growing.utf8)))
-            try await catalog.remove(product: SKU("long")!, from: Self.store)
+            try await catalog.products.remove(product: SKU("long")!, from: Self.store)
             try await expectOneText(catalog)
             let after = try await versions(catalog)
             #expect(after[0] > before[0])
             #expect(after[1] == before[1])
             #expect(
-                Array(try await catalog.shelf(Self.store, Self.shelf).state.shelf.title.utf8)
+                Array(try await catalog.shelves.shelf(Self.store, Self.shelf).state.shelf.title.utf8)
                     == Array(Self.composed.utf8)
             )
         }

@@ -12,11 +12,11 @@ import TestSupport
 
     private func set(_ value: String, in catalog: PostgresCatalog) async throws -> Int64 {
         let edit = SettingsEdit([.init(SettingKey("colour")!, .string(value))])
-        return try await catalog.edit(edit, of: Self.ann)[0].setting.revision
+        return try await catalog.settings.edit(edit, of: Self.ann)[0].setting.revision
     }
 
     private func changes(since revision: Int64, in catalog: PostgresCatalog) async throws -> SettingsPage {
-        try await catalog.settings(of: Self.ann, since: revision, limit: nil)
+        try await catalog.settings.settings(of: Self.ann, since: revision, limit: nil)
     }
 
     private func run(_ script: String, in catalog: PostgresCatalog) async throws {
@@ -40,8 +40,8 @@ import TestSupport
             #expect(resync.isResync)
             #expect(resync.settings.map(\.value) == [.string("red")])
             #expect(resync.revision > seen)
-            #expect(try await catalog.lists(of: Self.ann, by: nil, since: seen).isResync)
-            #expect(try await catalog.changes(of: Self.ann, since: seen, limit: 10).isResync)
+            #expect(try await catalog.lists.lists(of: Self.ann, by: nil, since: seen).isResync)
+            #expect(try await catalog.changes.changes(of: Self.ann, since: seen, limit: 10).isResync)
             let next = try await changes(since: resync.revision, in: catalog)
             #expect(!next.isResync)
             #expect(next.settings.isEmpty)
@@ -92,7 +92,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let seen = try await set("red", in: catalog)
             try await run("DELETE FROM database_life", in: catalog)
-            let all = try await catalog.settings(of: Self.ann, since: nil, limit: nil)
+            let all = try await catalog.settings.settings(of: Self.ann, since: nil, limit: nil)
             #expect(all.revision == seen)
             #expect(!all.isResync)
         }
@@ -101,16 +101,16 @@ import TestSupport
     @Test("A lost version of a shelf is not assigned again")
     func lostVersionsAreNotAssignedAgain() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.shop)
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.shop)
             func state() async throws -> (version: Int64, orderVersion: Int64) {
-                let state = try await catalog.shelf(Self.shop, Self.shelf).state
+                let state = try await catalog.shelves.shelf(Self.shop, Self.shelf).state
                 return (state.version, state.orderVersion)
             }
             let kept = try await state()
             for sku in ["a", "b"] {
-                _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku), in: Self.shop)
-                _ = try await catalog.place(SKU(sku)!, on: Self.shelf, in: Self.shop)
+                _ = try await catalog.products.put(Product(sku: SKU(sku)!, name: sku), in: Self.shop)
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.shelf, in: Self.shop)
             }
             let lost = try await state()
             #expect(lost.version > kept.version)
@@ -122,8 +122,8 @@ import TestSupport
                 """,
                 in: catalog
             )
-            _ = try await catalog.put(Product(sku: SKU("c")!, name: "c"), in: Self.shop)
-            _ = try await catalog.place(SKU("c")!, on: Self.shelf, in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: SKU("c")!, name: "c"), in: Self.shop)
+            _ = try await catalog.products.place(SKU("c")!, on: Self.shelf, in: Self.shop)
             let new = try await state()
             #expect(new.version > lost.version)
             #expect(new.orderVersion > lost.orderVersion)

@@ -11,7 +11,7 @@ import TestSupport
 
     private func withStore(_ body: (PostgresCatalog, DueProducts) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
             let id = try await ShelfLookup(database: catalog.database).readStore(Self.shop).id
             try await body(catalog, DueProducts(database: catalog.database, storeID: id))
         }
@@ -135,10 +135,10 @@ import TestSupport
     func rowsWithOutdatedPlacementsStay() async throws {
         try await withStore { catalog, due in
             let shelf = CatalogKey("shelf")!
-            _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
             for sku in ["a", "b", "c", "d"].map({ SKU($0)! }) {
-                _ = try await catalog.put(Product(sku: sku, name: "N"), in: Self.shop)
-                _ = try await catalog.place(sku, on: shelf, in: Self.shop)
+                _ = try await catalog.products.put(Product(sku: sku, name: "N"), in: Self.shop)
+                _ = try await catalog.products.place(sku, on: shelf, in: Self.shop)
             }
             try await add(["a", "b"], areCounted: true, due)
             try await add(["c", "deleted"], areCounted: true, due)
@@ -193,16 +193,16 @@ import TestSupport
     /// Adds products, each on two shelves.
     private func fill(_ catalog: PostgresCatalog, _ skus: [SKU]) async throws {
         for shelf in ["a", "b"].map({ CatalogKey($0)! }) {
-            _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "Shelf"), in: Self.shop)
         }
         for sku in skus {
-            _ = try await catalog.put(Product(sku: sku, name: "N"), in: Self.shop)
-            for shelf in ["a", "b"] { _ = try await catalog.place(sku, on: CatalogKey(shelf)!, in: Self.shop) }
+            _ = try await catalog.products.put(Product(sku: sku, name: "N"), in: Self.shop)
+            for shelf in ["a", "b"] { _ = try await catalog.products.place(sku, on: CatalogKey(shelf)!, in: Self.shop) }
         }
     }
 
     private func buy(_ catalog: PostgresCatalog, _ sku: SKU, _ id: String) async throws {
-        _ = try await catalog.add([Purchase(eventID: id, sku: sku, quantity: 1, at: .now())], to: Self.shop)
+        _ = try await catalog.purchases.add([Purchase(eventID: id, sku: sku, quantity: 1, at: .now())], to: Self.shop)
         #expect(try await PurchaseFold(catalog).run().total == 1)
     }
 

@@ -29,10 +29,10 @@ import TestSupport
                     let expected = whole.filter(left.contains)
                     let place = "\(sort.description) where \(filter.query)"
                     #expect(
-                        try await catalog.order(Self.store, Self.shelf, sort, filter: filter).ids == expected,
+                        try await catalog.pages.order(Self.store, Self.shelf, sort, filter: filter).ids == expected,
                         "\(place)"
                     )
-                    #expect(try await catalog.allPages(Self.request(sort, filter)) == expected, "\(place)")
+                    #expect(try await catalog.pages.allPages(Self.request(sort, filter)) == expected, "\(place)")
                 }
                 let (sort, whole) = (sorts.randomElement(using: &generator)!, products.count)
                 let specified = try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids
@@ -62,7 +62,7 @@ import TestSupport
                     wantsTotal: Bool.random(using: &generator)
                 )
                 let specified = try await memory.page(request)
-                let page = try await catalog.page(request)
+                let page = try await catalog.pages.page(request)
                 #expect(page.facets == specified.facets, "\(chosen) where \(filter.query)")
                 #expect(page.products.map(\.sku) == specified.products.map(\.sku))
                 #expect((page.facets == nil) == chosen.isEmpty)
@@ -82,28 +82,28 @@ import TestSupport
         try await withShelf(.last, seed: 4) { _, catalog, _, _ in
             let filter = try Filter([.inStock: .flag(true)])
             var request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, filter: filter, limit: 5)
-            let first = try await catalog.page(request)
+            let first = try await catalog.pages.page(request)
             let tag = first.planned.entityTag(day: 1)
             request.after = first.next
-            let second = try await catalog.page(request)
+            let second = try await catalog.pages.page(request)
             // The cursor contains the filter.
             request.filter = nil
-            let same = try await catalog.page(request)
+            let same = try await catalog.pages.page(request)
             #expect(same.products == second.products)
             #expect(same.plan.view.filter == filter)
             request.filter = try Filter([.inStock: .flag(false)])
-            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
             request.filter = Filter.none
-            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
             // The entity tag distinguishes filters and facets.
             request = PageRequest(store: Self.store, shelf: Self.shelf, sort: .system, limit: 5)
-            #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
+            #expect(try await catalog.pages.page(request).planned.entityTag(day: 1) != tag)
             request.filter = filter
-            #expect(try await catalog.page(request).planned.entityTag(day: 1) == tag)
+            #expect(try await catalog.pages.page(request).planned.entityTag(day: 1) == tag)
             request.facets = [.brand]
-            #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
+            #expect(try await catalog.pages.page(request).planned.entityTag(day: 1) != tag)
             (request.facets, request.wantsTotal) = ([], true)
-            #expect(try await catalog.page(request).planned.entityTag(day: 1) != tag)
+            #expect(try await catalog.pages.page(request).planned.entityTag(day: 1) != tag)
         }
     }
 
@@ -120,8 +120,8 @@ import TestSupport
             let shelf = Shelf(key: Self.shelf, title: "Dairy", dimension: .mass)
             _ = try await memory.put(store)
             _ = try await memory.put(shelf, in: Self.store)
-            _ = try await catalog.put(store)
-            _ = try await catalog.put(shelf, in: Self.store)
+            _ = try await catalog.shelves.put(store)
+            _ = try await catalog.shelves.put(shelf, in: Self.store)
             for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
             try await catalog.seed(products, on: Self.shelf, in: Self.store)
             try await body(memory, catalog, products, &generator)

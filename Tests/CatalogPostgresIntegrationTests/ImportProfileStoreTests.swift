@@ -30,7 +30,7 @@ import TestSupport
     }
 
     private func shelves(_ catalog: PostgresCatalog) async throws -> [String: (title: String, parent: String?)] {
-        let page = try await catalog.shelves(ShelvesRequest(store: store, limit: 200))
+        let page = try await catalog.shelves.shelves(ShelvesRequest(store: store, limit: 200))
         return Dictionary(
             uniqueKeysWithValues: page.shelves.map { ($0.shelf.key.text, ($0.shelf.title, $0.shelf.parent?.text)) }
         )
@@ -55,7 +55,7 @@ import TestSupport
             #expect(found["cheese"]?.parent == "dairy" && found["cheese-2"]?.parent == "bakery")
             #expect(found["dairy"]?.parent == "food" && found["bakery"]?.parent == "food")
             #expect(found["food"]?.parent == nil && found["offers"]?.parent == nil)
-            let product = try await catalog.product(store, SKU("a")!)
+            let product = try await catalog.products.product(store, SKU("a")!)
             #expect(Set(product.shelves.map(\.text)) == ["cheese", "dairy", "offers"])
 
             // A row counts once, whatever the number of its shelves.
@@ -78,15 +78,16 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let options = try options(#"{"attributes":{"origin":"Origin","grade":"Grade"}}"#)
             _ = try await run(catalog, "sku,name,Origin,Grade\na,A,Istria,1\nb,B,,\n", options)
-            var product = try await catalog.product(store, SKU("a")!).product
+            var product = try await catalog.products.product(store, SKU("a")!).product
             #expect(product.attributes == #"{"grade": "1", "origin": "Istria"}"#)
             product.attributes = #"{"vegan": true, "grade": "1", "origin": "Istria"}"#
-            _ = try await catalog.put(product, in: store)
+            _ = try await catalog.products.put(product, in: store)
 
             let (changed, _) = try await run(catalog, "sku,name,Origin,Grade\na,A,Krk,\nb,B,,2\n", options)
             #expect(changed.updated == 2)
             #expect(
-                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Krk"}"#
+                try await catalog.products.product(store, SKU("a")!).product.attributes
+                    == #"{"vegan": true, "origin": "Krk"}"#
             )
             let (again, _) = try await run(catalog, "sku,name,Origin,Grade\na,A,Krk,\nb,B,,2\n", options)
             #expect(again.unchanged == 2)
@@ -94,7 +95,8 @@ import TestSupport
             let (other, _) = try await run(catalog, "sku,name\na,AA\n", try self.options("{}"))
             #expect(other.updated == 1)
             #expect(
-                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Krk"}"#
+                try await catalog.products.product(store, SKU("a")!).product.attributes
+                    == #"{"vegan": true, "origin": "Krk"}"#
             )
 
             var exported: [UInt8] = []
@@ -105,7 +107,8 @@ import TestSupport
             let changedText = text.replacing("Krk", with: "Cres")
             _ = try await run(catalog, changedText, ImportOptions(format: .csv))
             #expect(
-                try await catalog.product(store, SKU("a")!).product.attributes == #"{"vegan": true, "origin": "Cres"}"#
+                try await catalog.products.product(store, SKU("a")!).product.attributes
+                    == #"{"vegan": true, "origin": "Cres"}"#
             )
         }
     }
@@ -115,17 +118,17 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let options = try options(#"{"attributes":{"story":"Story"}}"#)
             _ = try await run(catalog, "sku,name,Story\na,A,short\nb,B,short\n", options)
-            var product = try await catalog.product(store, SKU("a")!).product
+            var product = try await catalog.products.product(store, SKU("a")!).product
             product.attributes = #"{"own":"\#(String(repeating: "y", count: 3000))"}"#
-            _ = try await catalog.put(product, in: store)
+            _ = try await catalog.products.put(product, in: store)
             var lenient = options
             lenient.rejectedPercentLimit = ExactDecimal(100)
             let long = String(repeating: "x", count: 2000)
             let (summary, rejections) = try await run(catalog, "sku,name,Story\na,AA,\(long)\nb,BB,\(long)\n", lenient)
             #expect(summary.rejected == 1 && summary.updated == 1)
             #expect(rejections.map(\.line) == [2])
-            #expect(try await catalog.product(store, SKU("a")!).product.name == "A")
-            #expect(try await catalog.product(store, SKU("b")!).product.name == "BB")
+            #expect(try await catalog.products.product(store, SKU("a")!).product.name == "A")
+            #expect(try await catalog.products.product(store, SKU("b")!).product.name == "BB")
         }
     }
 
@@ -145,7 +148,7 @@ import TestSupport
             let (second, _) = try await run(catalog, file(["perhaps", "yes", "no", "no"]), options)
             #expect((second.unchanged, second.updated, second.stockKept, second.conflicts) == (1, 2, 1, 1))
             #expect(second.warnings.contains { $0.hasPrefix("lines 1 and 1: product “b”") })
-            let products = try await catalog.products(store, after: nil, limit: 10).products
+            let products = try await catalog.products.products(store, after: nil, limit: 10).products
             #expect(products.map(\.sku.text) == ["a", "b", "c"])
             #expect(products.map(\.inStock) == [true, false, false])
         }
@@ -163,13 +166,13 @@ import TestSupport
             try await change(catalog, #"UPDATE product SET attributes = '{"own":"new"}' WHERE store_id = 1"#) {
                 _ = try await run(catalog, file, options)
             }
-            var product = try await catalog.product(store, SKU("a")!).product
+            var product = try await catalog.products.product(store, SKU("a")!).product
             #expect(product.name == "New" && product.attributes == #"{"own": "new"}"#)
             options = try self.options(#"{"attributes":{"origin":"Origin"}}"#)
             try await change(catalog, "DELETE FROM product WHERE store_id = 1 AND sku = 'a'") {
                 _ = try await run(catalog, "sku,name,Origin\na,A,Istria\n", options)
             }
-            product = try await catalog.product(store, SKU("a")!).product
+            product = try await catalog.products.product(store, SKU("a")!).product
             #expect(product.attributes == #"{"origin": "Istria"}"#)
         }
     }
@@ -209,7 +212,7 @@ import TestSupport
                 let file = "sku,name,Origin,in_stock,shelf\na,A,Dalmatia,yes,S\na,A,Dalmatia,perhaps,T\n"
                 _ = try await run(catalog, file, options)
             }
-            let product = try await catalog.product(store, SKU("a")!).product
+            let product = try await catalog.products.product(store, SKU("a")!).product
             #expect(product.attributes == #"{"own": "new", "origin": "Dalmatia"}"#)
             #expect(!product.inStock)
         }
@@ -257,17 +260,19 @@ import TestSupport
                 try options(#"{"columns":{"sku":"Code"}}"#).profile, try options(#"{"title":"B"}"#).profile
             )
             try await RequestContext(origin: ChangeOrigin(source: .api, actor: "merchandiser")).run {
-                #expect(try await catalog.save(first, named: name))
-                #expect(try await catalog.profile(named: "supplier") == first)
-                #expect(try await !catalog.save(second, named: name))
-                #expect(try await catalog.importProfiles().map(\.name) == [name])
-                #expect(try await catalog.profile(named: "supplier") == second)
-                try await catalog.remove(importProfile: name)
+                #expect(try await catalog.importProfiles.save(first, named: name))
+                #expect(try await catalog.importProfiles.profile(named: "supplier") == first)
+                #expect(try await !catalog.importProfiles.save(second, named: name))
+                #expect(try await catalog.importProfiles.importProfiles().map(\.name) == [name])
+                #expect(try await catalog.importProfiles.profile(named: "supplier") == second)
+                try await catalog.importProfiles.remove(importProfile: name)
             }
-            await #expect(throws: CatalogError.self) { try await catalog.remove(importProfile: name) }
-            await #expect(throws: CatalogError.self) { try await catalog.profile(named: "supplier") }
-            await #expect(throws: CatalogError.self) { try await catalog.save(first, named: CatalogKey("shopify")!) }
-            let log = try await catalog.audit(AuditRequest(.user(UserID("merchandiser")!)))
+            await #expect(throws: CatalogError.self) { try await catalog.importProfiles.remove(importProfile: name) }
+            await #expect(throws: CatalogError.self) { try await catalog.importProfiles.profile(named: "supplier") }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.importProfiles.save(first, named: CatalogKey("shopify")!)
+            }
+            let log = try await catalog.audit.audit(AuditRequest(.user(UserID("merchandiser")!)))
             #expect(
                 log.entries.map(\.action).sorted()
                     == ["import-profile.delete", "import-profile.put", "import-profile.put"]
@@ -280,10 +285,10 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let unknown = try options(#"{"time_zone":"Europe/Atlantis"}"#).profile
             let error = await #expect(throws: CatalogError.self) {
-                try await catalog.save(unknown, named: CatalogKey("x")!)
+                try await catalog.importProfiles.save(unknown, named: CatalogKey("x")!)
             }
             #expect("\(error!)".contains("time_zone"))
-            let local = try #require(try await catalog.localTime(in: "Pacific/Kiritimati"))
+            let local = try #require(try await catalog.importProfiles.localTime(in: "Pacific/Kiritimati"))
             let hours = (local.microseconds - Timestamp.now().microseconds + 1_800_000_000) / 3_600_000_000
             #expect(hours == 14)
         }

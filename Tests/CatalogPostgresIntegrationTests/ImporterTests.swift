@@ -55,26 +55,26 @@ import TestSupport
             #expect(first.shelvesCreated == 3)
             #expect(first.pricesRounded == 1)
             let corner = CatalogKey("corner")!
-            let milk = try await catalog.product(corner, SKU("a")!)
+            let milk = try await catalog.products.product(corner, SKU("a")!)
             #expect(milk.product.name == "Milk, \"whole\"")
             #expect(milk.product.tags == ["organic", "local"])
             #expect(milk.shelves.map(\.text) == ["dairy-eggs"])
-            let butter = try await catalog.product(corner, SKU("b")!).product
+            let butter = try await catalog.products.product(corner, SKU("b")!).product
             #expect(butter.priceMinor == 200)
             #expect(butter.regularPriceMinor == 250)
             #expect(!butter.inStock)
             #expect(butter.brand == nil)
-            let chocolate = try await catalog.product(corner, SKU("c")!)
+            let chocolate = try await catalog.products.product(corner, SKU("c")!)
             #expect(chocolate.product.priceMinor == 99)
             #expect(chocolate.product.size?.packs == 6)
             #expect(chocolate.shelves.map(\.text) == ["cokolade"])
-            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
-            let before = try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state
+            #expect(try await catalog.pages.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
+            let before = try await catalog.shelves.shelf(corner, CatalogKey("dairy-eggs")!).state
             let (second, _) = try await run(catalog, file)
             #expect(second.unchanged == 4)
             #expect(second.inserted == 0)
             #expect(second.updated == 0)
-            #expect(try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state == before)
+            #expect(try await catalog.shelves.shelf(corner, CatalogKey("dairy-eggs")!).state == before)
         }
     }
 
@@ -84,12 +84,12 @@ import TestSupport
             _ = try await run(catalog, file)
             let (summary, _) = try await run(catalog, "store,sku,name,price\ncorner,a,Milk,1.29\n")
             #expect(summary.updated == 1)
-            let milk = try await catalog.product(CatalogKey("corner")!, SKU("a")!)
+            let milk = try await catalog.products.product(CatalogKey("corner")!, SKU("a")!)
             #expect(milk.product.priceMinor == 129)
             #expect(milk.product.brand == "Ärla")
             #expect(milk.product.size != nil)
             #expect(milk.shelves.count == 1)
-            let page = try await catalog.page(
+            let page = try await catalog.pages.page(
                 PageRequest(
                     store: CatalogKey("corner")!,
                     shelf: CatalogKey("dairy-eggs")!,
@@ -142,11 +142,11 @@ import TestSupport
             await #expect(throws: CatalogError.self) {
                 try await run(catalog, file + "corner,s,,Nameless,,,,,,,,,,,\n", options)
             }
-            #expect(try await catalog.stores().isEmpty)
+            #expect(try await catalog.shelves.stores().isEmpty)
             await #expect(throws: CatalogError.self) { try await run(catalog, "store,sku,name\ncorner,,\n") }
             await #expect(throws: CatalogError.self) { try await run(catalog, "") }
             await #expect(throws: CatalogError.self) { try await run(catalog, "sku,name\na,b\n") }
-            #expect(try await catalog.stores().isEmpty)
+            #expect(try await catalog.shelves.stores().isEmpty)
             #expect(
                 try await catalog.database.writes.perform { try $0.query("SELECT 1 FROM import_row") { $0.count } } == 0
             )
@@ -159,7 +159,7 @@ import TestSupport
             var options = ImportOptions(format: .csv, createsStores: true)
             options.isDryRun = true
             #expect(try await run(catalog, file, options).0.inserted == 4)
-            #expect(try await catalog.stores().isEmpty)
+            #expect(try await catalog.shelves.stores().isEmpty)
         }
     }
 
@@ -170,7 +170,7 @@ import TestSupport
             let (summary, _) = try await run(catalog, text)
             #expect(summary.repeated == 1)
             #expect(summary.read == 3)
-            let placed = try await catalog.product(CatalogKey("s")!, SKU("a")!)
+            let placed = try await catalog.products.product(CatalogKey("s")!, SKU("a")!)
             #expect(placed.product.name == "Third")
             #expect(placed.shelves.map(\.text) == ["one", "two"])
             #expect(try await run(catalog, text).0.updated == 0)
@@ -187,12 +187,12 @@ import TestSupport
             #expect(summary.removedPlacements == 1)
             #expect(summary.removedProducts == 1)
             let corner = CatalogKey("corner")!
-            #expect(try await catalog.product(corner, SKU("c")!).shelves.map(\.text) == ["cokolade"])
-            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["a"])
-            #expect(try await catalog.shelf(corner, CatalogKey("dairy-eggs")!).state.productCount == 1)
-            #expect(try await catalog.product(CatalogKey("kiosk")!, SKU("a")!).product.name == "Mjölk")
+            #expect(try await catalog.products.product(corner, SKU("c")!).shelves.map(\.text) == ["cokolade"])
+            #expect(try await catalog.pages.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["a"])
+            #expect(try await catalog.shelves.shelf(corner, CatalogKey("dairy-eggs")!).state.productCount == 1)
+            #expect(try await catalog.products.product(CatalogKey("kiosk")!, SKU("a")!).product.name == "Mjölk")
             _ = try await run(catalog, file)
-            #expect(try await catalog.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
+            #expect(try await catalog.pages.order(corner, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"])
         }
     }
 
@@ -214,7 +214,7 @@ import TestSupport
             )
             #expect(summary.inserted == 2)
             #expect(rejections.map(\.line) == [2, 3, 4])
-            let a = try await catalog.product(CatalogKey("s")!, SKU("a")!).product
+            let a = try await catalog.products.product(CatalogKey("s")!, SKU("a")!).product
             #expect(a.priceMinor == 10)
             #expect(a.tags == ["t", "u"])
             #expect(!a.inStock)
@@ -236,7 +236,7 @@ import TestSupport
                 try await group.waitForAll()
             }
             let store = CatalogKey("s")!
-            let shelves = try await catalog.shelves(ShelvesRequest(store: store)).shelves
+            let shelves = try await catalog.shelves.shelves(ShelvesRequest(store: store)).shelves
             #expect(shelves.count == 13)
             let placed = try await catalog.database.writes.perform {
                 try $0.query("SELECT count(*), count(DISTINCT sku) FROM placement") {
@@ -255,7 +255,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, file)
             let (corner, dairy) = (CatalogKey("corner")!, CatalogKey("dairy-eggs")!)
-            let before = try await catalog.shelf(corner, dairy).state
+            let before = try await catalog.shelves.shelf(corner, dairy).state
             let changed = file.replacing("1.19", with: "1.29").replacing("Butter", with: "Salted butter")
             let summaries = try await catalog.database.writes.withConnection { blocker in
                 // Both compare before either may write. On Citus, one import of a worker's stores waits for the connection of the other one.
@@ -271,7 +271,7 @@ import TestSupport
             }
             #expect(summaries.map(\.updated).sorted() == [0, 2])
             #expect(summaries.map(\.unchanged).sorted() == [2, 4])
-            let after = try await catalog.shelf(corner, dairy).state
+            let after = try await catalog.shelves.shelf(corner, dairy).state
             #expect(after.version > before.version)
             #expect(after.orderVersion == before.orderVersion)
         }
@@ -301,7 +301,7 @@ import TestSupport
                 var copied: [UInt8] = []
                 try await CatalogExport(copy.database).run(of: nil) { copied += $0 }
                 #expect(String(decoding: copied, as: UTF8.self) == text)
-                let dairy = try await copy.shelf(CatalogKey("corner")!, CatalogKey("dairy-eggs")!).state
+                let dairy = try await copy.shelves.shelf(CatalogKey("corner")!, CatalogKey("dairy-eggs")!).state
                 #expect(dairy.shelf.title == "Dairy & Eggs")
             }
         }
@@ -314,16 +314,16 @@ import TestSupport
         var sent = Product.complete
         sent.attributes = "{}"
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: shop, title: "shop", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: shelf, title: "cans"), in: shop)
-            _ = try await catalog.put(sent, in: shop)
-            _ = try await catalog.place(sent.sku, on: shelf, in: shop)
+            _ = try await catalog.shelves.put(Store(key: shop, title: "shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: "cans"), in: shop)
+            _ = try await catalog.products.put(sent, in: shop)
+            _ = try await catalog.products.place(sent.sku, on: shelf, in: shop)
             var exported: [UInt8] = []
             try await CatalogExport(catalog.database).run(of: nil) { exported += $0 }
             let text = String(decoding: exported, as: UTF8.self)
             try await withCatalog { (copy: PostgresCatalog) async throws in
                 #expect(try await run(copy, text).1.isEmpty, "\(text)")
-                let read = try await copy.product(shop, sent.sku).product
+                let read = try await copy.products.product(shop, sent.sku).product
                 #expect(read == sent.withServerFields(of: read), "\(text)")
             }
         }
@@ -338,7 +338,7 @@ import TestSupport
                 options.rejectedPercentLimit = try #require(ImportOptions.percent(percent))
                 let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
                 #expect("\(error!)".contains("1 of 20 rows were rejected, more than \(percent) %"))
-                await #expect(throws: CatalogError.self) { try await catalog.store(CatalogKey("s")!) }
+                await #expect(throws: CatalogError.self) { try await catalog.shelves.store(CatalogKey("s")!) }
             }
             options.rejectedPercentLimit = try #require(ImportOptions.percent("5%"))
             #expect(try await run(catalog, text, options).0.inserted == 19)
@@ -372,7 +372,7 @@ import TestSupport
             for (sku, expected) in [
                 ("a", false), ("b", false), ("c", true), ("e", false), ("f", false), ("g", false), ("h", true),
             ] {
-                let stored = try await catalog.product(CatalogKey("s")!, SKU(sku)!).product
+                let stored = try await catalog.products.product(CatalogKey("s")!, SKU(sku)!).product
                 #expect(stored.inStock == expected, "\(sku)")
             }
             let failure = await #expect(throws: CatalogError.self) {
@@ -394,7 +394,7 @@ import TestSupport
                     "lines 2 and 3: product “a” (Milk) of “s” has different values: price_minor 129 and 149; the last row counts",
                 ]
             )
-            #expect(try await catalog.product(CatalogKey("s")!, SKU("a")!).product.priceMinor == 149)
+            #expect(try await catalog.products.product(CatalogKey("s")!, SKU("a")!).product.priceMinor == 149)
         }
     }
 
@@ -404,9 +404,9 @@ import TestSupport
             let store = CatalogKey("s")!
             _ = try await run(catalog, "store,sku,name,price,promo_price\ns,a,A,2.00,1.50\ns,b,B,2.00,1.50\n")
             let changes = [PriceChange(sku: SKU("a")!, priceMinor: 200), PriceChange(sku: SKU("b")!, priceMinor: 199)]
-            _ = try await catalog.setPrices(changes, in: store, pricedIn: Currency("EUR")!)
-            #expect(try await catalog.product(store, SKU("a")!).product.regularPriceMinor == nil)
-            #expect(try await catalog.product(store, SKU("b")!).product.regularPriceMinor == 200)
+            _ = try await catalog.prices.setPrices(changes, in: store, pricedIn: Currency("EUR")!)
+            #expect(try await catalog.products.product(store, SKU("a")!).product.regularPriceMinor == nil)
+            #expect(try await catalog.products.product(store, SKU("b")!).product.regularPriceMinor == 200)
         }
     }
 
@@ -422,8 +422,8 @@ import TestSupport
             #expect(summary.warnings[0].contains("Prise"))
             #expect(rejections.map(\.column) == ["name"])
             #expect(rejections[0].row == "s,c,C\u{1B}[31m,1,")
-            #expect(try await catalog.product(CatalogKey("s")!, SKU("a")!).product.name == "Two lines")
-            #expect(try await catalog.product(CatalogKey("s")!, SKU("b")!).product.name == "B")
+            #expect(try await catalog.products.product(CatalogKey("s")!, SKU("a")!).product.name == "Two lines")
+            #expect(try await catalog.products.product(CatalogKey("s")!, SKU("b")!).product.name == "B")
             let twice = await #expect(throws: CatalogError.self) {
                 try await run(catalog, "store,sku,name,name\ns,a,A,B\n")
             }
@@ -459,7 +459,9 @@ import TestSupport
             #expect(summary.removedPlacements == 0)
             #expect(summary.removedProducts == 0)
             #expect(
-                try await catalog.order(CatalogKey("corner")!, CatalogKey("dairy-eggs")!, .position).ids == ["b", "a"]
+                try await catalog.pages.order(CatalogKey("corner")!, CatalogKey("dairy-eggs")!, .position).ids == [
+                    "b", "a",
+                ]
             )
         }
     }
@@ -506,7 +508,7 @@ import TestSupport
             #expect(field == "shelf")
             #expect(detail.hasPrefix("line 6: "))
             #expect(detail.contains("max_new_shelves"))
-            let products = try await catalog.products(CatalogKey("s")!, after: nil, limit: 100).products
+            let products = try await catalog.products.products(CatalogKey("s")!, after: nil, limit: 100).products
             #expect(products.map(\.name) == ["A"])
             options.newShelfLimit = 3
             #expect(try await run(catalog, text, options).0.shelvesCreated == 3)
@@ -523,14 +525,19 @@ import TestSupport
             )
             for round in 0..<25 {
                 let sku = SKU("p\(round)")!
-                _ = try await catalog.put(Product(sku: sku, name: "P", priceMinor: 1), in: store)
+                _ = try await catalog.products.put(Product(sku: sku, name: "P", priceMinor: 1), in: store)
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for shelf in 0..<4 {
-                        group.addTask { _ = try await catalog.place(sku, on: CatalogKey("shelf-\(shelf)")!, in: store) }
+                        group.addTask {
+                            _ = try await catalog.products.place(sku, on: CatalogKey("shelf-\(shelf)")!, in: store)
+                        }
                     }
                     for price in 2...4 {
                         group.addTask {
-                            _ = try await catalog.put(Product(sku: sku, name: "P", priceMinor: Int64(price)), in: store)
+                            _ = try await catalog.products.put(
+                                Product(sku: sku, name: "P", priceMinor: Int64(price)),
+                                in: store
+                            )
                         }
                     }
                     group.addTask { _ = try await run(catalog, "store,sku,name,price\ns,\(sku),P,0.09\n") }
@@ -539,8 +546,8 @@ import TestSupport
             }
             for shelf in 0..<4 {
                 let request = PageRequest(store: store, shelf: CatalogKey("shelf-\(shelf)")!, limit: 100)
-                for product in try await catalog.page(request).products {
-                    #expect(try await catalog.product(store, product.sku).product == product)
+                for product in try await catalog.pages.page(request).products {
+                    #expect(try await catalog.products.product(store, product.sku).product == product)
                 }
             }
         }

@@ -27,8 +27,8 @@ import TestSupport
         init(_ user: UserID) { self.user = user }
 
         /// Applies the changes since the last sync.
-        mutating func sync(_ catalog: any CatalogStore) async throws {
-            let page = try await catalog.lists(of: user, by: nil, since: revision)
+        mutating func sync(_ catalog: CatalogStorage) async throws {
+            let page = try await catalog.lists.lists(of: user, by: nil, since: revision)
             if page.isResync { lists = [:] }
             for (id, entry) in Self.entries(page) { lists[id] = entry }
             order = page.order?.map(\.text) ?? []
@@ -36,8 +36,8 @@ import TestSupport
         }
 
         /// Returns whether there are events of lists that the device does not know, or it must resync.
-        func hasEvents(_ catalog: any CatalogStore) async throws -> Bool {
-            let page = try await catalog.changes(of: user, since: revision, limit: 1000)
+        func hasEvents(_ catalog: CatalogStorage) async throws -> Bool {
+            let page = try await catalog.changes.changes(of: user, since: revision, limit: 1000)
             return page.isResync || page.events.contains { $0.name == .list }
         }
 
@@ -60,11 +60,11 @@ import TestSupport
         var lists: [String: String]
         var order: [String]
 
-        init(_ user: UserID, _ catalog: any CatalogStore) async throws {
-            let page = try await catalog.lists(of: user, by: nil, since: 0)
+        init(_ user: UserID, _ catalog: CatalogStorage) async throws {
+            let page = try await catalog.lists.lists(of: user, by: nil, since: 0)
             (revision, lists, order) = (page.revision, Device.entries(page), page.order?.map(\.text) ?? [])
             // Lists that exist have the same entries and order without tombstones.
-            let current = try await catalog.lists(of: user, by: .manual, since: nil)
+            let current = try await catalog.lists.lists(of: user, by: .manual, since: nil)
             #expect(current.entries.map(\.membership.list.id.text) == order)
             #expect(Device.entries(current).allSatisfy { lists[$0.key] == $0.value })
         }
@@ -76,7 +76,7 @@ import TestSupport
     ///
     /// - Parameter devices: devices that are synced; they are synced again.
     private static func check(
-        _ catalog: any CatalogStore,
+        _ catalog: CatalogStorage,
         _ devices: inout [Device],
         _ what: Comment,
         _ operation: () async throws -> Void
@@ -110,7 +110,7 @@ import TestSupport
     func revisionsFollowViews(_ seed: UInt64) async throws {
         try await Self.fixture.withBoth { memory, catalog in
             let products = Array((try await memory.products(CatalogKey("shop")!, after: nil, limit: 100)).products)
-            for store in [memory, catalog] as [any CatalogStore] {
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
                 var generator = SeededGenerator(seed: seed)
                 let lists = (0..<4).map { _ in UniqueID.random() }
                 var items = (0..<8).map { _ in UniqueID.random() }
@@ -143,14 +143,14 @@ import TestSupport
         of owner: UserID,
         with user: UserID,
         as role: ListRole = .editor,
-        _ catalog: any CatalogStore
+        _ catalog: CatalogStorage
     ) async throws {
         let now = Timestamp.now()
         let digest = [UInt8].random(32)
         let expiry = Timestamp(microseconds: now.microseconds + 60_000_000)
         let share = ListShare(id: .random(), role: role, createdAt: now, expiresAt: expiry)
-        _ = try await catalog.share(list, of: owner, share, digest: digest, once: nil)
-        _ = try await catalog.join(digest, of: user, once: nil)
+        _ = try await catalog.lists.share(list, of: owner, share, digest: digest, once: nil)
+        _ = try await catalog.lists.join(digest, of: user, once: nil)
     }
 
     /// The columns that mention a user, `$1`.
@@ -176,10 +176,10 @@ import TestSupport
     @Test("A guest's list that the account has joined keeps its id and its place, and gets a new owner")
     func joinedListsKeepTheirIDs() async throws {
         try await Self.fixture.withBoth { memory, catalog in
-            for store in [memory, catalog] as [any CatalogStore] {
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
                 let (shared, own) = (NewList(name: "Shared"), NewList(name: "Own"))
-                _ = try await store.createList(shared, of: Self.guest, once: nil)
-                _ = try await store.editList(
+                _ = try await store.lists.createList(shared, of: Self.guest, once: nil)
+                _ = try await store.lists.editList(
                     shared.id,
                     of: Self.guest,
                     .add([.init(text: "Milk")]),
@@ -189,25 +189,25 @@ import TestSupport
                 for user in [Self.ann, Self.bob, Self.eve] {
                     try await Self.share(shared.id, of: Self.guest, with: user, as: .reader, store)
                 }
-                _ = try await store.createList(own, of: Self.ann, once: nil)
-                try await store.removeList(shared.id, of: Self.eve, expected: nil)
+                _ = try await store.lists.createList(own, of: Self.ann, once: nil)
+                try await store.lists.removeList(shared.id, of: Self.eve, expected: nil)
                 var devices = [Self.ann, Self.bob, Self.eve].map { Device($0) }
                 for index in devices.indices { try await devices[index].sync(store) }
                 try await Self.check(store, &devices, "merge") {
-                    _ = try await store.merge(Self.guest, into: Self.ann, once: nil)
+                    _ = try await store.users.merge(Self.guest, into: Self.ann, once: nil)
                 }
-                let page = try await store.lists(of: Self.ann, by: .manual, since: nil)
+                let page = try await store.lists.lists(of: Self.ann, by: .manual, since: nil)
                 #expect(page.entries.map(\.membership.list.id) == [shared.id, own.id])
                 #expect(page.entries.first?.membership.role == .owner)
-                #expect(try await store.list(shared.id, of: Self.bob, by: nil).0.list.owner == Self.ann)
-                #expect(try await store.shares(shared.id, of: Self.ann).count == 3)
+                #expect(try await store.lists.list(shared.id, of: Self.bob, by: nil).0.list.owner == Self.ann)
+                #expect(try await store.lists.shares(shared.id, of: Self.ann).count == 3)
                 // The owner can revoke what the guest shared.
-                let shares = try await store.shares(shared.id, of: Self.ann)
+                let shares = try await store.lists.shares(shared.id, of: Self.ann)
                 try await Self.check(store, &devices, "revoke") {
-                    for share in shares { try await store.revoke(share.id, shared.id, of: Self.ann) }
+                    for share in shares { try await store.lists.revoke(share.id, shared.id, of: Self.ann) }
                 }
-                #expect(try await store.lists(of: Self.bob, by: nil, since: nil).entries.isEmpty)
-                #expect(try await store.list(shared.id, of: Self.ann, by: nil).0.list.items.count == 1)
+                #expect(try await store.lists.lists(of: Self.bob, by: nil, since: nil).entries.isEmpty)
+                #expect(try await store.lists.list(shared.id, of: Self.ann, by: nil).0.list.items.count == 1)
             }
             try await Self.expectNoTrace(of: Self.guest, catalog)
         }
@@ -216,38 +216,38 @@ import TestSupport
     @Test("Members of a guest's list whose id the account uses leave the old id and get the list with a new one")
     func collidingListsAreAnnounced() async throws {
         try await Self.fixture.withBoth { memory, catalog in
-            for store in [memory, catalog] as [any CatalogStore] {
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
                 let (first, last) = (NewList(name: "First"), NewList(name: "Last"))
                 let (own, brought) = (NewList(name: "Own"), NewList(name: "Brought"))
                 let collided = NewList(id: own.id, name: brought.name)
-                _ = try await store.createList(own, of: Self.ann, once: nil)
-                _ = try await store.createList(collided, of: Self.guest, once: nil)
-                _ = try await store.createList(first, of: Self.bob, once: nil)
+                _ = try await store.lists.createList(own, of: Self.ann, once: nil)
+                _ = try await store.lists.createList(collided, of: Self.guest, once: nil)
+                _ = try await store.lists.createList(first, of: Self.bob, once: nil)
                 for user in [Self.bob, Self.eve] { try await Self.share(own.id, of: Self.guest, with: user, store) }
-                _ = try await store.createList(last, of: Self.bob, once: nil)
-                try await store.removeList(own.id, of: Self.eve, expected: nil)
+                _ = try await store.lists.createList(last, of: Self.bob, once: nil)
+                try await store.lists.removeList(own.id, of: Self.eve, expected: nil)
                 var devices = [Self.ann, Self.bob, Self.eve].map { Device($0) }
                 for index in devices.indices { try await devices[index].sync(store) }
                 let known = devices
                 try await Self.check(store, &devices, "merge") {
-                    _ = try await store.merge(Self.guest, into: Self.ann, once: nil)
+                    _ = try await store.users.merge(Self.guest, into: Self.ann, once: nil)
                 }
-                let changes = try await store.changes(of: Self.bob, since: known[1].revision, limit: 100)
+                let changes = try await store.changes.changes(of: Self.bob, since: known[1].revision, limit: 100)
                 let events = try changes.events.map { try JSONReader.parse($0.data)["list"]?["id"]?.string }
                 #expect(events.count == 2)
                 #expect(events.first == .some(own.id.text))
                 #expect(events.last != events.first)
-                let names = try await store.lists(of: Self.bob, by: .manual, since: nil).entries.map {
+                let names = try await store.lists.lists(of: Self.bob, by: .manual, since: nil).entries.map {
                     $0.membership.list.name
                 }
                 #expect(names == ["First", "Brought", "Last"])
-                let lists = try await store.lists(of: Self.ann, by: .manual, since: nil).entries
+                let lists = try await store.lists.lists(of: Self.ann, by: .manual, since: nil).entries
                 #expect(lists.map(\.membership.list.name) == ["Own", "Brought"])
                 #expect(lists.map(\.membership.role) == [.owner, .owner])
                 // Both go on with the list under its new id.
                 let id = lists[1].membership.list.id
                 try await Self.check(store, &devices, "addition") {
-                    _ = try await store.editList(
+                    _ = try await store.lists.editList(
                         id,
                         of: Self.bob,
                         .add([.init(text: "Milk")]),
@@ -255,7 +255,7 @@ import TestSupport
                         once: nil
                     )
                 }
-                #expect(try await store.list(id, of: Self.ann, by: nil).0.list.items.count == 1)
+                #expect(try await store.lists.list(id, of: Self.ann, by: nil).0.list.items.count == 1)
             }
             try await Self.expectNoTrace(of: Self.guest, catalog)
         }
@@ -264,14 +264,14 @@ import TestSupport
     @Test("A user cannot join a list with the id of another list that they have")
     func ambiguousListsAreNotJoined() async throws {
         try await Self.fixture.withBoth { memory, catalog in
-            for store in [memory, catalog] as [any CatalogStore] {
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
                 let list = NewList(name: "Own")
-                _ = try await store.createList(list, of: Self.ann, once: nil)
-                _ = try await store.createList(NewList(id: list.id, name: "Other"), of: Self.bob, once: nil)
+                _ = try await store.lists.createList(list, of: Self.ann, once: nil)
+                _ = try await store.lists.createList(NewList(id: list.id, name: "Other"), of: Self.bob, once: nil)
                 await #expect(throws: CatalogError.ambiguousList(list.id)) {
                     try await Self.share(list.id, of: Self.ann, with: Self.bob, store)
                 }
-                #expect(try await store.list(list.id, of: Self.bob, by: nil).0.list.name == "Other")
+                #expect(try await store.lists.list(list.id, of: Self.bob, by: nil).0.list.name == "Other")
             }
         }
     }
@@ -281,17 +281,17 @@ import TestSupport
         try await Self.fixture.withBoth { _, catalog in
             let (deleted, left) = (NewList(name: "Deleted"), NewList(name: "Left"))
             for list in [deleted, left] {
-                _ = try await catalog.createList(list, of: Self.ann, once: nil)
-                try await Self.share(list.id, of: Self.ann, with: Self.bob, catalog)
+                _ = try await catalog.lists.createList(list, of: Self.ann, once: nil)
+                try await Self.share(list.id, of: Self.ann, with: Self.bob, catalog.storage)
             }
             var device = Device(Self.bob)
-            try await device.sync(catalog)
-            try await catalog.removeList(deleted.id, of: Self.ann, expected: nil)
-            try await catalog.removeList(left.id, of: Self.bob, expected: nil)
+            try await device.sync(catalog.storage)
+            try await catalog.lists.removeList(deleted.id, of: Self.ann, expected: nil)
+            try await catalog.lists.removeList(left.id, of: Self.bob, expected: nil)
             // Events are purged by age, too; without them, only the account knows what is gone.
             try await catalog.database.writes.perform { try $0.run(script: "DELETE FROM user_event") }
             while try await catalog.sweepLists(after: 0) > 0 {}
-            try await device.sync(catalog)
+            try await device.sync(catalog.storage)
             #expect(device.lists.isEmpty)
         }
     }

@@ -20,12 +20,12 @@ import TestSupport
             var generator = SeededGenerator(seed: 11)
             let products = (0..<30).map { Product.random($0, using: &generator) }
             let shelves = ["a", "b"].map { CatalogKey($0)! }
-            for store in [memory, catalog] as [any CatalogStore] {
-                _ = try await store.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
-                for key in shelves { _ = try await store.put(Shelf(key: key, title: key.text), in: Self.shop) }
-                for product in products { _ = try await store.put(product, in: Self.shop) }
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
+                _ = try await store.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+                for key in shelves { _ = try await store.shelves.put(Shelf(key: key, title: key.text), in: Self.shop) }
+                for product in products { _ = try await store.products.put(product, in: Self.shop) }
                 for (index, product) in products.enumerated() where index % 3 > 0 {
-                    _ = try await store.place(product.sku, on: shelves[(index / 7) % 2], in: Self.shop)
+                    _ = try await store.products.place(product.sku, on: shelves[(index / 7) % 2], in: Self.shop)
                 }
             }
             try await body(memory, catalog)
@@ -46,33 +46,34 @@ import TestSupport
     }
 
     /// Performs a step; returns the error or the resulting list as text.
-    func perform(_ step: Step, _ user: UserID, on catalog: any CatalogStore) async -> String {
+    func perform(_ step: Step, _ user: UserID, on catalog: CatalogStorage) async -> String {
         do {
             switch step {
             case .create(let new):
-                return Self.text(try await catalog.createList(new, of: user, once: nil))
+                return Self.text(try await catalog.lists.createList(new, of: user, once: nil))
             case .edit(let id, let edit):
-                return Self.text(try await catalog.editList(id, of: user, edit, expected: nil, once: nil))
+                return Self.text(try await catalog.lists.editList(id, of: user, edit, expected: nil, once: nil))
             case .remove(let id):
-                try await catalog.removeList(id, of: user, expected: nil)
+                try await catalog.lists.removeList(id, of: user, expected: nil)
                 return "removed"
             case .move(let moves):
-                return "\(try await catalog.moveLists(moves, of: user, once: nil).moved)"
+                return "\(try await catalog.lists.moveLists(moves, of: user, once: nil).moved)"
             case .share(let id, let share, let digest):
-                _ = try await catalog.share(id, of: user, share, digest: digest, once: nil)
-                return "shared \(try await catalog.shares(id, of: user).map { "\($0.id) \($0.role) \($0.members)" })"
+                _ = try await catalog.lists.share(id, of: user, share, digest: digest, once: nil)
+                return
+                    "shared \(try await catalog.lists.shares(id, of: user).map { "\($0.id) \($0.role) \($0.members)" })"
             case .erase:
-                try await catalog.erase(user)
+                try await catalog.users.erase(user)
                 return "erased"
             case .merge:
                 guard user.isGuest else { return "no guest" }
-                _ = try await catalog.merge(user, into: Self.users[0], once: nil)
+                _ = try await catalog.users.merge(user, into: Self.users[0], once: nil)
                 return "merged"
             case .revoke(let share, let id):
-                try await catalog.revoke(share, id, of: user)
+                try await catalog.lists.revoke(share, id, of: user)
                 return "taken back"
             case .join(let digest):
-                return Self.text(try await catalog.join(digest, of: user, once: nil))
+                return Self.text(try await catalog.lists.join(digest, of: user, once: nil))
             }
         } catch {
             return "\(error)"
@@ -99,17 +100,17 @@ import TestSupport
     }
 
     /// Returns all lists of a user without clock-dependent values.
-    private func state(_ user: UserID, of catalog: any CatalogStore) async throws -> String {
+    private func state(_ user: UserID, of catalog: CatalogStorage) async throws -> String {
         var text = ""
         for sort in [ListSort.manual, .name] {
-            let page = try await catalog.lists(of: user, by: sort, since: nil)
+            let page = try await catalog.lists.lists(of: user, by: sort, since: nil)
             text += "\(sort): \(page.entries.map { "\($0.membership.list.id) \($0.items) \($0.checked)" })\n"
         }
-        for entry in try await catalog.lists(of: user, by: .manual, since: nil).entries {
+        for entry in try await catalog.lists.lists(of: user, by: .manual, since: nil).entries {
             let id = entry.membership.list.id
             text += "\(id) \(entry.membership.role) \(entry.membership.list.name)\n"
             for sort in ListItemSort.allCases {
-                let (membership, facts) = try await catalog.list(id, of: user, by: sort)
+                let (membership, facts) = try await catalog.lists.list(id, of: user, by: sort)
                 let items = membership.list.shown(facts, by: sort)
                 let versions = Set(membership.list.items.map(\.version) + [membership.list.version]).sorted()
                 let itemTexts = items.map {
@@ -118,9 +119,9 @@ import TestSupport
                 text += " \(sort): \(itemTexts)\n"
             }
         }
-        let export = try await catalog.export(user).lists
+        let export = try await catalog.users.export(user).lists
         text += "export: \(export.map { "\($0.list.id) \($0.list.name) \($0.list.items.count)" }.sorted())\n"
-        let changed = try await catalog.lists(of: user, by: nil, since: 0)
+        let changed = try await catalog.lists.lists(of: user, by: nil, since: 0)
         text += "order: \(changed.order ?? [])\n"
         text += "gone: \(changed.entries.filter(\.membership.isDeleted).map(\.membership.list.id).sorted())\n"
         return text
@@ -140,13 +141,15 @@ import TestSupport
                 let user = Self.users.randomElement(using: &generator)!
                 let list = lists.randomElement(using: &generator)!
                 let step = Self.step(list, items, products, &shares, lists, &generator)
-                let expected = await perform(step, user, on: memory)
-                let response = await perform(step, user, on: catalog)
+                let expected = await perform(step, user, on: memory.storage)
+                let response = await perform(step, user, on: catalog.storage)
                 #expect(response == expected, "\(number): \(user) \(step)")
                 answers[String(expected.prefix { $0 != " " && $0 != "(" }), default: 0] += 1
                 if number % 20 == 19 || response != expected {
                     for user in Self.users {
-                        let (a, b) = (try await state(user, of: memory), try await state(user, of: catalog))
+                        let (a, b) = (
+                            try await state(user, of: memory.storage), try await state(user, of: catalog.storage)
+                        )
                         #expect(a == b, "after \(number)")
                         guard a == b else { return }
                     }
@@ -248,7 +251,7 @@ import TestSupport
         try await withBoth { _, catalog in
             let (ann, bob) = (Self.users[0], Self.users[1])
             let list = NewList(name: "Together")
-            _ = try await catalog.createList(list, of: ann, once: nil)
+            _ = try await catalog.lists.createList(list, of: ann, once: nil)
             let now = Timestamp.now()
             let share = ListShare(
                 id: .random(),
@@ -256,17 +259,19 @@ import TestSupport
                 createdAt: now,
                 expiresAt: Timestamp(microseconds: now.microseconds + 60_000_000)
             )
-            _ = try await catalog.share(
+            _ = try await catalog.lists.share(
                 list.id,
                 of: ann,
                 share,
                 digest: Array(repeating: 7, count: 32),
                 once: nil
             )
-            _ = try await catalog.join(Array(repeating: 7, count: 32), of: bob, once: nil)
-            let before = try await catalog.list(list.id, of: bob, by: nil).0.list
+            _ = try await catalog.lists.join(Array(repeating: 7, count: 32), of: bob, once: nil)
+            let before = try await catalog.lists.list(list.id, of: bob, by: nil).0.list
             var starts: [Int64] = []
-            for user in [ann, bob] { starts.append(try await catalog.lists(of: user, by: nil, since: nil).revision) }
+            for user in [ann, bob] {
+                starts.append(try await catalog.lists.lists(of: user, by: nil, since: nil).revision)
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<8 {
                     group.addTask {
@@ -277,14 +282,14 @@ import TestSupport
                                 ListEdit.add([item]), .change([ListItemChange(item.id, isChecked: number % 2 == 0)]),
                                 .move([OrderMove([item.id.text], .first)]),
                             ] {
-                                _ = try await catalog.editList(list.id, of: user, edit, expected: nil, once: nil)
+                                _ = try await catalog.lists.editList(list.id, of: user, edit, expected: nil, once: nil)
                             }
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            let (held, _) = try await catalog.list(list.id, of: bob, by: nil)
+            let (held, _) = try await catalog.lists.list(list.id, of: bob, by: nil)
             #expect(held.list.currentItems.count == 120)
             #expect(Set(held.list.items.map(\.key)).count == 120)
             #expect(held.list.currentItems.count(where: \.isChecked) == 8 * 8)
@@ -292,7 +297,7 @@ import TestSupport
             for (user, start) in [(ann, starts[0]), (bob, starts[1])] {
                 var (since, versions) = (start, [before.version])
                 while true {
-                    let page = try await catalog.changes(of: user, since: since, limit: 50)
+                    let page = try await catalog.changes.changes(of: user, since: since, limit: 50)
                     #expect(!page.isResync)
                     for event in page.events {
                         let json = try JSONReader.parse(event.data)
@@ -311,25 +316,25 @@ import TestSupport
     @Test("Events of a list have consecutive revisions")
     func eventsAreConsecutive() async throws {
         try await withBoth { memory, catalog in
-            for store in [memory, catalog] as [any CatalogStore] {
+            for store in [memory.storage, catalog.storage] as [CatalogStorage] {
                 let ann = Self.users[0]
                 let list = NewList(name: "L")
-                _ = try await store.createList(list, of: ann, once: nil)
-                let start = try await store.lists(of: ann, by: nil, since: nil).revision
+                _ = try await store.lists.createList(list, of: ann, once: nil)
+                let start = try await store.lists.lists(of: ann, by: nil, since: nil).revision
                 let edit = SettingsEdit([.init(SettingKey("x")!, .bool(true))])
                 var revisions: [Int64] = []
                 for number in 0..<5 {
-                    _ = try await store.editList(
+                    _ = try await store.lists.editList(
                         list.id,
                         of: ann,
                         .add([.init(text: "\(number)")]),
                         expected: nil,
                         once: nil
                     )
-                    if number == 2 { _ = try await store.edit(edit, of: ann) }
-                    revisions.append(try await store.lists(of: ann, by: nil, since: nil).revision)
+                    if number == 2 { _ = try await store.settings.edit(edit, of: ann) }
+                    revisions.append(try await store.lists.lists(of: ann, by: nil, since: nil).revision)
                 }
-                let all = try await store.changes(of: ann, since: start, limit: 100)
+                let all = try await store.changes.changes(of: ann, since: start, limit: 100)
                 #expect(all.events.map(\.name) == [.list, .list, .list, .setting, .list, .list])
                 #expect(!all.isResync)
                 #expect(all.events.map(\.id) == all.events.map(\.id).sorted())
@@ -337,13 +342,13 @@ import TestSupport
                 // Read in pages, they are the same.
                 var (since, pieces) = (start, [LiveEvent]())
                 while true {
-                    let page = try await store.changes(of: ann, since: since, limit: 2)
+                    let page = try await store.changes.changes(of: ann, since: since, limit: 2)
                     pieces += page.events
                     since = page.revision
                     if page.events.count < 2 { break }
                 }
                 #expect(pieces == all.events)
-                #expect(try await store.changes(of: ann, since: 1, limit: 9).isResync)
+                #expect(try await store.changes.changes(of: ann, since: 1, limit: 9).isResync)
             }
         }
     }
@@ -355,19 +360,19 @@ import TestSupport
             let (kept, gone) = (NewList(name: "kept"), NewList(name: "gone"))
             let item = NewListItem(text: "x")
             for list in [kept, gone] {
-                _ = try await catalog.createList(list, of: ann, once: nil)
+                _ = try await catalog.lists.createList(list, of: ann, once: nil)
             }
             for edit in [ListEdit.add([item]), .change([ListItemChange(item.id, isDeleted: true)])] {
-                _ = try await catalog.editList(kept.id, of: ann, edit, expected: nil, once: nil)
+                _ = try await catalog.lists.editList(kept.id, of: ann, edit, expected: nil, once: nil)
             }
-            try await catalog.removeList(gone.id, of: ann, expected: nil)
+            try await catalog.lists.removeList(gone.id, of: ann, expected: nil)
             // Too early: they can still be restored.
             while try await catalog.sweepLists() > 0 {}
-            #expect(try await catalog.list(kept.id, of: ann, by: nil).0.list.items.count == 1)
-            #expect(try await catalog.lists(of: ann, by: nil, since: 0).entries.count == 2)
+            #expect(try await catalog.lists.list(kept.id, of: ann, by: nil).0.list.items.count == 1)
+            #expect(try await catalog.lists.lists(of: ann, by: nil, since: 0).entries.count == 2)
             while try await catalog.sweepLists(after: 0) > 0 {}
-            #expect(try await catalog.list(kept.id, of: ann, by: nil).0.list.items.isEmpty)
-            #expect(try await catalog.lists(of: ann, by: nil, since: 0).entries.count == 1)
+            #expect(try await catalog.lists.list(kept.id, of: ann, by: nil).0.list.items.isEmpty)
+            #expect(try await catalog.lists.lists(of: ann, by: nil, since: 0).entries.count == 1)
         }
     }
 }

@@ -19,19 +19,19 @@ import TestSupport
     }
 
     private func modifiedAt(_ catalog: PostgresCatalog) async throws -> Timestamp {
-        try await catalog.product(Self.store, Self.sku).product.modifiedAt
+        try await catalog.products.product(Self.store, Self.sku).product.modifiedAt
     }
 
     @Test("A change of a product has a later time than the one before, whatever the clock says")
     func timesGrow() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Product(sku: Self.sku, name: "A", priceMinor: 1), in: Self.store)
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.products.put(Product(sku: Self.sku, name: "A", priceMinor: 1), in: Self.store)
             var last = try await postpone(catalog)
-            _ = try await catalog.put(Product(sku: Self.sku, name: "B", priceMinor: 1), in: Self.store)
+            _ = try await catalog.products.put(Product(sku: Self.sku, name: "B", priceMinor: 1), in: Self.store)
             #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
             last = try await postpone(catalog)
-            try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 2)], in: Self.store)
+            try await catalog.prices.setPrices([PriceChange(sku: Self.sku, priceMinor: 2)], in: Self.store)
             #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
             last = try await postpone(catalog)
             let file = "store,shelf,sku,name,price,currency\ns,X,a,C,0.03,EUR\n"

@@ -16,12 +16,12 @@ import Testing
     @Test("No two pages of one version show different products while a merchandiser moves them", arguments: filters)
     func onePagePerVersion(_ filter: Filter) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.store)
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.store)
             let ids = (0..<12).map { "p\($0)" }
             for id in ids {
-                _ = try await catalog.put(Product(sku: SKU(id)!, name: id), in: Self.store)
-                _ = try await catalog.place(SKU(id)!, on: Self.shelf, in: Self.store)
+                _ = try await catalog.products.put(Product(sku: SKU(id)!, name: id), in: Self.store)
+                _ = try await catalog.products.place(SKU(id)!, on: Self.shelf, in: Self.store)
             }
             // Each read starts with the basis of the one before, as requests to a server do.
             let seen = try await withThrowingTaskGroup(of: [Int64: Set<[String]>].self) { group in
@@ -29,7 +29,7 @@ import Testing
                     var random = SeededGenerator(seed: 7)
                     for _ in 0..<1500 {
                         let move = OrderMove([ids.randomElement(using: &random)!], .first)
-                        _ = try await catalog.editOrder(
+                        _ = try await catalog.manualOrder.editOrder(
                             OrderEditRequest(store: Self.store, shelf: Self.shelf, edit: .moves([move])),
                             once: nil
                         )
@@ -47,7 +47,7 @@ import Testing
                             limit: 5
                         )
                         for _ in 0..<2500 {
-                            let page = try await catalog.page(request)
+                            let page = try await catalog.pages.page(request)
                             seen[page.head.state.version, default: []].insert(page.products.map(\.sku.text))
                         }
                         return seen

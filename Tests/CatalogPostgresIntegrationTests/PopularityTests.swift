@@ -84,7 +84,7 @@ import TestSupport
     }
 
     static func fill(_ catalog: PostgresCatalog, halfLife: Int = 14, boost: Double = 0) async throws {
-        _ = try await catalog.put(
+        _ = try await catalog.shelves.put(
             Store(
                 key: shop,
                 title: "Shop",
@@ -93,10 +93,10 @@ import TestSupport
                 newcomerBoost: boost
             )
         )
-        _ = try await catalog.put(Shelf(key: shelf, title: "Shelf"), in: shop)
+        _ = try await catalog.shelves.put(Shelf(key: shelf, title: "Shelf"), in: shop)
         for sku in skus {
-            _ = try await catalog.put(Product(sku: sku, name: sku.text), in: shop)
-            _ = try await catalog.place(sku, on: shelf, in: shop)
+            _ = try await catalog.products.put(Product(sku: sku, name: sku.text), in: shop)
+            _ = try await catalog.products.place(sku, on: shelf, in: shop)
         }
     }
 
@@ -105,8 +105,8 @@ import TestSupport
         _ skus: [SKU] = skus,
         on day: Int = today
     ) async throws -> [SKU: Double] {
-        let store = try await catalog.store(shop)
-        let products = try await catalog.products(shop, skus).products
+        let store = try await catalog.shelves.store(shop)
+        let products = try await catalog.products.products(shop, skus).products
         return Dictionary(
             uniqueKeysWithValues: products.map { ($0.sku, $0.popularity.score(day: day, count: store.lastCount)) }
         )
@@ -127,7 +127,7 @@ import TestSupport
             for round in 0..<6 {
                 let batch = Self.events(&random, 80, spread: 400)
                 purchases += batch
-                let outcome = try await catalog.add(batch, to: Self.shop)
+                let outcome = try await catalog.purchases.add(batch, to: Self.shop)
                 #expect(outcome.accepted + outcome.repeated == batch.count)
                 #expect(outcome.unknown == 0)
                 // Some rounds are scored, others only recorded or folded.
@@ -158,13 +158,13 @@ import TestSupport
             try await Self.fill(catalog, boost: 2)
             var random = SeededGenerator(seed: 5)
             let events = Self.events(&random, 300)
-            _ = try await catalog.add(events, to: Self.shop)
+            _ = try await catalog.purchases.add(events, to: Self.shop)
             let book = PurchaseBook(catalog)
             _ = try await Self.fold(catalog)
             for metric in PopularityMetric.allCases {
-                var store = try await catalog.store(Self.shop)
+                var store = try await catalog.shelves.store(Self.shop)
                 store.popularityMetric = metric
-                _ = try await catalog.put(store)
+                _ = try await catalog.shelves.put(store)
                 for day in [Self.today, Self.today + 3, Self.today + 9] {
                     _ = try await book.count(Self.shop, day: day)
                     let scores = try await Self.scores(catalog, on: day)
@@ -199,13 +199,13 @@ import TestSupport
     func windowsBlockNoWrites() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
-            var store = try await catalog.store(Self.shop)
+            var store = try await catalog.shelves.store(Self.shop)
             store.popularityMetric = .last30Days
-            _ = try await catalog.put(store)
+            _ = try await catalog.shelves.put(store)
             let book = PurchaseBook(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
             let sku = Self.skus[0]
-            _ = try await catalog.add(
+            _ = try await catalog.purchases.add(
                 [Purchase(eventID: Self.uuid(1), sku: sku, quantity: 1, at: .now())],
                 to: Self.shop
             )
@@ -218,9 +218,9 @@ import TestSupport
             }
             let count = Task { try await book.count(Self.shop, day: Self.today) }
             try await catalog.untilLockIsAwaited()
-            _ = try await catalog.put(Product(sku: SKU("new")!, name: "New"), in: Self.shop)
-            _ = try await catalog.place(Self.skus[6], on: Self.shelf, in: Self.shop)
-            _ = try await catalog.put(Product(sku: Self.skus[6], name: "Renamed"), in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: SKU("new")!, name: "New"), in: Self.shop)
+            _ = try await catalog.products.place(Self.skus[6], on: Self.shelf, in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: Self.skus[6], name: "Renamed"), in: Self.shop)
             await holder.close()
             #expect(try await count.value == 1)
             #expect(Self.isNear(try await Self.scores(catalog)[sku]!, 1))
@@ -233,7 +233,7 @@ import TestSupport
             try await Self.fill(catalog)
             func report(_ number: Int) async throws {
                 let purchase = Purchase(eventID: Self.uuid(number), sku: Self.skus[0], quantity: 1, at: .now())
-                let outcome = try await catalog.add([purchase], to: Self.shop)
+                let outcome = try await catalog.purchases.add([purchase], to: Self.shop)
                 #expect(outcome.accepted == 1)
             }
             try await report(1)
@@ -261,21 +261,21 @@ import TestSupport
                 ImporterTests.Chunks(text: file),
                 ImportOptions(format: .csv, createsStores: true)
             )
-            var store = try await catalog.store(Self.shop)
+            var store = try await catalog.shelves.store(Self.shop)
             store.newcomerBoost = 4
-            _ = try await catalog.put(store)
+            _ = try await catalog.shelves.put(store)
             let purchase = Purchase(eventID: Self.uuid(1), sku: SKU("a")!, quantity: 1, at: .now())
-            _ = try await catalog.add([purchase], to: Self.shop)
+            _ = try await catalog.purchases.add([purchase], to: Self.shop)
             let book = PurchaseBook(catalog)
             _ = try await Self.fold(catalog)
             // A changed rule recounts everything, including shelves.
-            let version = try await catalog.shelf(Self.shop, Self.shelf).state.version
+            let version = try await catalog.shelves.shelf(Self.shop, Self.shelf).state.version
             _ = try await book.count(Self.shop, day: Self.today)
-            #expect(try await catalog.shelf(Self.shop, Self.shelf).state.version > version)
+            #expect(try await catalog.shelves.shelf(Self.shop, Self.shelf).state.version > version)
             func score(_ sku: String) async throws -> Double {
-                try await catalog.product(Self.shop, SKU(sku)!).product.popularity.score(
+                try await catalog.products.product(Self.shop, SKU(sku)!).product.popularity.score(
                     day: Self.today,
-                    count: try await catalog.store(Self.shop).lastCount
+                    count: try await catalog.shelves.store(Self.shop).lastCount
                 )
             }
             #expect(Self.isNear(try await score("a"), 13))
@@ -288,7 +288,7 @@ import TestSupport
             )
             #expect(Self.isNear(try await score("a"), 6))
             // Products created from now on have the boost immediately.
-            _ = try await catalog.put(Product(sku: SKU("c")!, name: "C"), in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: SKU("c")!, name: "C"), in: Self.shop)
             #expect(Self.isNear(try await score("c"), 4))
         }
     }
@@ -313,24 +313,24 @@ import TestSupport
             // An old purchase, and a refund today without effect: the score rounds to zero, but
             // it is still greater than zero.
             let events = [event(1, 1, daysAgo: 300, "a"), event(2, -1, daysAgo: 0, "b")]
-            _ = try await catalog.add(events, to: Self.shop)
+            _ = try await catalog.purchases.add(events, to: Self.shop)
             _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
-            let popularity = try await catalog.product(Self.shop, sku).product.popularity
+            let popularity = try await catalog.products.product(Self.shop, sku).product.popularity
             #expect(Self.isNear(popularity.log2, Double(Self.today - 300 - Popularity.epochDay)))
             // A product that is deleted and recreated, by API or import, has its purchases again.
             for isImported in [false, true] {
-                try await catalog.remove(product: sku, from: Self.shop)
+                try await catalog.products.remove(product: sku, from: Self.shop)
                 if isImported {
                     let file = "store,shelf,sku,name\nshop,shelf,\(sku),Again\n"
                     let options = ImportOptions(format: .csv, createsStores: true)
                     _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), options)
                 } else {
-                    _ = try await catalog.put(Product(sku: sku, name: "Again"), in: Self.shop)
+                    _ = try await catalog.products.put(Product(sku: sku, name: "Again"), in: Self.shop)
                 }
-                #expect(try await catalog.product(Self.shop, sku).product.popularity == .none)
+                #expect(try await catalog.products.product(Self.shop, sku).product.popularity == .none)
                 _ = try await Resorter(catalog, day: Self.today).run(ResortRequest())
-                #expect(try await catalog.product(Self.shop, sku).product.popularity == popularity)
+                #expect(try await catalog.products.product(Self.shop, sku).product.popularity == popularity)
             }
             let due = try await catalog.database.writes.perform {
                 try $0.query("SELECT count(*) FROM due_products") { try $0.first { try $0.int(0) } }
@@ -355,7 +355,7 @@ import TestSupport
                     at: at,
                     customer: customer
                 )
-                #expect(try await catalog.add([purchase], to: Self.shop).accepted == 1)
+                #expect(try await catalog.purchases.add([purchase], to: Self.shop).accepted == 1)
                 if isFoldedOften { _ = try await Self.fold(catalog) }
             }
             func expectScore(_ expected: Double, _ what: Comment) async throws {
@@ -397,7 +397,7 @@ import TestSupport
                 let at = Timestamp(microseconds: Int64(Self.today - daysAgo) * 86_400_000_000)
                 let id = "\(customer) \(daysAgo) \(quantity)"
                 let purchase = Purchase(eventID: id, sku: sku, quantity: quantity, at: at, customer: customer)
-                _ = try await catalog.add([purchase], to: Self.shop)
+                _ = try await catalog.purchases.add([purchase], to: Self.shop)
             }
             try await report(1, daysAgo: 30, of: "ann")
             try await report(-1, daysAgo: 5, of: "ann")
@@ -422,7 +422,7 @@ import TestSupport
             try await withCatalog { (catalog: PostgresCatalog) async throws in
                 try await Self.fill(catalog)
                 for batch in batches {
-                    _ = try await catalog.add(batch, to: Self.shop)
+                    _ = try await catalog.purchases.add(batch, to: Self.shop)
                     try await fold(catalog)
                 }
                 rows = try await catalog.database.writes.perform {
@@ -459,14 +459,14 @@ import TestSupport
             try await Self.fill(catalog)
             let sku = SKU("later")!
             let purchases = (0..<4).map { Purchase(eventID: Self.uuid($0), sku: sku, quantity: 1, at: .now()) }
-            let outcome = try await catalog.add(purchases + purchases, to: Self.shop)
+            let outcome = try await catalog.purchases.add(purchases + purchases, to: Self.shop)
             #expect(outcome.unknown == 4)
             #expect(outcome.repeated == 4)
             #expect(outcome.unknownSKUs == ["later"])
             let book = PurchaseBook(catalog)
             #expect(try await Self.fold(catalog) == 0)
-            _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
-            #expect(try await catalog.add(purchases, to: Self.shop).repeated == 4)
+            _ = try await catalog.products.put(Product(sku: sku, name: "Later"), in: Self.shop)
+            #expect(try await catalog.purchases.add(purchases, to: Self.shop).repeated == 4)
             #expect(try await Self.fold(catalog) == 4)
             _ = try await book.count(Self.shop, day: Self.today)
             #expect(Self.isNear(try await Self.scores(catalog, [sku])[sku]!, 4))
@@ -484,9 +484,9 @@ import TestSupport
                         let purchases = (0..<3).map {
                             Purchase(eventID: Self.uuid(3 * number + $0), sku: sku, quantity: 1, at: .now())
                         }
-                        _ = try await catalog.add(purchases, to: Self.shop)
-                        _ = try await catalog.put(Product(sku: sku, name: "Later"), in: Self.shop)
-                        _ = try await catalog.add(purchases, to: Self.shop)
+                        _ = try await catalog.purchases.add(purchases, to: Self.shop)
+                        _ = try await catalog.products.put(Product(sku: sku, name: "Later"), in: Self.shop)
+                        _ = try await catalog.purchases.add(purchases, to: Self.shop)
                     }
                 }
                 for _ in 0..<4 {
@@ -517,7 +517,7 @@ import TestSupport
             var random = SeededGenerator(seed: 21)
             let events = Self.events(&random, 900)
             for start in [0, 300, 600] {
-                let added = try await catalog.add(Array(events[start..<(start + 300)]), to: Self.shop)
+                let added = try await catalog.purchases.add(Array(events[start..<(start + 300)]), to: Self.shop)
                 #expect(try await Self.fold(catalog) == added.accepted)
             }
             #expect(try await Self.fold(catalog) == 0)
@@ -534,7 +534,7 @@ import TestSupport
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 11)
             let events = Self.events(&random, 300, spread: 20)
-            _ = try await catalog.add(events, to: Self.shop)
+            _ = try await catalog.purchases.add(events, to: Self.shop)
             let book = PurchaseBook(catalog)
             _ = try await Self.fold(catalog)
             _ = try await book.count(Self.shop, day: Self.today)
@@ -551,7 +551,7 @@ import TestSupport
             }
             #expect(old == 0)
             let late = events.filter { $0.at.day < Self.today - 10 }
-            #expect(try await catalog.add(late, to: Self.shop).tooOld == late.count)
+            #expect(try await catalog.purchases.add(late, to: Self.shop).tooOld == late.count)
             // A full recount gives the same scores.
             try await catalog.database.writes.perform {
                 _ = try $0.execute("UPDATE product SET purchases_log2 = 0, popularity_log2 = 0")
@@ -575,7 +575,7 @@ import TestSupport
             try await Self.fill(catalog)
             var random = SeededGenerator(seed: 13)
             let batches = (0..<3).map { Array(Self.events(&random, 1000)[($0 * 300)..<($0 * 300 + 300)]) }
-            _ = try await catalog.add(batches[0], to: Self.shop)
+            _ = try await catalog.purchases.add(batches[0], to: Self.shop)
             _ = try await Self.fold(catalog)
             // Like a backup, the reader prevents that the cells are truncated.
             let reader = try await PostgresConnection.connect(catalog.database.writes.configuration)
@@ -584,7 +584,7 @@ import TestSupport
                 try $0.run(script: "SELECT count(*) FROM purchase_inbox")
             }
             for batch in batches[1...] {
-                let added = try await catalog.add(batch, to: Self.shop)
+                let added = try await catalog.purchases.add(batch, to: Self.shop)
                 #expect(try await Self.fold(catalog) == added.accepted)
             }
             await reader.close()
@@ -606,8 +606,8 @@ import TestSupport
             let book = PurchaseBook(catalog)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for batch in batches {
-                    group.addTask { _ = try await catalog.add(batch, to: Self.shop) }
-                    group.addTask { _ = try await catalog.add(batch.shuffled(), to: Self.shop) }
+                    group.addTask { _ = try await catalog.purchases.add(batch, to: Self.shop) }
+                    group.addTask { _ = try await catalog.purchases.add(batch.shuffled(), to: Self.shop) }
                 }
                 for _ in 0..<4 {
                     group.addTask {

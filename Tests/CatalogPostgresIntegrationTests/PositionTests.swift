@@ -17,10 +17,10 @@ import Testing
         _ catalog: PostgresCatalog,
         _ write: () async throws -> Void
     ) async throws -> (position: LogPosition?, before: LogPosition, after: LogPosition) {
-        let before = try await catalog.position()
+        let before = try await catalog.positions.position()
         let recorder = PositionRecorder()
         try await RequestContext(positions: recorder).run { try await write() }
-        return (recorder.position, before, try await catalog.position())
+        return (recorder.position, before, try await catalog.positions.position())
     }
 
     @Test("A write records a position after its commit, on every path of writes")
@@ -28,15 +28,19 @@ import Testing
         try await withCatalog { catalog in
             let user = UserID("ann")!
             let writes: [() async throws -> Void] = [
-                { _ = try await catalog.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!)) },
-                { _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store) },
+                {
+                    _ = try await catalog.shelves.put(
+                        Store(key: Self.store, title: "Corner", currency: Currency("EUR")!)
+                    )
+                },
+                { _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store) },
                 {
                     let write = SettingsEdit.Write(SettingKey(stored: "colour"), .string("red"))
-                    _ = try await catalog.edit(SettingsEdit([write]), of: user)
+                    _ = try await catalog.settings.edit(SettingsEdit([write]), of: user)
                 },
                 {
                     let writes = ["a", "b"].map { SettingsEdit.Write(SettingKey(stored: $0), .bool(true)) }
-                    _ = try await catalog.edit(SettingsEdit(writes), of: user)
+                    _ = try await catalog.settings.edit(SettingsEdit(writes), of: user)
                 },
             ]
             for write in writes {
@@ -56,25 +60,25 @@ import Testing
         let catalog = PostgresCatalog(
             try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
         )
-        #expect(catalog.hasReplicas)
+        #expect(catalog.positions.hasReplicas)
         let replicas = try #require(catalog.database.replicas)
-        _ = try await catalog.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
+        _ = try await catalog.shelves.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!))
+        _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
         let deadline = ContinuousClock.now + .seconds(60)
         while replicas.status[0].problem != ReplicaProblem.promoted.rawValue, .now < deadline {
             try await Task.sleep(for: .milliseconds(10))
         }
         #expect(replicas.status[0].problem == ReplicaProblem.promoted.rawValue)
         #expect(!replicas.replacePrimary)
-        let position = try await catalog.position()
+        let position = try await catalog.positions.position()
         for requirement in [ReadRequirement(position: nil), ReadRequirement(position: position)] {
             let page = try await RequestContext(requirement: requirement).run {
-                try await catalog.page(PageRequest(store: Self.store, shelf: Self.shelf))
+                try await catalog.pages.page(PageRequest(store: Self.store, shelf: Self.shelf))
             }
             #expect(page.items.isEmpty)
         }
         #expect(replicas.status[0].reads == 0)
-        #expect(await catalog.readiness() == .ready)
+        #expect(await catalog.readiness.readiness() == .ready)
         catalog.shutDown()
         try await database.drop()
     }

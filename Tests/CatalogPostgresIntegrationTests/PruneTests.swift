@@ -56,7 +56,7 @@ import Testing
             let dairy = Self.rows("corner", "dairy", 0..<20)
             _ = try await run(catalog, dairy + Self.rows("corner", "favourites", 18..<23), prunes: false)
             _ = try await run(catalog, ["corner,,lone"], prunes: false)
-            let favourites = try await catalog.shelf(Self.corner, CatalogKey("favourites")!).state
+            let favourites = try await catalog.shelves.shelf(Self.corner, CatalogKey("favourites")!).state
             // p18 is on the curated shelf, too; p19 stays on both.
             let listed = dairy.filter { $0 != "corner,dairy,p17" && $0 != "corner,dairy,p18" }
             let summary = try await run(catalog, listed)
@@ -67,8 +67,8 @@ import Testing
                     ShelfRemoval(store: Self.corner, shelf: CatalogKey("dairy")!, removed: 2, remaining: 18)
                 ]
             )
-            #expect(try await catalog.shelf(Self.corner, CatalogKey("favourites")!).state == favourites)
-            #expect(try await catalog.shelf(Self.corner, CatalogKey("dairy")!).state.productCount == 18)
+            #expect(try await catalog.shelves.shelf(Self.corner, CatalogKey("favourites")!).state == favourites)
+            #expect(try await catalog.shelves.shelf(Self.corner, CatalogKey("dairy")!).state.productCount == 18)
             let found = try await contents(catalog)
             #expect(found["corner/p17"] == nil)
             #expect(found["corner/p18"] == ["favourites"])
@@ -133,7 +133,7 @@ import Testing
     func keepsProductsThatAreStillPlaced() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await run(catalog, Self.rows("corner", "dairy", 0..<3), prunes: false)
-            _ = try await catalog.put(Shelf(key: CatalogKey("favourites")!, title: "F"), in: Self.corner)
+            _ = try await catalog.shelves.put(Shelf(key: CatalogKey("favourites")!, title: "F"), in: Self.corner)
             let (asked, placed) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             async let summary = run(catalog, Self.rows("corner", "dairy", 0..<2)) { _ in
                 // The import has its own thread.
@@ -147,12 +147,12 @@ import Testing
                     continuation.resume()
                 }
             }
-            _ = try await catalog.place(SKU("p2")!, on: CatalogKey("favourites")!, in: Self.corner)
+            _ = try await catalog.products.place(SKU("p2")!, on: CatalogKey("favourites")!, in: Self.corner)
             placed.signal()
             let found = try await summary
             #expect(found.removedPlacements == 1 && found.removedProducts == 0)
             #expect(try await contents(catalog)["corner/p2"] == ["favourites"])
-            #expect(try await catalog.shelf(Self.corner, CatalogKey("favourites")!).state.productCount == 1)
+            #expect(try await catalog.shelves.shelf(Self.corner, CatalogKey("favourites")!).state.productCount == 1)
         }
     }
 

@@ -13,11 +13,11 @@ import TestSupport
 
     /// A store with shelves arranged by −popularity, by price, and manually.
     private func fill(_ catalog: PostgresCatalog) async throws {
-        _ = try await catalog.put(Store(key: P.shop, title: "Shop", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: CatalogKey("empty")!, title: "No products"), in: P.shop)
+        _ = try await catalog.shelves.put(Store(key: P.shop, title: "Shop", currency: Currency("EUR")!))
+        _ = try await catalog.shelves.put(Shelf(key: CatalogKey("empty")!, title: "No products"), in: P.shop)
         let sources = ["-popularity", "price", nil, "-unit_price,name"]
         for (key, source) in zip(Self.shelves, sources) {
-            _ = try await catalog.put(
+            _ = try await catalog.shelves.put(
                 Shelf(key: key, title: key.text, positionSource: try source.map { try Sort.parse($0) }),
                 in: P.shop
             )
@@ -31,8 +31,8 @@ import TestSupport
                 isApproximate: false
             )
             let product = Product(sku: sku, name: sku.text, priceMinor: Int64(index * 31 % 17), size: size)
-            _ = try await catalog.put(product, in: P.shop)
-            for shelf in Self.shelves { _ = try await catalog.place(sku, on: shelf, in: P.shop) }
+            _ = try await catalog.products.put(product, in: P.shop)
+            for shelf in Self.shelves { _ = try await catalog.products.place(sku, on: shelf, in: P.shop) }
         }
     }
 
@@ -44,15 +44,15 @@ import TestSupport
             event.eventID = "\(event.eventID.prefix(50)) \(seed)"
             return event
         }
-        _ = try await catalog.add(events, to: P.shop)
+        _ = try await catalog.purchases.add(events, to: P.shop)
     }
 
     private func expectSorted(_ catalog: PostgresCatalog) async throws {
         for key in Self.shelves {
-            let state = try await catalog.shelf(P.shop, key).state
-            let manual = try await catalog.order(P.shop, key, .position).ids
+            let state = try await catalog.shelves.shelf(P.shop, key).state
+            let manual = try await catalog.pages.order(P.shop, key, .position).ids
             if let source = state.shelf.positionSource {
-                #expect(manual == (try await catalog.order(P.shop, key, source).ids), "\(key)")
+                #expect(manual == (try await catalog.pages.order(P.shop, key, source).ids), "\(key)")
             }
         }
         let differing = try await catalog.database.writes.perform {
@@ -130,9 +130,9 @@ import TestSupport
             for change in 0..<3 {
                 if change == 1 { try await buy(catalog, seed: 2, 3) }
                 if change == 2 {
-                    var store = try await catalog.store(P.shop)
+                    var store = try await catalog.shelves.store(P.shop)
                     store.popularityMetric = .last7Days
-                    _ = try await catalog.put(store)
+                    _ = try await catalog.shelves.put(store)
                 }
                 let reported = Mutex<[[String]]>([[], []])
                 func listener(_ index: Int) -> Resorter.Listener {
@@ -142,7 +142,7 @@ import TestSupport
                     })
                 }
                 // Images of the shelves before, from which a server without them reads them.
-                for key in Self.shelves { _ = try await catalog.page(PageRequest(store: P.shop, shelf: key)) }
+                for key in Self.shelves { _ = try await catalog.pages.page(PageRequest(store: P.shop, shelf: key)) }
                 _ = try await ShelfImages(catalog).write()
                 let server = PostgresCatalog(catalog.database)
                 let before = try await everything(catalog)
@@ -178,11 +178,14 @@ import TestSupport
                         for _ in 0..<20 {
                             let sku = P.skus.randomElement(using: &random)!
                             let price = Int64.random(in: 0..<1000, using: &random)
-                            _ = try await catalog.setPrices([PriceChange(sku: sku, priceMinor: price)], in: P.shop)
+                            _ = try await catalog.prices.setPrices(
+                                [PriceChange(sku: sku, priceMinor: price)],
+                                in: P.shop
+                            )
                             let edit = OrderEdit.moves([OrderMove([sku.text], .first)])
                             let shelf = Self.shelves.randomElement(using: &random)!
                             let request = OrderEditRequest(store: P.shop, shelf: shelf, edit: edit)
-                            _ = try await catalog.editOrder(request, once: nil)
+                            _ = try await catalog.manualOrder.editOrder(request, once: nil)
                         }
                     }
                 }
@@ -226,9 +229,9 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
             _ = try await Resorter(catalog).run(ResortRequest())
-            #expect(try await catalog.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .volume)
+            #expect(try await catalog.shelves.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .volume)
             for sku in P.skus {
-                var product = try await catalog.product(P.shop, sku).product
+                var product = try await catalog.products.product(P.shop, sku).product
                 product.size = try Size(
                     amount: ExactDecimal(3),
                     unit: .piece,
@@ -236,10 +239,10 @@ import TestSupport
                     drained: nil,
                     isApproximate: false
                 )
-                _ = try await catalog.put(product, in: P.shop)
+                _ = try await catalog.products.put(product, in: P.shop)
             }
             _ = try await Resorter(catalog).run(ResortRequest())
-            #expect(try await catalog.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .piece)
+            #expect(try await catalog.shelves.shelf(P.shop, Self.shelves[3]).state.comparisonDimension == .piece)
             try await expectSorted(catalog)
         }
     }

@@ -89,8 +89,8 @@ import TestSupport
     func devicesConvergeInPostgreSQL() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for seed in 0..<40 as Range<UInt64> {
-                try await run(catalog, seed: seed)
-                try await catalog.erase(Self.user)
+                try await run(catalog.settings, seed: seed)
+                try await catalog.users.erase(Self.user)
             }
         }
     }

@@ -15,7 +15,7 @@ import Testing
     private static func withImage(_ body: (PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await fill(catalog)
-            _ = try await catalog.page(request)
+            _ = try await catalog.pages.page(request)
             #expect(try await ShelfImages(catalog).write() == 1)
             try await body(catalog)
         }
@@ -23,12 +23,12 @@ import Testing
 
     private static func fill(_ catalog: PostgresCatalog) async throws {
         var random = SeededGenerator(seed: 1)
-        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: shelf, title: "T"), in: store)
+        _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.shelves.put(Shelf(key: shelf, title: "T"), in: store)
         for number in 0..<40 {
             let product = Product.random(number, using: &random)
-            _ = try await catalog.put(product, in: store)
-            _ = try await catalog.place(product.sku, on: shelf, in: store)
+            _ = try await catalog.products.put(product, in: store)
+            _ = try await catalog.products.place(product.sku, on: shelf, in: store)
         }
     }
 
@@ -44,20 +44,20 @@ import Testing
 
     /// Returns how many products of the first page are read from rows.
     private static func fromRows(_ catalog: PostgresCatalog) async throws -> Int {
-        try await catalog.page(request).products.count { $0.barcode == "rows" }
+        try await catalog.pages.page(request).products.count { $0.barcode == "rows" }
     }
 
     @Test("A server without the shelf reads it and its products from the image, and later only what changed")
     func reading() async throws {
         try await Self.withImage { catalog in
-            let page = try await catalog.page(Self.request)
+            let page = try await catalog.pages.page(Self.request)
             let server = Self.newServer(catalog)
-            #expect(try await server.page(Self.request).products == page.products)
+            #expect(try await server.pages.page(Self.request).products == page.products)
             try await Self.mark(catalog)
             #expect(try await Self.fromRows(Self.newServer(catalog)) == 0)
             let first = page.products[0]
-            try await catalog.setPrices([PriceChange(sku: first.sku, priceMinor: 77)], in: Self.store)
-            let changed = try await Self.newServer(catalog).page(Self.request).products
+            try await catalog.prices.setPrices([PriceChange(sku: first.sku, priceMinor: 77)], in: Self.store)
+            let changed = try await Self.newServer(catalog).pages.page(Self.request).products
             #expect(changed.count == 30 && changed[0].priceMinor == 77)
             #expect(changed.map { $0.barcode == "rows" } == [true] + Array(repeating: false, count: 29))
         }
@@ -67,7 +67,7 @@ import Testing
     func shownAgain() async throws {
         try await Self.withImage { catalog in
             let server = Self.newServer(catalog)
-            _ = try await server.page(Self.request)
+            _ = try await server.pages.page(Self.request)
             try await Self.mark(catalog)
             // An array of products keeps none, so each page needs all of them.
             #expect(try await Self.fromRows(server) == 0)
@@ -83,12 +83,12 @@ import Testing
             "UPDATE shelf_image SET version = version - 1",
         ]
         try await Self.withImage { catalog in
-            let page = try await catalog.page(Self.request).products
+            let page = try await catalog.pages.page(Self.request).products
             try await Self.mark(catalog)
             for change in changes {
                 try await catalog.database.writes.perform { try $0.execute(PostgresStatement(change)) }
                 let server = Self.newServer(catalog)
-                #expect(try await server.page(Self.request).products.map(\.sku) == page.map(\.sku))
+                #expect(try await server.pages.page(Self.request).products.map(\.sku) == page.map(\.sku))
                 #expect(try await Self.fromRows(server) == 30, "\(change)")
                 #expect(try await ShelfImages(server).write() == 1, "\(change)")
                 #expect(try await ShelfImages(server).write() == 0)
@@ -103,11 +103,11 @@ import Testing
     func outdatedInQueue() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
-            let first = try await catalog.page(Self.request).products[0]
-            try await catalog.setPrices([PriceChange(sku: first.sku, priceMinor: 77)], in: Self.store)
+            let first = try await catalog.pages.page(Self.request).products[0]
+            try await catalog.prices.setPrices([PriceChange(sku: first.sku, priceMinor: 77)], in: Self.store)
             #expect(try await ShelfImages(catalog).write() == 1)
             try await Self.mark(catalog)
-            let page = try await Self.newServer(catalog).page(Self.request).products
+            let page = try await Self.newServer(catalog).pages.page(Self.request).products
             #expect(page[0].priceMinor == 77)
             #expect(page.allSatisfy { $0.barcode != "rows" })
         }
@@ -118,7 +118,7 @@ import Testing
         try await Self.withImage { catalog in
             try await catalog.database.writes.perform { try $0.execute("UPDATE shelf_image SET format = 0") }
             let servers = [Self.newServer(catalog), Self.newServer(catalog)]
-            for server in servers { _ = try await server.page(Self.request) }
+            for server in servers { _ = try await server.pages.page(Self.request) }
             var written = 0
             for server in servers { written += try await ShelfImages(server).write() }
             #expect(written == 1)
@@ -136,7 +136,7 @@ import Testing
                 ]
             )
             #expect(server.shelfMemoryUse.shelves.count == 1)
-            #expect(try await server.page(Self.request).products.count == 30)
+            #expect(try await server.pages.page(Self.request).products.count == 30)
             #expect(server.shelfMemoryUse.hits == 1)
             // Without time, it reads none.
             let late = Self.newServer(catalog)
@@ -153,7 +153,7 @@ import Testing
             var reader = Self.request
             reader.limit = 100
             func importPrices(_ price: Int, of count: Int) async throws {
-                let rows = try await catalog.page(reader).products.prefix(count).map {
+                let rows = try await catalog.pages.page(reader).products.prefix(count).map {
                     "s,dairy,\($0.sku.text),\"\($0.name.replacing("\"", with: "\"\""))\",EUR,\(price).37"
                 }
                 let file = ["store,shelf,sku,name,currency,price"] + rows
@@ -164,18 +164,18 @@ import Testing
                 #expect(summary.updated == count, "\(summary)")
             }
             let server = Self.newServer(catalog)
-            _ = try await server.page(Self.request)
+            _ = try await server.pages.page(Self.request)
             // Also a server that has the shelf before the import reads it from the image afterwards.
             try await importPrices(30, of: 40)
             try await Self.mark(catalog)
             for reading in [server, Self.newServer(catalog)] {
-                let found = try await reading.page(Self.request).products
+                let found = try await reading.pages.page(Self.request).products
                 #expect(found.allSatisfy { $0.priceMinor == 3037 && $0.barcode != "rows" })
             }
             // Changes of a few products are recorded, and the image stays.
             try await importPrices(40, of: 2)
             try await Self.mark(catalog)
-            let changed = try await Self.newServer(catalog).page(Self.request).products
+            let changed = try await Self.newServer(catalog).pages.page(Self.request).products
             #expect(changed.count { $0.barcode == "rows" } == 2)
             // Nobody has used the image for two days.
             try await catalog.database.writes.perform {

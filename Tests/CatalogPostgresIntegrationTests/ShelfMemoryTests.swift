@@ -13,13 +13,13 @@ import Testing
     @Test("Facets follow every change of the shelf, in every sort")
     func followsChanges() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
             func put(_ sku: String, _ brand: String?, _ price: Int64, inStock: Bool = true) async throws {
                 var product = Product(sku: SKU(sku)!, name: sku, priceMinor: price)
                 product.brand = brand
                 product.inStock = inStock
-                _ = try await catalog.put(product, in: Self.store)
+                _ = try await catalog.products.put(product, in: Self.store)
             }
             func facets(_ filter: Filter? = nil) async throws -> Facets {
                 var found: [Facets] = []
@@ -31,14 +31,14 @@ import Testing
                         filter: filter,
                         facets: [.brand, .price, .inStock]
                     )
-                    found.append(try #require(try await catalog.page(request).facets))
+                    found.append(try #require(try await catalog.pages.page(request).facets))
                 }
                 #expect(Set(found).count == 1, "each sort has the same facets")
                 return found[0]
             }
             for (index, brand) in ["Arla", "Arla", "Oatly", nil].enumerated() {
                 try await put("p\(index)", brand, Int64(100 + index))
-                _ = try await catalog.place(SKU("p\(index)")!, on: Self.shelf, in: Self.store)
+                _ = try await catalog.products.place(SKU("p\(index)")!, on: Self.shelf, in: Self.store)
             }
             #expect(try await facets().brands.map(\.count).sorted() == [1, 1, 2])
             try await put("p3", "Arla", 103)
@@ -48,7 +48,7 @@ import Testing
             #expect(try await facets().soldOut == 1)
             let arla = try Filter([.brand: .texts(["Arla"])])
             #expect(try await facets(arla).total == 3)
-            try await catalog.unplace(SKU("p0")!, from: Self.shelf, in: Self.store)
+            try await catalog.products.unplace(SKU("p0")!, from: Self.shelf, in: Self.store)
             #expect(try await facets(arla).total == 2)
             #expect(try await facets().total == 3)
         }
@@ -57,11 +57,11 @@ import Testing
     @Test("Times of changes on a shelf grow, though the transaction of a later change began earlier")
     func timesGrowOnShelves() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "T"), in: Self.store)
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "T"), in: Self.store)
             for sku in ["a", "b"] {
-                _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: 1), in: Self.store)
-                _ = try await catalog.place(SKU(sku)!, on: Self.shelf, in: Self.store)
+                _ = try await catalog.products.put(Product(sku: SKU(sku)!, name: sku, priceMinor: 1), in: Self.store)
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.shelf, in: Self.store)
             }
             // As if the last change had been made by a clock that is ahead.
             let last = try await catalog.database.writes.perform(within: .edit) { connection in
@@ -69,11 +69,11 @@ import Testing
                     try $0.first { try $0.timestamptz(0) }!
                 }
             }
-            try await catalog.setPrices([PriceChange(sku: SKU("a")!, priceMinor: 2)], in: Self.store)
-            let first = try await catalog.product(Self.store, SKU("a")!).product.modifiedAt.microseconds
+            try await catalog.prices.setPrices([PriceChange(sku: SKU("a")!, priceMinor: 2)], in: Self.store)
+            let first = try await catalog.products.product(Self.store, SKU("a")!).product.modifiedAt.microseconds
             #expect(first == last + 1)
-            _ = try await catalog.put(Product(sku: SKU("b")!, name: "B", priceMinor: 3), in: Self.store)
-            let second = try await catalog.product(Self.store, SKU("b")!).product.modifiedAt.microseconds
+            _ = try await catalog.products.put(Product(sku: SKU("b")!, name: "B", priceMinor: 3), in: Self.store)
+            let second = try await catalog.products.product(Self.store, SKU("b")!).product.modifiedAt.microseconds
             #expect(second > first)
         }
     }
@@ -82,12 +82,15 @@ import Testing
 
     /// Fills shelves with the same 40 products.
     private static func fill(_ catalog: PostgresCatalog, _ shelves: [CatalogKey]) async throws {
-        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-        for key in shelves { _ = try await catalog.put(Shelf(key: key, title: "T"), in: store) }
+        _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        for key in shelves { _ = try await catalog.shelves.put(Shelf(key: key, title: "T"), in: store) }
         for number in 0..<40 {
             let sku = SKU("p\(number)")!
-            _ = try await catalog.put(Product(sku: sku, name: "N\(number)", priceMinor: Int64(number)), in: store)
-            for key in shelves { _ = try await catalog.place(sku, on: key, in: store) }
+            _ = try await catalog.products.put(
+                Product(sku: sku, name: "N\(number)", priceMinor: Int64(number)),
+                in: store
+            )
+            for key in shelves { _ = try await catalog.products.place(sku, on: key, in: store) }
         }
     }
 
@@ -99,19 +102,19 @@ import Testing
     func cursorsSurviveCompaction() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, [Self.shelf])
-            let whole = try await catalog.allPages(try Self.request("position"))
+            let whole = try await catalog.pages.allPages(try Self.request("position"))
             var request = try Self.request("position")
-            let first = try await catalog.page(request)
+            let first = try await catalog.pages.page(request)
             request.after = first.next
             try await catalog.database.writes.perform {
                 try $0.execute("UPDATE placement_position SET key = '\\xf0'::bytea || key")
                 try $0.execute("UPDATE shelf SET version = version + 1, key_generation = key_generation + 1")
             }
-            let second = try await catalog.page(request)
+            let second = try await catalog.pages.page(request)
             #expect((first.products + second.products).map(\.sku.text) == Array(whole.prefix(14)))
             // The cursor's product has left the shelf, and keeps its place.
-            try await catalog.unplace(first.products.last!.sku, from: Self.shelf, in: Self.store)
-            #expect(try await catalog.page(request).products.map(\.sku) == second.products.map(\.sku))
+            try await catalog.products.unplace(first.products.last!.sku, from: Self.shelf, in: Self.store)
+            #expect(try await catalog.pages.page(request).products.map(\.sku) == second.products.map(\.sku))
         }
     }
 
@@ -120,14 +123,14 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog, [Self.shelf])
             let request = try Self.request("-price")
-            let before = try await catalog.page(request)
+            let before = try await catalog.pages.page(request)
             // The state before, as after a failover: the change to the last product is not there.
             try await catalog.database.writes.perform {
                 try $0.execute("UPDATE shelf SET version = version - 1000")
                 try $0.execute("UPDATE product SET price_minor = 1000, modified_at = '2020-01-01' WHERE sku = 'p3'")
             }
             for _ in 0..<3 {
-                let after = try await catalog.page(request)
+                let after = try await catalog.pages.page(request)
                 #expect(after.head.state.version == before.head.state.version - 1000)
                 #expect(after.products.map(\.sku.text).prefix(2) == ["p3", "p39"])
             }
@@ -145,10 +148,10 @@ import Testing
                 for shelf in shelves {
                     for sort in ["-price", "name,price", "position"] {
                         let request = try Self.request(sort, on: shelf)
-                        #expect(try await small.allPages(request) == catalog.allPages(request), "\(sort)")
+                        #expect(try await small.pages.allPages(request) == catalog.pages.allPages(request), "\(sort)")
                     }
                     let change = PriceChange(sku: SKU("p\(round)")!, priceMinor: Int64(100 + round))
-                    try await catalog.setPrices([change], in: Self.store)
+                    try await catalog.prices.setPrices([change], in: Self.store)
                 }
             }
         }
@@ -168,13 +171,13 @@ import Testing
             _ = try await Importer(catalog).run(ImporterTests.Chunks(text: text), options)
             let shares = ShelfMemoryShares(limit: 400_000)
             let small = PostgresCatalog(catalog.database, shelfMemory: shares.limit)
-            for shelf in shelves { _ = try await small.page(Self.request("-price", on: shelf)) }
+            for shelf in shelves { _ = try await small.pages.page(Self.request("-price", on: shelf)) }
             var use = small.shelfMemoryUse
             #expect(use.shelves.size > shares.shelves, "they use more than their share")
             #expect(use.shelves.evictions > 0, "not all have room")
             for key in ["price", "name", "-name", "created", "-created", "modified", "-modified", "brand", "position"] {
                 for (second, shelf) in zip(["unit_price", "popularity", "-popularity", "tags"], shelves) {
-                    _ = try await small.page(Self.request("\(key),\(second)", on: shelf))
+                    _ = try await small.pages.page(Self.request("\(key),\(second)", on: shelf))
                 }
             }
             use = small.shelfMemoryUse
@@ -183,14 +186,14 @@ import Testing
 
             // The union of the whole store, which has the products of one shelf.
             let whole = PageRequest(store: Self.store, shelf: nil, sort: try Sort.parse("price"))
-            _ = try await small.page(whole)
+            _ = try await small.pages.page(whole)
             use = small.shelfMemoryUse
             #expect(use.unions.count == 1)
             #expect(use.bytes <= shares.shelvesLimit)
             for shelf in shelves {
                 for facets in [[.brand], [.inStock], [.brand, .inStock]] as [Set<Facet>] {
                     let request = PageRequest(store: Self.store, shelf: shelf, facets: facets)
-                    _ = try await small.page(request)
+                    _ = try await small.pages.page(request)
                 }
             }
             use = small.shelfMemoryUse

@@ -211,7 +211,9 @@ import Testing
     ) async throws -> Bool {
         let sort = Sort.allSingle.randomElement(using: &random)!
         let shelf = ShelfWrites.shelves.randomElement(using: &random)!
-        let page = try await catalog.page(PageRequest(store: ShelfWrites.store, shelf: shelf, sort: sort, limit: 20))
+        let page = try await catalog.pages.page(
+            PageRequest(store: ShelfWrites.store, shelf: shelf, sort: sort, limit: 20)
+        )
         let head = page.head
         return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
             let ids: [PostgresValue] = [.int4(head.location.storeID), .int4(head.location.shelfID)]

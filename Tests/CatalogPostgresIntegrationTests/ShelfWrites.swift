@@ -36,9 +36,9 @@ struct ShelfWrites {
 
     /// Creates the store and its shelves, with products.
     func prepare() async throws {
-        _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
         for shelf in Self.shelves {
-            _ = try await catalog.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
+            _ = try await catalog.shelves.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
         }
         let rows = (0..<Self.productCount).flatMap { number in
             Self.shelves.prefix(number % 3 + 1).map { "s,\($0),p\(number),Product \(number),\(number),\(number)\n" }
@@ -79,13 +79,13 @@ struct ShelfWrites {
 
     private mutating func write(_ kind: Kind) async throws {
         switch kind {
-        case .put: _ = try await catalog.put(product(), in: Self.store)
+        case .put: _ = try await catalog.products.put(product(), in: Self.store)
         case .place:
             // Most products are on the shelf already.
             var isPlaced = false
             for _ in 0..<20 where !isPlaced { isPlaced = try await place(sku(), on: shelf()) }
-        case .unplace: try await catalog.unplace(SKU(sku())!, from: shelf(), in: Self.store)
-        case .remove: try await catalog.remove(product: SKU(sku())!, from: Self.store)
+        case .unplace: try await catalog.products.unplace(SKU(sku())!, from: shelf(), in: Self.store)
+        case .remove: try await catalog.products.remove(product: SKU(sku())!, from: Self.store)
         case .prices:
             var changes: [PriceChange] = []
             for sku in Set((0...number(below: 5)).map { _ in sku() }).sorted() {
@@ -93,7 +93,7 @@ struct ShelfWrites {
                 let price = Int64(number(below: 1000))
                 changes.append(PriceChange(sku: SKU(sku)!, priceMinor: price, regularPriceMinor: nil))
             }
-            _ = try await catalog.setPrices(changes, in: Self.store)
+            _ = try await catalog.prices.setPrices(changes, in: Self.store)
         case .move:
             try await edit(.moves([OrderMove([sku()], number(below: 2) == 0 ? .first : .position(number(below: 20)))]))
         case .order: try await edit(.snapshot(Sort(.price, .descending)!))
@@ -110,7 +110,7 @@ struct ShelfWrites {
         case .shelf:
             var shelf = Shelf(key: shelf(), title: "T\(number(below: 9))")
             shelf.soldOut = [nil, .last, .mixed][number(below: 3)]
-            _ = try await catalog.put(shelf, in: Self.store)
+            _ = try await catalog.shelves.put(shelf, in: Self.store)
         case .soldOut: try await changeStore { $0.soldOut = $0.soldOut == .last ? .mixed : .last }
         case .boost:
             let boost = Double(number(below: 50))
@@ -134,26 +134,29 @@ struct ShelfWrites {
     /// - Returns: whether the product was not there before; false if it does not exist.
     private func place(_ sku: String, on shelf: CatalogKey) async throws -> Bool {
         guard try await !catalog.known([SKU(sku)!], in: Self.store).isEmpty else { return false }
-        return try await catalog.place(SKU(sku)!, on: shelf, in: Self.store)
+        return try await catalog.products.place(SKU(sku)!, on: shelf, in: Self.store)
     }
 
     private mutating func edit(_ edit: OrderEdit) async throws {
-        _ = try await catalog.editOrder(OrderEditRequest(store: Self.store, shelf: shelf(), edit: edit), once: nil)
+        _ = try await catalog.manualOrder.editOrder(
+            OrderEditRequest(store: Self.store, shelf: shelf(), edit: edit),
+            once: nil
+        )
     }
 
     private mutating func buy(_ count: Int) async throws {
         let purchases = (0..<count).map { _ in
             Purchase(eventID: UniqueID.random().text, sku: SKU(sku())!, quantity: 1, at: .now(), customer: nil)
         }
-        _ = try await catalog.add(purchases, to: Self.store)
+        _ = try await catalog.purchases.add(purchases, to: Self.store)
         _ = try await PurchaseFold(catalog).run()
         _ = try await Resorter(catalog).run(ResortRequest())
     }
 
     private func changeStore(_ change: (inout Store) -> Void) async throws {
-        var store = try await catalog.store(Self.store)
+        var store = try await catalog.shelves.store(Self.store)
         change(&store)
-        _ = try await catalog.put(store)
+        _ = try await catalog.shelves.put(store)
     }
 
     /// Gives a product a long key at the same place, as if by moves, and compacts it.

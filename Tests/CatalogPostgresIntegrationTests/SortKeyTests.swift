@@ -25,14 +25,14 @@ import Testing
     /// Fills two shelves by requests and by an import.
     private func withProducts(_ body: (PostgresCatalog) async throws -> Void) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "S", currency: Currency("EUR")!))
             for shelf in Self.shelves {
-                _ = try await catalog.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
+                _ = try await catalog.shelves.put(Shelf(key: shelf, title: shelf.text), in: Self.store)
             }
             for (number, name) in Self.names.enumerated() {
                 let product = Self.product("r\(number)", name, number % 3 == 0 ? nil : Self.names[number / 2])
-                _ = try await catalog.put(product, in: Self.store)
-                _ = try await catalog.place(product.sku, on: Self.shelves[0], in: Self.store)
+                _ = try await catalog.products.put(product, in: Self.store)
+                _ = try await catalog.products.place(product.sku, on: Self.shelves[0], in: Self.store)
             }
             let rows = Self.names.enumerated().map { "s,y,i\($0),\($1),\($0 % 3 == 0 ? "" : $1)\n" }
             try await importFile("store,shelf,sku,name,brand\n\(rows.joined())", into: catalog)
@@ -78,7 +78,7 @@ import Testing
 
     private func versions(_ catalog: PostgresCatalog) async throws -> [Int64] {
         var versions: [Int64] = []
-        for shelf in Self.shelves { versions.append(try await catalog.shelf(Self.store, shelf).state.version) }
+        for shelf in Self.shelves { versions.append(try await catalog.shelves.shelf(Self.store, shelf).state.version) }
         return versions
     }
 
@@ -87,8 +87,8 @@ import Testing
         try await withProducts { catalog in
             let pool = catalog.database.writes.pool
             #expect(try await expectKeys(pool) == 2 * Self.names.count)
-            _ = try await catalog.put(Self.product("r0", "Ändrad", "Ny"), in: Self.store)
-            _ = try await catalog.put(Self.product("r1", "Ändrad igen", nil), in: Self.store)
+            _ = try await catalog.products.put(Self.product("r0", "Ändrad", "Ny"), in: Self.store)
+            _ = try await catalog.products.put(Self.product("r1", "Ändrad igen", nil), in: Self.store)
             // The brands of products whose file has no brands stay.
             try await importFile("store,shelf,sku,name\ns,y,i1,Åter\ns,y,i2,Ä\ns,x,i2,Ö\n", into: catalog)
             try await importFile("store,shelf,sku,name,brand\ns,y,i4,Å,Å\ns,y,i5,Ä,\n", into: catalog)
@@ -116,15 +116,15 @@ import Testing
             func order() async throws -> [String] {
                 let sort = Sort(.name, .ascending)!
                 let request = PageRequest(store: Self.store, shelf: Self.shelves[0], sort: sort, limit: 100)
-                return try await catalog.page(request).products.map(\.name)
+                return try await catalog.pages.page(request).products.map(\.name)
             }
             _ = try await order()
             let before = try await versions(catalog)
-            var store = try await catalog.store(Self.store)
+            var store = try await catalog.shelves.store(Self.store)
             for (locale, collation, language) in [("sv", nil, "sv"), ("sv", "hr", "hr"), ("de", "root", "root")] {
                 (store.locale, store.collation) = (locale, collation)
-                #expect(try await catalog.put(store) == false)
-                #expect(try await catalog.store(Self.store) == store)
+                #expect(try await catalog.shelves.put(store) == false)
+                #expect(try await catalog.shelves.store(Self.store) == store)
                 #expect(try await expectKeys(pool, in: language) == 2 * Self.names.count)
                 let collate = collator(language)
                 #expect(try await order() == Self.names.sorted { collate($0, $1) < 0 }, "\(language)")
@@ -132,7 +132,7 @@ import Testing
             for (old, new) in zip(before, try await versions(catalog)) { #expect(old < new) }
             let unchanged = try await versions(catalog)
             store.locale = "fr"
-            _ = try await catalog.put(store)
+            _ = try await catalog.shelves.put(store)
             #expect(try await versions(catalog) == unchanged)
         }
     }
@@ -144,9 +144,9 @@ import Testing
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for round in 0..<12 {
-                        var store = try await catalog.store(Self.store)
+                        var store = try await catalog.shelves.store(Self.store)
                         store.collation = languages[round % 4]
-                        do { _ = try await catalog.put(store) } catch CatalogError.unavailable {}
+                        do { _ = try await catalog.shelves.put(store) } catch CatalogError.unavailable {}
                     }
                 }
                 group.addTask {
@@ -155,8 +155,8 @@ import Testing
                         let shelf = Shelf(key: CatalogKey("c\(round)")!, title: "Öl \(round)")
                         let product = Self.product("c\(round)", "Ärla \(round)", "Éclair")
                         do {
-                            _ = try await catalog.put(product, in: Self.store)
-                            _ = try await catalog.put(shelf, in: Self.store)
+                            _ = try await catalog.products.put(product, in: Self.store)
+                            _ = try await catalog.shelves.put(shelf, in: Self.store)
                         } catch CatalogError.unavailable {}
                     }
                 }
@@ -173,7 +173,7 @@ import Testing
                 }
                 try await group.waitForAll()
             }
-            let language = try await catalog.store(Self.store).language
+            let language = try await catalog.shelves.store(Self.store).language
             #expect(try await expectKeys(catalog.database.writes.pool, in: language) > 2 * Self.names.count)
         }
     }

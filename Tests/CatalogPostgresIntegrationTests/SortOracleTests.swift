@@ -33,8 +33,8 @@ import TestSupport
             )
             _ = try await memory.put(store)
             _ = try await memory.put(shelf, in: Self.store)
-            _ = try await catalog.put(store)
-            _ = try await catalog.put(shelf, in: Self.store)
+            _ = try await catalog.shelves.put(store)
+            _ = try await catalog.shelves.put(shelf, in: Self.store)
             for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
             try await catalog.seed(products, on: Self.shelf, in: Self.store)
             let several = [
@@ -47,17 +47,20 @@ import TestSupport
             for sort in Sort.allSingle + several {
                 let expected = try await memory.order(Self.store, Self.shelf, sort).ids
                 #expect(Set(expected).count == products.count)
-                #expect(try await catalog.order(Self.store, Self.shelf, sort).ids == expected, "\(sort.description)")
+                #expect(
+                    try await catalog.pages.order(Self.store, Self.shelf, sort).ids == expected,
+                    "\(sort.description)"
+                )
                 // Edits and re-sorts read whole orders in their own transactions.
                 let own = try await catalog.database.writes.transaction(within: .shelf) {
-                    try catalog.pages.ids(ShelfAddress(Self.store, Self.shelf), by: sort, $0)
+                    try catalog.pageStore.ids(ShelfAddress(Self.store, Self.shelf), by: sort, $0)
                 }
                 #expect(own == expected, "\(sort.description)")
-                let head = try await catalog.shelf(Self.store, Self.shelf)
+                let head = try await catalog.shelves.shelf(Self.store, Self.shelf)
                 let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(head, sort, $0) }
                 #expect(sorted == expected, "\(sort.description) by SQL")
                 for limit in [1, 7, 100] {
-                    let paged = try await catalog.allPages(Self.request(sort, limit))
+                    let paged = try await catalog.pages.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")
                     #expect(try await memory.allPages(Self.request(sort, limit)) == expected)
                 }

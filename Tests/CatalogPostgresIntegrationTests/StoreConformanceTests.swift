@@ -24,18 +24,18 @@ import TestSupport
         }
 
         /// Runs a body on an empty catalog.
-        func withCatalog(_ body: (any CatalogStore) async throws -> Void) async throws {
+        func withCatalog(_ body: (CatalogStorage) async throws -> Void) async throws {
             switch self {
-            case .inMemory: try await body(InMemoryCatalog(collate: collator))
+            case .inMemory: try await body(InMemoryCatalog(collate: collator).storage)
             case .postgreSQL:
-                try await TestSupport.withCatalog { (catalog: PostgresCatalog) in try await body(catalog) }
+                try await TestSupport.withCatalog { (catalog: PostgresCatalog) in try await body(catalog.storage) }
             }
         }
 
         /// Runs a body on a catalog with a store.
-        func withShop(_ body: (any CatalogStore) async throws -> Void) async throws {
-            try await withCatalog { (catalog: any CatalogStore) async throws in
-                _ = try await catalog.put(
+        func withShop(_ body: (CatalogStorage) async throws -> Void) async throws {
+            try await withCatalog { (catalog: CatalogStorage) async throws in
+                _ = try await catalog.shelves.put(
                     Store(key: StoreConformanceTests.shop, title: "Shop", currency: Currency("EUR")!)
                 )
                 try await body(catalog)
@@ -44,16 +44,19 @@ import TestSupport
 
         /// Runs a body on a catalog with a store, two shelves and five products, at 1.00 to 5.00. The shelf shows the
         /// most expensive products first.
-        func withProducts(_ body: (any CatalogStore) async throws -> Void) async throws {
-            try await withShop { (catalog: any CatalogStore) async throws in
+        func withProducts(_ body: (CatalogStorage) async throws -> Void) async throws {
+            try await withShop { (catalog: CatalogStorage) async throws in
                 let shelf = Shelf(
                     key: StoreConformanceTests.dairy,
                     title: "Dairy",
                     defaultSort: Sort(.price, .descending)
                 )
-                _ = try await catalog.put(shelf, in: StoreConformanceTests.shop)
+                _ = try await catalog.shelves.put(shelf, in: StoreConformanceTests.shop)
                 for number in 1...5 {
-                    _ = try await catalog.put(StoreConformanceTests.product(number), in: StoreConformanceTests.shop)
+                    _ = try await catalog.products.put(
+                        StoreConformanceTests.product(number),
+                        in: StoreConformanceTests.shop
+                    )
                 }
                 try await body(catalog)
             }
@@ -71,48 +74,56 @@ import TestSupport
         arguments: Implementation.allCases
     )
     func emptyCatalog(_ implementation: Implementation) async throws {
-        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
-            #expect(try await catalog.stores().isEmpty)
-            await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.store(Self.shop) }
+        try await implementation.withCatalog { (catalog: CatalogStorage) async throws in
+            #expect(try await catalog.shelves.stores().isEmpty)
+            await #expect(throws: CatalogError.notFound("store “shop”")) { try await catalog.shelves.store(Self.shop) }
             await #expect(throws: CatalogError.notFound("store “shop”")) {
-                try await catalog.shelf(Self.shop, Self.dairy)
+                try await catalog.shelves.shelf(Self.shop, Self.dairy)
             }
             await #expect(throws: CatalogError.self) {
-                try await catalog.put(Shelf(key: Self.dairy, title: "x"), in: Self.shop)
+                try await catalog.shelves.put(Shelf(key: Self.dairy, title: "x"), in: Self.shop)
             }
         }
     }
 
     @Test("Putting a store creates or changes it", arguments: Implementation.allCases)
     func storeIsCreatedAndChanged(_ implementation: Implementation) async throws {
-        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
-            #expect(try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
+        try await implementation.withCatalog { (catalog: CatalogStorage) async throws in
+            #expect(try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)))
             #expect(
-                try await catalog.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!)) == false
+                try await catalog.shelves.put(Store(key: Self.shop, title: "My Shop", currency: Currency("EUR")!))
+                    == false
             )
-            #expect(try await catalog.stores().map(\.title) == ["My Shop"])
+            #expect(try await catalog.shelves.stores().map(\.title) == ["My Shop"])
         }
     }
 
     @Test("A store with prices keeps its currency", arguments: Implementation.allCases)
     func currencyOfPricesStays(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
             await #expect(throws: CatalogError.self) {
-                try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("USD")!))
+                try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("USD")!))
             }
         }
     }
 
     @Test("A shelf inherits the default sort of its parent", arguments: Implementation.allCases)
     func shelfInheritsSort(_ implementation: Implementation) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
             await #expect(throws: CatalogError.notFound("shelf “dairy”")) {
-                try await catalog.shelf(Self.shop, Self.dairy)
+                try await catalog.shelves.shelf(Self.shop, Self.dairy)
             }
             let sort = Sort(.price, .descending)
-            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop))
-            #expect(try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop))
-            let head = try await catalog.shelf(Self.shop, Self.cheese)
+            #expect(
+                try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy", defaultSort: sort), in: Self.shop)
+            )
+            #expect(
+                try await catalog.shelves.put(
+                    Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy),
+                    in: Self.shop
+                )
+            )
+            let head = try await catalog.shelves.shelf(Self.shop, Self.cheese)
             #expect(head.resolve().sort == sort)
             #expect(head.resolve().source == .shelf)
         }
@@ -120,31 +131,34 @@ import TestSupport
 
     @Test("A shelf with an unknown parent is rejected", arguments: Implementation.allCases)
     func invalidShelfIsRejected(_ implementation: Implementation) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
-            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.shelves.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
             await #expect(throws: CatalogError.self) {
-                try await catalog.put(
+                try await catalog.shelves.put(
                     Shelf(key: Self.cheese, title: "Cheese", parent: CatalogKey("none")!),
                     in: Self.shop
                 )
             }
-            #expect(try await catalog.shelf(Self.shop, Self.cheese).state.shelf.parent == nil)
+            #expect(try await catalog.shelves.shelf(Self.shop, Self.cheese).state.shelf.parent == nil)
         }
     }
 
     @Test("Shelves are sorted by name or position, in pages", arguments: Implementation.allCases)
     func shelvesAreSorted(_ implementation: Implementation) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
-            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
-            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
-            let byName = try await catalog.shelves(ShelvesRequest(store: Self.shop, sort: .name))
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            _ = try await catalog.shelves.put(
+                Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy),
+                in: Self.shop
+            )
+            let byName = try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop, sort: .name))
             #expect(byName.shelves.map(\.shelf.key) == [Self.cheese, Self.dairy])
-            let byPosition = try await catalog.shelves(ShelvesRequest(store: Self.shop))
+            let byPosition = try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop))
             #expect(byPosition.shelves.map(\.shelf.key) == [Self.dairy, Self.cheese])
             var request = ShelvesRequest(store: Self.shop, sort: .nameDescending, limit: 1)
-            let first = try await catalog.shelves(request)
+            let first = try await catalog.shelves.shelves(request)
             request.after = first.next
-            let rest = try await catalog.shelves(request)
+            let rest = try await catalog.shelves.shelves(request)
             #expect(first.shelves.map(\.shelf.key) == [Self.dairy])
             #expect(rest.shelves.map(\.shelf.key) == [Self.cheese])
             #expect(rest.next == nil)
@@ -156,24 +170,31 @@ import TestSupport
         arguments: Implementation.allCases
     )
     func removedShelfReturnsEmpty(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.shelves.put(
+                Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy),
+                in: Self.shop
+            )
             // A shelf with children stays.
-            await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
-            _ = try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop)
-            try await catalog.remove(shelf: Self.cheese, from: Self.shop)
-            let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
-            try await catalog.remove(shelf: Self.dairy, from: Self.shop)
-            await #expect(throws: CatalogError.self) { try await catalog.remove(shelf: Self.dairy, from: Self.shop) }
             await #expect(throws: CatalogError.self) {
-                try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+                try await catalog.shelves.remove(shelf: Self.dairy, from: Self.shop)
             }
-            #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
-            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
-            let reborn = try await catalog.shelf(Self.shop, Self.dairy).state
+            _ = try await catalog.products.place(SKU("p1")!, on: Self.dairy, in: Self.shop)
+            try await catalog.shelves.remove(shelf: Self.cheese, from: Self.shop)
+            let version = try await catalog.shelves.shelf(Self.shop, Self.dairy).state.version
+            try await catalog.shelves.remove(shelf: Self.dairy, from: Self.shop)
+            await #expect(throws: CatalogError.self) {
+                try await catalog.shelves.remove(shelf: Self.dairy, from: Self.shop)
+            }
+            await #expect(throws: CatalogError.self) {
+                try await catalog.pages.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+            }
+            #expect(try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
+            #expect(try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Again"), in: Self.shop))
+            let reborn = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
             #expect(reborn.version > version + 1)
             #expect(reborn.productCount == 0)
-            #expect(try await catalog.product(Self.shop, SKU("p1")!).shelves.isEmpty)
+            #expect(try await catalog.products.product(Self.shop, SKU("p1")!).shelves.isEmpty)
         }
     }
 
@@ -182,51 +203,61 @@ import TestSupport
         arguments: Implementation.allCases
     )
     func removedStoreReturnsEmpty(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            _ = try await catalog.put(Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy), in: Self.shop)
-            for sku in ["p1", "p2"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
-            let address = ShelfAddress(Self.shop, Self.dairy)
-            let before = try #require(try await catalog.versions(of: [address])[address] ?? nil)
-            let (orderVersion, currency) = (
-                try await catalog.shelf(Self.shop, Self.dairy).state.orderVersion,
-                try await catalog.store(Self.shop).currency
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.shelves.put(
+                Shelf(key: Self.cheese, title: "Cheese", parent: Self.dairy),
+                in: Self.shop
             )
-            let products = try await catalog.products(Self.shop, after: nil, limit: 100).products.count
-            #expect(try await catalog.remove(store: Self.shop) == products)
-            #expect(try await catalog.stores().isEmpty)
-            #expect(try await catalog.versions(of: [address]) == [address: nil])
+            for sku in ["p1", "p2"] { _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+            let address = ShelfAddress(Self.shop, Self.dairy)
+            let before = try #require(try await catalog.changes.versions(of: [address])[address] ?? nil)
+            let (orderVersion, currency) = (
+                try await catalog.shelves.shelf(Self.shop, Self.dairy).state.orderVersion,
+                try await catalog.shelves.store(Self.shop).currency
+            )
+            let products = try await catalog.products.products(Self.shop, after: nil, limit: 100).products.count
+            #expect(try await catalog.shelves.remove(store: Self.shop) == products)
+            #expect(try await catalog.shelves.stores().isEmpty)
+            #expect(try await catalog.changes.versions(of: [address]) == [address: nil])
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.store(Self.shop)
+                try await catalog.shelves.store(Self.shop)
             }
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+                try await catalog.pages.page(PageRequest(store: Self.shop, shelf: Self.dairy))
             }
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.put(Self.product(1), in: Self.shop)
+                try await catalog.products.put(Self.product(1), in: Self.shop)
             }
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
+                try await catalog.shelves.put(Shelf(key: Self.cheese, title: "Cheese"), in: Self.shop)
             }
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.moveShelves([OrderMove(["dairy"], .first)], in: Self.shop, expected: nil, once: nil)
+                try await catalog.shelves.moveShelves(
+                    [OrderMove(["dairy"], .first)],
+                    in: Self.shop,
+                    expected: nil,
+                    once: nil
+                )
             }
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
-                try await catalog.remove(store: Self.shop)
+                try await catalog.shelves.remove(store: Self.shop)
             }
             // Without products, it may have another currency.
             let other = Currency(currency.code == "CZK" ? "EUR" : "CZK")!
-            #expect(try await catalog.put(Store(key: Self.shop, title: "Again", currency: other)))
-            #expect(try await catalog.store(Self.shop) == Store(key: Self.shop, title: "Again", currency: other))
-            #expect(try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
-            #expect(try await catalog.products(Self.shop, after: nil, limit: 100).products.isEmpty)
-            #expect(try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop))
-            let after = try #require(try await catalog.versions(of: [address])[address] ?? nil)
+            #expect(try await catalog.shelves.put(Store(key: Self.shop, title: "Again", currency: other)))
+            #expect(
+                try await catalog.shelves.store(Self.shop) == Store(key: Self.shop, title: "Again", currency: other)
+            )
+            #expect(try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
+            #expect(try await catalog.products.products(Self.shop, after: nil, limit: 100).products.isEmpty)
+            #expect(try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop))
+            let after = try #require(try await catalog.changes.versions(of: [address])[address] ?? nil)
             #expect(after.store > before.store + 1)
             #expect(after.shelf > before.shelf + 1)
-            let shelf = try await catalog.shelf(Self.shop, Self.dairy).state
+            let shelf = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
             #expect(shelf.orderVersion > orderVersion)
             #expect(shelf.productCount == 0)
-            #expect(try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy)).products.isEmpty)
+            #expect(try await catalog.pages.page(PageRequest(store: Self.shop, shelf: Self.dairy)).products.isEmpty)
         }
     }
 
@@ -234,9 +265,9 @@ import TestSupport
 
     @Test("A new product is on no shelf and has no popularity", arguments: Implementation.allCases)
     func newProduct(_ implementation: Implementation) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
-            #expect(try await catalog.put(Self.product(1), in: Self.shop))
-            let read = try await catalog.product(Self.shop, SKU("p1")!)
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            #expect(try await catalog.products.put(Self.product(1), in: Self.shop))
+            let read = try await catalog.products.product(Self.shop, SKU("p1")!)
             #expect(read.shelves.isEmpty)
             #expect(read.product.priceMinor == 100)
             #expect(read.product.popularity == .none)
@@ -245,31 +276,31 @@ import TestSupport
 
     @Test("Every field of a product is stored", arguments: Implementation.allCases)
     func everyFieldIsStored(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
             var sent = Product.complete
             // As the database writes JSON.
             sent.attributes = #"{"origin": "PT"}"#
-            _ = try await catalog.put(sent, in: Self.shop)
-            _ = try await catalog.place(sent.sku, on: Self.dairy, in: Self.shop)
-            let read = try await catalog.product(Self.shop, sent.sku).product
+            _ = try await catalog.products.put(sent, in: Self.shop)
+            _ = try await catalog.products.place(sent.sku, on: Self.dairy, in: Self.shop)
+            let read = try await catalog.products.product(Self.shop, sent.sku).product
             #expect(read == sent.withServerFields(of: read))
-            let page = try await catalog.page(PageRequest(store: Self.shop, shelf: Self.dairy))
+            let page = try await catalog.pages.page(PageRequest(store: Self.shop, shelf: Self.dairy))
             #expect(page.products == [read])
         }
     }
 
     @Test("A changed product keeps its creation time", arguments: Implementation.allCases)
     func changedProduct(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            let before = try await catalog.product(Self.shop, SKU("p1")!).product
-            let isNew = try await catalog.update(SKU("p1")!, in: Self.shop) { stored, store in
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            let before = try await catalog.products.product(Self.shop, SKU("p1")!).product
+            let isNew = try await catalog.products.update(SKU("p1")!, in: Self.shop) { stored, store in
                 #expect(store.currency == Currency("EUR"))
                 var changed = stored!
                 changed.brand = "Brand"
                 return changed
             }
             #expect(!isNew)
-            let after = try await catalog.product(Self.shop, SKU("p1")!).product
+            let after = try await catalog.products.product(Self.shop, SKU("p1")!).product
             #expect(after.createdAt == before.createdAt)
             #expect(after.brand == "Brand")
         }
@@ -277,57 +308,58 @@ import TestSupport
 
     @Test("A rejected change of a product changes nothing", arguments: Implementation.allCases)
     func rejectedChange(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            let before = try await catalog.product(Self.shop, SKU("p1")!).product
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            let before = try await catalog.products.product(Self.shop, SKU("p1")!).product
             await #expect(throws: CatalogError.invalidCursor) {
-                try await catalog.update(SKU("p1")!, in: Self.shop) { _, _ throws(CatalogError) in throw .invalidCursor
+                try await catalog.products.update(SKU("p1")!, in: Self.shop) { _, _ throws(CatalogError) in
+                    throw .invalidCursor
                 }
             }
             await #expect(throws: CatalogError.invalidCursor) {
-                try await catalog.update(SKU("new")!, in: Self.shop) { stored, _ throws(CatalogError) in
+                try await catalog.products.update(SKU("new")!, in: Self.shop) { stored, _ throws(CatalogError) in
                     #expect(stored == nil)
                     throw .invalidCursor
                 }
             }
-            #expect(try await catalog.product(Self.shop, SKU("p1")!).product == before)
-            await #expect(throws: CatalogError.self) { try await catalog.product(Self.shop, SKU("new")!) }
+            #expect(try await catalog.products.product(Self.shop, SKU("p1")!).product == before)
+            await #expect(throws: CatalogError.self) { try await catalog.products.product(Self.shop, SKU("new")!) }
         }
     }
 
     @Test("Concurrent changes of a product and of a shelf are all applied", arguments: Implementation.allCases)
     func concurrentChanges(_ implementation: Implementation) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let sku = SKU("lone")!
-            _ = try await catalog.put(Product(sku: sku, name: "Lone", priceMinor: 0), in: Self.shop)
-            _ = try await catalog.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop)
+            _ = try await catalog.products.put(Product(sku: sku, name: "Lone", priceMinor: 0), in: Self.shop)
+            _ = try await catalog.shelves.put(Shelf(key: Self.cheese, title: "C"), in: Self.shop)
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        _ = try await catalog.update(sku, in: Self.shop) { stored, _ in
+                        _ = try await catalog.products.update(sku, in: Self.shop) { stored, _ in
                             var changed = stored!
                             changed.priceMinor = changed.priceMinor! + 1
                             return changed
                         }
-                        _ = try await catalog.update(shelf: Self.cheese, in: Self.shop) { stored in
+                        _ = try await catalog.shelves.update(shelf: Self.cheese, in: Self.shop) { stored in
                             Shelf(key: Self.cheese, title: stored!.title + "x")
                         }
                     }
                 }
                 try await group.waitForAll()
             }
-            #expect(try await catalog.product(Self.shop, sku).product.priceMinor == 8)
-            #expect(try await catalog.shelf(Self.shop, Self.cheese).state.shelf.title == "Cxxxxxxxx")
+            #expect(try await catalog.products.product(Self.shop, sku).product.priceMinor == 8)
+            #expect(try await catalog.shelves.shelf(Self.shop, Self.cheese).state.shelf.title == "Cxxxxxxxx")
         }
     }
 
     @Test("Products are read by SKU, and in pages", arguments: Implementation.allCases)
     func productsAreRead(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            let found = try await catalog.products(Self.shop, [SKU("p3")!, SKU("none")!])
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            let found = try await catalog.products.products(Self.shop, [SKU("p3")!, SKU("none")!])
             #expect(found.products.map(\.sku.text) == ["p3"])
-            let page = try await catalog.products(Self.shop, after: nil, limit: 3)
+            let page = try await catalog.products.products(Self.shop, after: nil, limit: 3)
             #expect(page.products.map(\.sku.text) == ["p1", "p2", "p3"])
-            let next = try await catalog.products(Self.shop, after: page.next, limit: 3)
+            let next = try await catalog.products.products(Self.shop, after: page.next, limit: 3)
             #expect(next.products.map(\.sku.text) == ["p4", "p5"])
             #expect(next.next == nil)
         }
@@ -335,11 +367,15 @@ import TestSupport
 
     @Test("A removed product leaves its shelves", arguments: Implementation.allCases)
     func removedProductLeavesShelves(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
-            try await catalog.remove(product: SKU("p2")!, from: Self.shop)
-            await #expect(throws: CatalogError.self) { try await catalog.remove(product: SKU("p2")!, from: Self.shop) }
-            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p1", "p3"])
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            for sku in ["p2", "p1", "p3"] {
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
+            }
+            try await catalog.products.remove(product: SKU("p2")!, from: Self.shop)
+            await #expect(throws: CatalogError.self) {
+                try await catalog.products.remove(product: SKU("p2")!, from: Self.shop)
+            }
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, .position).ids == ["p1", "p3"])
         }
     }
 
@@ -347,29 +383,31 @@ import TestSupport
 
     @Test("A placement is the last in the manual order, and is counted once", arguments: Implementation.allCases)
     func placementIsLast(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
             for sku in ["p2", "p1", "p3"] {
-                #expect(try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop))
+                #expect(try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop))
             }
-            let before = try await catalog.shelf(Self.shop, Self.dairy).state
-            #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop) == false)
-            #expect(try await catalog.shelf(Self.shop, Self.dairy).state == before)
+            let before = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
+            #expect(try await catalog.products.place(SKU("p1")!, on: Self.dairy, in: Self.shop) == false)
+            #expect(try await catalog.shelves.shelf(Self.shop, Self.dairy).state == before)
             #expect(before.productCount == 3)
-            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
-            #expect(try await catalog.order(Self.shop, Self.dairy, nil).ids == ["p3", "p2", "p1"])
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, nil).ids == ["p3", "p2", "p1"])
         }
     }
 
     @Test("A product that returns gets its place back, and each change a version", arguments: Implementation.allCases)
     func returningProductGetsItsPlaceBack(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
-            let before = try await catalog.shelf(Self.shop, Self.dairy).state
-            try await catalog.unplace(SKU("p1")!, from: Self.dairy, in: Self.shop)
-            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p3"])
-            #expect(try await catalog.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
-            #expect(try await catalog.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
-            let after = try await catalog.shelf(Self.shop, Self.dairy).state
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            for sku in ["p2", "p1", "p3"] {
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
+            }
+            let before = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
+            try await catalog.products.unplace(SKU("p1")!, from: Self.dairy, in: Self.shop)
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, .position).ids == ["p2", "p3"])
+            #expect(try await catalog.products.place(SKU("p1")!, on: Self.dairy, in: Self.shop))
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, .position).ids == ["p2", "p1", "p3"])
+            let after = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
             #expect(after.version >= before.version + 2)
             #expect(after.orderVersion >= before.orderVersion + 2)
         }
@@ -377,24 +415,26 @@ import TestSupport
 
     @Test("Only an existing product is placed, and only a placed one is removed", arguments: Implementation.allCases)
     func invalidPlacementIsRejected(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
             await #expect(throws: CatalogError.self) {
-                try await catalog.place(SKU("none")!, on: Self.dairy, in: Self.shop)
+                try await catalog.products.place(SKU("none")!, on: Self.dairy, in: Self.shop)
             }
             await #expect(throws: CatalogError.self) {
-                try await catalog.unplace(SKU("p5")!, from: Self.dairy, in: Self.shop)
+                try await catalog.products.unplace(SKU("p5")!, from: Self.dairy, in: Self.shop)
             }
         }
     }
 
     @Test("A page and its basis have the same entity tag", arguments: Implementation.allCases)
     func pageAndBasisHaveOneTag(_ implementation: Implementation) async throws {
-        try await implementation.withProducts { (catalog: any CatalogStore) async throws in
-            for sku in ["p2", "p1", "p3"] { _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            for sku in ["p2", "p1", "p3"] {
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
+            }
             let request = PageRequest(store: Self.shop, shelf: Self.dairy)
-            let page = try await catalog.page(request)
+            let page = try await catalog.pages.page(request)
             #expect(page.products.map(\.sku.text) == ["p3", "p2", "p1"])
-            let again = try PlannedPage(request, try await catalog.basis(of: request))
+            let again = try PlannedPage(request, try await catalog.pages.basis(of: request))
             #expect(again.entityTag(day: 1) == page.planned.entityTag(day: 1))
         }
     }
@@ -404,13 +444,16 @@ import TestSupport
     /// Runs a body with a request for the diff from names to prices of a shelf with four products.
     private func withDiff(
         _ implementation: Implementation,
-        _ body: (any CatalogStore, inout DiffRequest) async throws -> Void
+        _ body: (CatalogStorage, inout DiffRequest) async throws -> Void
     ) async throws {
-        try await implementation.withShop { (catalog: any CatalogStore) async throws in
-            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
             for (sku, price) in [("d1", 300), ("d2", 100), ("d3", 200), ("d4", 400)] {
-                _ = try await catalog.put(Product(sku: SKU(sku)!, name: sku, priceMinor: Int64(price)), in: Self.shop)
-                _ = try await catalog.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
+                _ = try await catalog.products.put(
+                    Product(sku: SKU(sku)!, name: sku, priceMinor: Int64(price)),
+                    in: Self.shop
+                )
+                _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop)
             }
             var request = DiffRequest(
                 store: Self.shop,
@@ -424,8 +467,8 @@ import TestSupport
 
     @Test("A diff of two sorts has both orders and the fewest moves", arguments: Implementation.allCases)
     func diffOfTwoSorts(_ implementation: Implementation) async throws {
-        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
-            let diff = try await catalog.diff(request)
+        try await withDiff(implementation) { (catalog: CatalogStorage, request: inout DiffRequest) async throws in
+            let diff = try await catalog.pages.diff(request)
             #expect(Array(diff.old) == ["d1", "d2", "d3", "d4"])
             #expect(Array(diff.new) == ["d2", "d3", "d1", "d4"])
             #expect(diff.diff.moves.count == 1)
@@ -435,37 +478,37 @@ import TestSupport
 
     @Test("A diff of a window includes the products that enter it", arguments: Implementation.allCases)
     func diffOfFirstProducts(_ implementation: Implementation) async throws {
-        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
+        try await withDiff(implementation) { (catalog: CatalogStorage, request: inout DiffRequest) async throws in
             request.limit = 2
-            let diff = try await catalog.diff(request)
+            let diff = try await catalog.pages.diff(request)
             #expect(Array(diff.old) == ["d1", "d2"])
             #expect(Array(diff.new) == ["d2", "d3"])
             #expect(diff.insertedIDs == ["d3"])
             #expect(diff.products["d3"]?.priceMinor == 200)
             request.limit = 0
             let invalid = request
-            await #expect(throws: CatalogError.self) { try await catalog.diff(invalid) }
+            await #expect(throws: CatalogError.self) { try await catalog.pages.diff(invalid) }
         }
     }
 
     @Test("A diff from a list deletes the ids that are not in the window", arguments: Implementation.allCases)
     func diffFromList(_ implementation: Implementation) async throws {
-        try await withDiff(implementation) { (catalog: any CatalogStore, request: inout DiffRequest) async throws in
+        try await withDiff(implementation) { (catalog: CatalogStorage, request: inout DiffRequest) async throws in
             request.limit = 2
             request.from = .list(["d4", "x"])
-            #expect(try await catalog.diff(request).deletedIDs == ["d4", "x"])
+            #expect(try await catalog.pages.diff(request).deletedIDs == ["d4", "x"])
         }
     }
 
     @Test("Both orders of a diff are from one snapshot")
     func diffReadsOneSnapshot() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await catalog.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
-            _ = try await catalog.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
             for number in 0..<60 {
                 let product = Product(sku: SKU("p\(number)")!, name: "P\(number)", priceMinor: Int64(number * 37 % 50))
-                _ = try await catalog.put(product, in: Self.shop)
-                _ = try await catalog.place(product.sku, on: Self.dairy, in: Self.shop)
+                _ = try await catalog.products.put(product, in: Self.shop)
+                _ = try await catalog.products.place(product.sku, on: Self.dairy, in: Self.shop)
             }
             let request = DiffRequest(
                 store: Self.shop,
@@ -479,14 +522,14 @@ import TestSupport
                         for round in 0..<60 {
                             // Each writer has products of its own, however far it lags behind.
                             let sku = SKU("p\(round * 7 % 30 * 2 + writer)")!
-                            try await catalog.unplace(sku, from: Self.dairy, in: Self.shop)
-                            _ = try await catalog.place(sku, on: Self.dairy, in: Self.shop)
+                            try await catalog.products.unplace(sku, from: Self.dairy, in: Self.shop)
+                            _ = try await catalog.products.place(sku, on: Self.dairy, in: Self.shop)
                         }
                     }
                 }
                 group.addTask {
                     for _ in 0..<120 {
-                        let diff = try await catalog.diff(request)
+                        let diff = try await catalog.pages.diff(request)
                         // In inconsistent orders, a product would be in one and not in the other.
                         #expect(diff.diff.inserts.isEmpty)
                         #expect(diff.diff.deletes.isEmpty)
@@ -519,17 +562,20 @@ import TestSupport
                 ["Cola 0.33 l", "Cola 0,5 l", "Cola 1.25 l", "Cola 1,5 l", "Cola 2 l", "Cola 10 l"]
             ),
         ]
-        try await implementation.withCatalog { (catalog: any CatalogStore) async throws in
+        try await implementation.withCatalog { (catalog: CatalogStorage) async throws in
             for (store, texts) in orders {
-                _ = try await catalog.put(store)
-                _ = try await catalog.put(Shelf(key: Self.dairy, title: texts[0]), in: store.key)
+                _ = try await catalog.shelves.put(store)
+                _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: texts[0]), in: store.key)
                 for (number, text) in texts.enumerated().reversed() {
                     var product = Product(sku: SKU("p\(number)")!, name: text, priceMinor: 100)
                     (product.brand, product.tags) = (text, [text])
-                    _ = try await catalog.put(product, in: store.key)
-                    _ = try await catalog.place(product.sku, on: Self.dairy, in: store.key)
+                    _ = try await catalog.products.put(product, in: store.key)
+                    _ = try await catalog.products.place(product.sku, on: Self.dairy, in: store.key)
                     if number > 0 {
-                        _ = try await catalog.put(Shelf(key: CatalogKey("s\(number)")!, title: text), in: store.key)
+                        _ = try await catalog.shelves.put(
+                            Shelf(key: CatalogKey("s\(number)")!, title: text),
+                            in: store.key
+                        )
                     }
                 }
             }
@@ -540,7 +586,7 @@ import TestSupport
                     var names: [String] = []
                     request.after = nil
                     repeat {
-                        let page = try await catalog.page(request)
+                        let page = try await catalog.pages.page(request)
                         names += page.products.map(\.name)
                         request.after = page.next
                     } while request.after != nil
@@ -549,7 +595,7 @@ import TestSupport
                 var shelves = ShelvesRequest(store: store.key, sort: .name, limit: 2)
                 var titles: [String] = []
                 repeat {
-                    let page = try await catalog.shelves(shelves)
+                    let page = try await catalog.shelves.shelves(shelves)
                     titles += page.shelves.map(\.shelf.title)
                     shelves.after = page.next
                 } while shelves.after != nil
@@ -559,22 +605,22 @@ import TestSupport
                 var changed = store
                 changed.collation = "sv"
                 (request.after, shelves.after) = (nil, nil)
-                request.after = try await catalog.page(request).next
-                shelves.after = try await catalog.shelves(shelves).next
-                _ = try await catalog.put(changed)
-                await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
-                await #expect(throws: CatalogError.invalidCursor) { try await catalog.shelves(shelves) }
-                _ = try await catalog.put(store)
-                #expect(try await catalog.page(request).products.map(\.name) == Array(texts[2..<4]))
+                request.after = try await catalog.pages.page(request).next
+                shelves.after = try await catalog.shelves.shelves(shelves).next
+                _ = try await catalog.shelves.put(changed)
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.shelves.shelves(shelves) }
+                _ = try await catalog.shelves.put(store)
+                #expect(try await catalog.pages.page(request).products.map(\.name) == Array(texts[2..<4]))
                 request.after = nil
                 for price in 1...3 as ClosedRange<Int64> {
-                    let facets = try #require(try await catalog.page(request).facets)
+                    let facets = try #require(try await catalog.pages.page(request).facets)
                     #expect(facets.brands.map(\.value) == texts, "\(store.key)")
                     #expect(facets.tags.map(\.value) == texts, "\(store.key)")
                     // The next page follows this change.
-                    var product = try await catalog.product(store.key, SKU("p1")!).product
+                    var product = try await catalog.products.product(store.key, SKU("p1")!).product
                     product.priceMinor = price
-                    _ = try await catalog.put(product, in: store.key)
+                    _ = try await catalog.products.put(product, in: store.key)
                 }
             }
         }

@@ -62,16 +62,16 @@ import Testing
     /// Fills every table that has rows of a store.
     private static func fill(_ catalog: PostgresCatalog) async throws {
         try await importRows((1...30).map { "shop,dairy,p\($0),N\($0),1.0\($0 % 10),EUR,\($0),\($0)" }, into: catalog)
-        _ = try await catalog.add([purchase("p1"), purchase("p2")], to: shop)
+        _ = try await catalog.purchases.add([purchase("p1"), purchase("p2")], to: shop)
         _ = try await PurchaseFold(catalog).run()
-        _ = try await catalog.add([purchase("p3"), purchase("unknown")], to: shop)
+        _ = try await catalog.purchases.add([purchase("p3"), purchase("unknown")], to: shop)
         let move = OrderEditRequest(store: shop, shelf: dairy, edit: .moves([OrderMove(["p9"], .first)]))
-        _ = try await catalog.editOrder(move, once: IdempotentCall(key: "k", fingerprint: [1]))
-        _ = try await catalog.page(PageRequest(store: shop, shelf: dairy))
+        _ = try await catalog.manualOrder.editOrder(move, once: IdempotentCall(key: "k", fingerprint: [1]))
+        _ = try await catalog.pages.page(PageRequest(store: shop, shelf: dairy))
         _ = try await ShelfImages(catalog).write()
-        _ = try await catalog.createList(NewList(id: list, name: "Week"), of: ann, once: nil)
+        _ = try await catalog.lists.createList(NewList(id: list, name: "Week"), of: ann, once: nil)
         let item = NewListItem(product: ProductReference(shop, SKU("p1")!))
-        _ = try await catalog.editList(list, of: ann, .add([item]), expected: nil, once: nil)
+        _ = try await catalog.lists.editList(list, of: ann, .add([item]), expected: nil, once: nil)
     }
 
     @Test("Nothing of a deleted store remains but its tombstones, its log and the items of lists")
@@ -81,11 +81,11 @@ import Testing
             try await Self.fill(catalog)
             let empty = try await Self.rows(catalog).filter { $0.value == 0 && !Self.temporary.contains($0.key) }
             #expect(empty.keys.sorted() == [], "fill these tables")
-            #expect(try await catalog.remove(store: Self.shop) == 30)
+            #expect(try await catalog.shelves.remove(store: Self.shop) == 30)
             let remaining = try await Self.rows(catalog).filter { $0.value > 0 }
             #expect(Set(remaining.keys) == Self.kept)
             // Another store keeps its products, and the re-sort works.
-            #expect(try await catalog.shelf(CatalogKey("other")!, Self.dairy).state.productCount == 1)
+            #expect(try await catalog.shelves.shelf(CatalogKey("other")!, Self.dairy).state.productCount == 1)
             let summary = try await Resorter(catalog).run(ResortRequest())
             #expect(summary.events == 0)
         }
@@ -95,12 +95,12 @@ import Testing
     func keepsTheLog() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.importRows(["shop,dairy,p1,N,1,EUR,,1"], into: catalog)
-            _ = try await catalog.remove(store: Self.shop)
+            _ = try await catalog.shelves.remove(store: Self.shop)
             let request = AuditRequest(.store(Self.shop))
-            #expect(try await catalog.audit(request).entries.map(\.action) == ["store.delete", "import.apply"])
-            _ = try await catalog.put(Store(key: Self.shop, title: "S", currency: Currency("EUR")!))
+            #expect(try await catalog.audit.audit(request).entries.map(\.action) == ["store.delete", "import.apply"])
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "S", currency: Currency("EUR")!))
             #expect(
-                try await catalog.audit(request).entries.map(\.action) == [
+                try await catalog.audit.audit(request).entries.map(\.action) == [
                     "store.create", "store.delete", "import.apply",
                 ]
             )
@@ -111,24 +111,24 @@ import Testing
     func importCreatesAgain() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.fill(catalog)
-            let version = try await catalog.shelf(Self.shop, Self.dairy).state.version
-            _ = try await catalog.remove(store: Self.shop)
+            let version = try await catalog.shelves.shelf(Self.shop, Self.dairy).state.version
+            _ = try await catalog.shelves.remove(store: Self.shop)
             try await Self.importRows(
                 ["shop,cheese,p2,New,2,CZK,,1", "shop,dairy,p40,New,3,CZK,,1", "shop,dairy,p9,New,3,CZK,,2"],
                 into: catalog
             )
-            #expect(try await catalog.store(Self.shop).currency.code == "CZK")
-            let shelves = try await catalog.shelves(ShelvesRequest(store: Self.shop)).shelves
+            #expect(try await catalog.shelves.store(Self.shop).currency.code == "CZK")
+            let shelves = try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop)).shelves
             #expect(Set(shelves.map(\.shelf.key.text)) == ["cheese", "dairy"])
-            let dairy = try await catalog.shelf(Self.shop, Self.dairy)
+            let dairy = try await catalog.shelves.shelf(Self.shop, Self.dairy)
             #expect(dairy.state.version > version)
-            let page = try await catalog.page(
+            let page = try await catalog.pages.page(
                 PageRequest(store: Self.shop, shelf: Self.dairy, sort: Sort(.position, .ascending)!)
             )
             #expect(page.products.map(\.sku.text) == ["p40", "p9"])
-            #expect(try await catalog.products(Self.shop, after: nil, limit: 100).products.count == 3)
+            #expect(try await catalog.products.products(Self.shop, after: nil, limit: 100).products.count == 3)
             #expect(try await Self.rows(catalog)["purchase_count"] == 0)
-            let (membership, facts) = try await catalog.list(Self.list, of: Self.ann, by: nil)
+            let (membership, facts) = try await catalog.lists.list(Self.list, of: Self.ann, by: nil)
             // The item still names its product, which the store no longer has.
             #expect(membership.list.items.map(\.product) == [ProductReference(Self.shop, SKU("p1")!)])
             #expect(facts.products.isEmpty)
@@ -157,12 +157,12 @@ import Testing
                 )
             }
             try await Self.wait(for: compared)
-            _ = try await catalog.remove(store: Self.shop)
+            _ = try await catalog.shelves.remove(store: Self.shop)
             try await Self.importRows(["shop,dairy,p2,N2,1,EUR,,", "shop,dairy,p9,N9,1,EUR,,"], into: catalog)
             resume.signal()
             let error = await #expect(throws: CatalogError.self) { try await running.value }
             #expect("\(try #require(error))".contains("was deleted during the import"))
-            let products = try await catalog.products(Self.shop, after: nil, limit: 10).products
+            let products = try await catalog.products.products(Self.shop, after: nil, limit: 10).products
             #expect(products.map(\.sku.text) == ["p2", "p9"])
         }
     }
@@ -195,7 +195,7 @@ import Testing
                 for (index, write) in writers.enumerated() {
                     group.addTask {
                         var number = 0
-                        while try await catalog.storeIfExists(Self.shop) != nil {
+                        while try await catalog.shelves.storeIfExists(Self.shop) != nil {
                             number += 1
                             do {
                                 try await write(number)
@@ -219,7 +219,7 @@ import Testing
                         written[writer, default: 0] += 1
                         if written.count == writers.count, written.values.allSatisfy({ $0 >= round }) { break }
                     }
-                    _ = try await catalog.remove(store: Self.shop)
+                    _ = try await catalog.shelves.remove(store: Self.shop)
                 }
                 try await group.waitForAll()
             }
@@ -246,33 +246,36 @@ import Testing
     /// Returns writers of every kind, which write something else for each number.
     private static func writers(_ catalog: PostgresCatalog) -> [@Sendable (Int) async throws -> Void] {
         [
-            { _ = try await catalog.put(Product(sku: SKU("n\($0)")!, name: "N", priceMinor: 1), in: shop) },
+            { _ = try await catalog.products.put(Product(sku: SKU("n\($0)")!, name: "N", priceMinor: 1), in: shop) },
             { number in
                 let sku = SKU("m\(number)")!
-                _ = try await catalog.put(Product(sku: sku, name: "N", priceMinor: 1), in: shop)
-                _ = try await catalog.place(sku, on: dairy, in: shop)
-                try await catalog.unplace(sku, from: dairy, in: shop)
-                try await catalog.remove(product: sku, from: shop)
+                _ = try await catalog.products.put(Product(sku: sku, name: "N", priceMinor: 1), in: shop)
+                _ = try await catalog.products.place(sku, on: dairy, in: shop)
+                try await catalog.products.unplace(sku, from: dairy, in: shop)
+                try await catalog.products.remove(product: sku, from: shop)
             },
             { number in
                 let change = PriceChange(sku: SKU("p1")!, priceMinor: Int64(number), regularPriceMinor: nil)
-                _ = try await catalog.setPrices([change], in: shop)
+                _ = try await catalog.prices.setPrices([change], in: shop)
             },
-            { _ = try await catalog.add([purchase("p\($0 % 40)")], to: shop) },
-            { _ = try await catalog.put(Shelf(key: CatalogKey("s\($0)")!, title: "S"), in: shop) },
+            { _ = try await catalog.purchases.add([purchase("p\($0 % 40)")], to: shop) },
+            { _ = try await catalog.shelves.put(Shelf(key: CatalogKey("s\($0)")!, title: "S"), in: shop) },
             { number in
                 let moves = [OrderMove(["dairy"], number % 2 == 0 ? .first : .last)]
-                _ = try await catalog.moveShelves(moves, in: shop, expected: nil, once: nil)
+                _ = try await catalog.shelves.moveShelves(moves, in: shop, expected: nil, once: nil)
             },
             { number in
                 // Every other edit changes nothing, and only its response is recorded.
                 let moves = OrderEdit.moves([OrderMove(["p\(number / 2 % 30 + 1)"], .first)])
                 let request = OrderEditRequest(store: shop, shelf: dairy, edit: moves)
-                _ = try await catalog.editOrder(request, once: IdempotentCall(key: "e\(number)", fingerprint: [1]))
+                _ = try await catalog.manualOrder.editOrder(
+                    request,
+                    once: IdempotentCall(key: "e\(number)", fingerprint: [1])
+                )
             },
             { number in
                 let call = IdempotentCall(key: "r\(number)", fingerprint: [1])
-                try await catalog.record(RecordedResponse(body: []), of: call, in: shop)
+                try await catalog.responses.record(RecordedResponse(body: []), of: call, in: shop)
             },
             { try await importRows(["shop,dairy,i\($0),N,1,EUR,,1"], into: catalog, creates: false) },
             { _ in _ = try await PurchaseFold(catalog).run() },

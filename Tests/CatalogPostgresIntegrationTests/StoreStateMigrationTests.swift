@@ -34,9 +34,9 @@ import Testing
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
         let catalog = PostgresCatalog(try Database(database.configuration))
         for store in Self.stores {
-            _ = try await catalog.put(Store(key: store, title: "Store", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(Store(key: store, title: "Store", currency: Currency("EUR")!))
             for shelf in ["x", "y"] {
-                _ = try await catalog.put(Shelf(key: CatalogKey(shelf)!, title: "Shelf"), in: store)
+                _ = try await catalog.shelves.put(Shelf(key: CatalogKey(shelf)!, title: "Shelf"), in: store)
             }
         }
         catalog.shutDown()
@@ -91,7 +91,7 @@ import Testing
             _ = try await Migrator(pool).migrate()
             let catalog = PostgresCatalog(try Database(configuration))
             for store in Self.stores {
-                _ = try await catalog.put(Shelf(key: CatalogKey("newer")!, title: "Newer"), in: store)
+                _ = try await catalog.shelves.put(Shelf(key: CatalogKey("newer")!, title: "Newer"), in: store)
             }
             catalog.shutDown()
             #expect(try await text(ids, pool) == "1,2,3,4,1,2,4,5")

@@ -27,18 +27,21 @@ import Testing
         in store: CatalogKey,
         _ catalog: PostgresCatalog
     ) async throws -> Int32 {
-        try await catalog.shelf(store, shelf).location.shelfID
+        try await catalog.shelves.shelf(store, shelf).location.shelfID
     }
 
     @Test("Shelves that are created at the same time get different ids, from 1 in each store")
     func assignsShelfIDs() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            for store in Self.stores { _ = try await catalog.put(Self.store(store)) }
+            for store in Self.stores { _ = try await catalog.shelves.put(Self.store(store)) }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for store in Self.stores {
                     for number in 1...8 {
                         group.addTask {
-                            _ = try await catalog.put(Shelf(key: CatalogKey("s\(number)")!, title: "S"), in: store)
+                            _ = try await catalog.shelves.put(
+                                Shelf(key: CatalogKey("s\(number)")!, title: "S"),
+                                in: store
+                            )
                         }
                     }
                     group.addTask {
@@ -60,11 +63,11 @@ import Testing
     func deletedShelvesKeepTheirIDs() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = Self.stores[0]
-            _ = try await catalog.put(Self.store(store))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "X"), in: store)
-            try await catalog.remove(shelf: Self.shelf, from: store)
+            _ = try await catalog.shelves.put(Self.store(store))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "X"), in: store)
+            try await catalog.shelves.remove(shelf: Self.shelf, from: store)
             let next = CatalogKey("next")!
-            _ = try await catalog.put(Shelf(key: next, title: "Next"), in: store)
+            _ = try await catalog.shelves.put(Shelf(key: next, title: "Next"), in: store)
             #expect(try await Self.id(next, in: store, catalog) == 2)
             try await Self.importRows(["\(store),x,p,P,,EUR", "\(store),last,p,P,,EUR"], into: catalog)
             #expect(try await Self.id(Self.shelf, in: store, catalog) == 1)
@@ -76,21 +79,21 @@ import Testing
     func sameIDsAreSeparate() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for store in Self.stores {
-                _ = try await catalog.put(Self.store(store))
-                _ = try await catalog.put(Shelf(key: Self.shelf, title: "X"), in: store)
-                _ = try await catalog.put(Product(sku: Self.sku, name: "P", priceMinor: 1), in: store)
-                _ = try await catalog.place(Self.sku, on: Self.shelf, in: store)
+                _ = try await catalog.shelves.put(Self.store(store))
+                _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "X"), in: store)
+                _ = try await catalog.products.put(Product(sku: Self.sku, name: "P", priceMinor: 1), in: store)
+                _ = try await catalog.products.place(Self.sku, on: Self.shelf, in: store)
                 #expect(try await Self.id(Self.shelf, in: store, catalog) == 1)
             }
             let (changed, other) = (Self.stores[0], Self.stores[1])
-            let before = try await catalog.shelf(other, Self.shelf)
-            try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 2)], in: changed)
+            let before = try await catalog.shelves.shelf(other, Self.shelf)
+            try await catalog.prices.setPrices([PriceChange(sku: Self.sku, priceMinor: 2)], in: changed)
             _ = try await Resorter(catalog).run(ResortRequest(store: changed))
-            try await catalog.unplace(Self.sku, from: Self.shelf, in: changed)
-            try await catalog.remove(product: Self.sku, from: changed)
-            try await catalog.remove(shelf: Self.shelf, from: changed)
-            #expect(try await catalog.shelf(other, Self.shelf) == before)
-            let page = try await catalog.page(PageRequest(store: other, shelf: Self.shelf))
+            try await catalog.products.unplace(Self.sku, from: Self.shelf, in: changed)
+            try await catalog.products.remove(product: Self.sku, from: changed)
+            try await catalog.shelves.remove(shelf: Self.shelf, from: changed)
+            #expect(try await catalog.shelves.shelf(other, Self.shelf) == before)
+            let page = try await catalog.pages.page(PageRequest(store: other, shelf: Self.shelf))
             #expect(page.products.map(\.priceMinor) == [1])
         }
     }
@@ -101,7 +104,9 @@ import Testing
             let created = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for _ in 0..<8 {
                     group.addTask {
-                        do { return try await catalog.put(Self.store(Self.stores[0])) } catch CatalogError.conflict {
+                        do { return try await catalog.shelves.put(Self.store(Self.stores[0])) } catch CatalogError
+                            .conflict
+                        {
                             return false
                         }
                     }
@@ -109,7 +114,7 @@ import Testing
                 return try await group.reduce(into: [Bool]()) { $0.append($1) }
             }
             #expect(created.count { $0 } == 1)
-            #expect(try await catalog.stores().count == 1)
+            #expect(try await catalog.shelves.stores().count == 1)
         }
     }
 
@@ -120,22 +125,22 @@ import Testing
     func pricesKeepRegularPrices(isPlaced: Bool) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = Self.stores[0]
-            _ = try await catalog.put(Self.store(store))
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "X"), in: store)
-            _ = try await catalog.put(Product(sku: Self.sku, name: "P", priceMinor: 1), in: store)
-            if isPlaced { _ = try await catalog.place(Self.sku, on: Self.shelf, in: store) }
+            _ = try await catalog.shelves.put(Self.store(store))
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "X"), in: store)
+            _ = try await catalog.products.put(Product(sku: Self.sku, name: "P", priceMinor: 1), in: store)
+            if isPlaced { _ = try await catalog.products.place(Self.sku, on: Self.shelf, in: store) }
             try await catalog.database.writes.withConnection { holder in
                 try await holder.perform {
                     try $0.run(script: "BEGIN; UPDATE product SET regular_price_minor = 9")
                 }
                 let change = Task {
-                    try await catalog.setPrices([PriceChange(sku: Self.sku, priceMinor: 5)], in: store)
+                    try await catalog.prices.setPrices([PriceChange(sku: Self.sku, priceMinor: 5)], in: store)
                 }
                 try await catalog.untilLockIsAwaited()
                 try await holder.perform { try $0.run(script: "COMMIT") }
                 _ = try await change.value
             }
-            let product = try await catalog.product(store, Self.sku).product
+            let product = try await catalog.products.product(store, Self.sku).product
             #expect(product.priceMinor == 5)
             #expect(product.regularPriceMinor == 9)
         }
@@ -146,25 +151,29 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let (a, b) = (Self.stores[0], Self.stores[1])
             for store in [a, b] {
-                _ = try await catalog.put(Self.store(store))
-                _ = try await catalog.store(store)
+                _ = try await catalog.shelves.put(Self.store(store))
+                _ = try await catalog.shelves.store(store)
             }
-            _ = try await catalog.put(Shelf(key: Self.shelf, title: "Of b"), in: b)
+            _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Of b"), in: b)
             let ids = catalog.database.storeIDs
             let (first, second) = (try #require(ids[a]), try #require(ids[b]))
             #expect(first != second)
             func exchange() { (ids[a], ids[b]) = (second, first) }
             exchange()
-            #expect(try await catalog.store(a).key == a)
+            #expect(try await catalog.shelves.store(a).key == a)
             exchange()
-            #expect(try await catalog.shelf(b, Self.shelf).state.shelf.title == "Of b")
+            #expect(try await catalog.shelves.shelf(b, Self.shelf).state.shelf.title == "Of b")
             exchange()
-            #expect(try await catalog.put(Product(sku: SKU("p")!, name: "P", priceMinor: 1), in: b))
-            #expect(try await catalog.product(b, SKU("p")!).product.name == "P")
-            await #expect(throws: CatalogError.notFound("product “p”")) { try await catalog.product(a, SKU("p")!) }
+            #expect(try await catalog.products.put(Product(sku: SKU("p")!, name: "P", priceMinor: 1), in: b))
+            #expect(try await catalog.products.product(b, SKU("p")!).product.name == "P")
+            await #expect(throws: CatalogError.notFound("product “p”")) {
+                try await catalog.products.product(a, SKU("p")!)
+            }
             exchange()
-            #expect(try await catalog.page(PageRequest(store: b, shelf: Self.shelf)).products.isEmpty)
-            await #expect(throws: CatalogError.notFound("store “c”")) { try await catalog.store(CatalogKey("c")!) }
+            #expect(try await catalog.pages.page(PageRequest(store: b, shelf: Self.shelf)).products.isEmpty)
+            await #expect(throws: CatalogError.notFound("store “c”")) {
+                try await catalog.shelves.store(CatalogKey("c")!)
+            }
         }
     }
 
@@ -172,7 +181,7 @@ import Testing
     func readsSettingsUnderTheLock() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let store = Self.stores[0]
-            _ = try await catalog.put(Self.store(store))
+            _ = try await catalog.shelves.put(Self.store(store))
             try await catalog.database.writes.withConnection { holder in
                 try await holder.perform {
                     try $0.run(script: "BEGIN")

@@ -17,11 +17,11 @@ struct StoreWorkersTests {
 
     private func addStore(_ name: String, to catalog: PostgresCatalog) async throws -> CatalogKey {
         let store = CatalogKey(name)!
-        _ = try await catalog.put(Store(key: store, title: name, currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: Self.shelf, title: "Dairy"), in: store)
+        _ = try await catalog.shelves.put(Store(key: store, title: name, currency: Currency("EUR")!))
+        _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: store)
         for sku in ["b", "a", "c"] {
-            _ = try await catalog.put(Product(sku: SKU(sku)!, name: "\(sku) of \(name)"), in: store)
-            _ = try await catalog.place(SKU(sku)!, on: Self.shelf, in: store)
+            _ = try await catalog.products.put(Product(sku: SKU(sku)!, name: "\(sku) of \(name)"), in: store)
+            _ = try await catalog.products.place(SKU(sku)!, on: Self.shelf, in: store)
         }
         return store
     }
@@ -34,7 +34,7 @@ struct StoreWorkersTests {
     ) async throws -> [String] {
         var request = PageRequest(store: store, shelf: Self.shelf, sort: sort, limit: 10)
         request.user = user
-        return try await catalog.page(request).products.map(\.name)
+        return try await catalog.pages.page(request).products.map(\.name)
     }
 
     private func reads(_ catalog: PostgresCatalog) -> Int {
@@ -85,7 +85,7 @@ struct StoreWorkersTests {
                 ("name", ["a", "b", "c"]), ("-name", ["c", "b", "a"]), ("name", ["a", "b", "c"]),
             ] {
                 let key = SettingKey.sort(of: Self.shelf, in: store)
-                _ = try await catalog.edit(SettingsEdit([.init(key, .string(sort))]), of: Self.user)
+                _ = try await catalog.settings.edit(SettingsEdit([.init(key, .string(sort))]), of: Self.user)
                 let before = reads(catalog)
                 let found = try await names(store, of: Self.user, in: catalog)
                 #expect(found == expected.map { "\($0) of \(store)" })
@@ -111,7 +111,7 @@ struct StoreWorkersTests {
                 )
             }
             await connection.close()
-            _ = try await catalog.put(Product(sku: SKU("a")!, name: "another"), in: store)
+            _ = try await catalog.products.put(Product(sku: SKU("a")!, name: "another"), in: store)
             #expect(
                 try await names(store, Sort.parse("name"), in: catalog) == ["another", "b of corner", "c of corner"]
             )
@@ -128,9 +128,9 @@ struct StoreWorkersTests {
             let store = try await addStore("corner", to: catalog)
             try await untilRead([store], in: catalog)
             let missing = PageRequest(store: store, shelf: CatalogKey("bakery")!)
-            await #expect(throws: CatalogError.notFound("shelf “bakery”")) { try await catalog.page(missing) }
-            _ = try await catalog.put(Shelf(key: CatalogKey("bakery")!, title: "Bakery"), in: store)
-            #expect(try await catalog.page(missing).products.isEmpty)
+            await #expect(throws: CatalogError.notFound("shelf “bakery”")) { try await catalog.pages.page(missing) }
+            _ = try await catalog.shelves.put(Shelf(key: CatalogKey("bakery")!, title: "Bakery"), in: store)
+            #expect(try await catalog.pages.page(missing).products.isEmpty)
         }
     }
 

@@ -26,11 +26,11 @@ import TestSupport
             var generator = SeededGenerator(seed: seed)
             let products = (0..<80).map { Product.random($0, using: &generator) }
             let memory = InMemoryCatalog(collate: collator)
-            let both: [any CatalogStore] = [memory, catalog]
+            let both: [CatalogStorage] = [memory.storage, catalog.storage]
             for catalog in both {
-                _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+                _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
                 for (key, parent) in Self.shelves {
-                    _ = try await catalog.put(Shelf(key: key, title: key.text, parent: parent), in: Self.store)
+                    _ = try await catalog.shelves.put(Shelf(key: key, title: key.text, parent: parent), in: Self.store)
                 }
             }
             for product in products {
@@ -40,10 +40,10 @@ import TestSupport
                     if number == 0 {
                         try await catalog.seed([product], on: shelf, in: Self.store)
                     } else {
-                        _ = try await catalog.place(product.sku, on: shelf, in: Self.store)
+                        _ = try await catalog.products.place(product.sku, on: shelf, in: Self.store)
                     }
                 }
-                if chosen.isEmpty { _ = try await catalog.put(product, in: Self.store) }
+                if chosen.isEmpty { _ = try await catalog.products.put(product, in: Self.store) }
             }
             // Placements on further shelves got the scores of before the products were seeded.
             try await catalog.database.writes.perform {
@@ -76,7 +76,7 @@ import TestSupport
                     var request = Self.request(shelf, sort)
                     let expected = try await memory.allPages(request)
                     #expect(Set(expected).count == expected.count)
-                    #expect(try await catalog.allPages(request) == expected, "\(shelf?.text ?? "all") by \(sort)")
+                    #expect(try await catalog.pages.allPages(request) == expected, "\(shelf?.text ?? "all") by \(sort)")
                     let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(2))
                     let values = Dictionary(
                         keys.map { ($0, $0.random(products, Currency("EUR")!, using: &generator)) }
@@ -84,7 +84,7 @@ import TestSupport
                     guard let filter = try? Filter({ values[$0] ?? [] }) else { continue }
                     request.filter = filter
                     (request.facets, request.wantsTotal) = (Set(Facet.allCases), true)
-                    let (page, specified) = (try await catalog.page(request), try await memory.page(request))
+                    let (page, specified) = (try await catalog.pages.page(request), try await memory.page(request))
                     let place = "\(shelf?.text ?? "all shelves") by \(sort.description) where \(filter.query)"
                     #expect(page.products.map(\.sku) == specified.products.map(\.sku), "\(place)")
                     #expect(page.products.map(\.popularity) == specified.products.map(\.popularity), "\(place)")
@@ -101,7 +101,7 @@ import TestSupport
     )
     func followsChanges() async throws {
         try await withShelves(seed: 2) { memory, catalog, products, generator in
-            let both: [any CatalogStore] = [memory, catalog]
+            let both: [CatalogStorage] = [memory.storage, catalog.storage]
             func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
             for round in 0..<120 {
                 var product = products[number(products.count)]
@@ -116,16 +116,16 @@ import TestSupport
                 for catalog in both {
                     do {
                         switch kind {
-                        case 0, 1: _ = try await catalog.put(product, in: Self.store)
-                        case 2: _ = try await catalog.place(product.sku, on: shelf, in: Self.store)
-                        case 3: try await catalog.unplace(product.sku, from: shelf, in: Self.store)
+                        case 0, 1: _ = try await catalog.products.put(product, in: Self.store)
+                        case 2: _ = try await catalog.products.place(product.sku, on: shelf, in: Self.store)
+                        case 3: try await catalog.products.unplace(product.sku, from: shelf, in: Self.store)
                         case 4:
                             let bread = Shelf(key: CatalogKey("bread")!, title: "bread", parent: parent)
-                            _ = try await catalog.put(bread, in: Self.store)
+                            _ = try await catalog.shelves.put(bread, in: Self.store)
                         case 5:
-                            var store = try await catalog.store(Self.store)
+                            var store = try await catalog.shelves.store(Self.store)
                             store.collation = languages
-                            _ = try await catalog.put(store)
+                            _ = try await catalog.shelves.put(store)
                         default:
                             let food = Shelf(
                                 key: Self.food,
@@ -133,7 +133,7 @@ import TestSupport
                                 soldOut: soldOut,
                                 includesDescendants: isDefault
                             )
-                            _ = try await catalog.put(food, in: Self.store)
+                            _ = try await catalog.shelves.put(food, in: Self.store)
                         }
                     } catch CatalogError.notFound {}
                 }
@@ -141,7 +141,7 @@ import TestSupport
                 var request = Self.request([Self.food, CatalogKey("dairy")!, nil][number(3)], sorts[round % 3])
                 if request.shelf != nil { request.includesDescendants = [nil, true][number(2)] }
                 #expect(
-                    try await catalog.allPages(request) == (try await memory.allPages(request)),
+                    try await catalog.pages.allPages(request) == (try await memory.allPages(request)),
                     "round \(round), kind \(kind)"
                 )
             }
@@ -156,7 +156,7 @@ import TestSupport
                 let (first, second) = (sorts.randomElement(using: &generator)!, sorts.randomElement(using: &generator)!)
                 var order = OrderRequest(address: ShelfAddress(Self.store, shelf), view: ShelfView(sort: first))
                 order.includesDescendants = true
-                let (found, expected) = (try await catalog.order(order), try await memory.order(order))
+                let (found, expected) = (try await catalog.pages.order(order), try await memory.order(order))
                 #expect(found.ids == expected.ids, "\(shelf) by \(first.description)")
                 #expect(found.version == nil && !String(decoding: found.json, as: UTF8.self).contains("version"))
                 let lists: [DiffRequest.Start] = [
@@ -172,7 +172,7 @@ import TestSupport
                             limit: limit
                         )
                         request.includesDescendants = true
-                        let (diff, specified) = (try await catalog.diff(request), try await memory.diff(request))
+                        let (diff, specified) = (try await catalog.pages.diff(request), try await memory.diff(request))
                         #expect(Array(diff.old) == Array(specified.old) && Array(diff.new) == Array(specified.new))
                         #expect(Set(diff.products.keys) == Set(specified.products.keys))
                         #expect(diff.fromVersion == nil && diff.toVersion == nil)
@@ -189,17 +189,17 @@ import TestSupport
             request.includesDescendants = true
             var page = Self.request(Self.food, nil)
             page.includesDescendants = request.showsDescendants
-            let tag = request.entityTag(try await catalog.diff(request), mediaType: "x")
-            #expect(request.entityTag(try await catalog.basis(of: page), mediaType: "x") == tag)
-            let placed = try #require(try await catalog.allPages(Self.request(Self.food, .system)).first)
+            let tag = request.entityTag(try await catalog.pages.diff(request), mediaType: "x")
+            #expect(request.entityTag(try await catalog.pages.basis(of: page), mediaType: "x") == tag)
+            let placed = try #require(try await catalog.pages.allPages(Self.request(Self.food, .system)).first)
             var changed = try #require(products.first { $0.sku.text == placed })
             changed.name += " changed"
-            _ = try await catalog.put(changed, in: Self.store)
-            #expect(request.entityTag(try await catalog.basis(of: page), mediaType: "x") != tag)
+            _ = try await catalog.products.put(changed, in: Self.store)
+            #expect(request.entityTag(try await catalog.pages.basis(of: page), mediaType: "x") != tag)
             for (from, to, name) in [(sorts[0], Sort.position, "to_sort"), (.position, sorts[0], "from_sort")] {
                 (request.from, request.to) = (.view(ShelfView(sort: from)), ShelfView(sort: to))
                 await #expect {
-                    try await catalog.diff(request)
+                    try await catalog.pages.diff(request)
                 } throws: { "\($0)".contains(name) }
             }
         }
@@ -210,31 +210,31 @@ import TestSupport
         try await withShelves(seed: 8) { _, catalog, _, _ in
             let price = Sort(.price, .ascending)!
             var request = Self.request(Self.food, price)
-            let union = try await catalog.allPages(request)
+            let union = try await catalog.pages.allPages(request)
             request.includesDescendants = false
-            let own = try await catalog.allPages(request)
+            let own = try await catalog.pages.allPages(request)
             #expect(own.count < union.count)
             request.includesDescendants = nil
-            #expect(try await catalog.allPages(request) == own)
-            let cursor = try await catalog.page(request).next
+            #expect(try await catalog.pages.allPages(request) == own)
+            let cursor = try await catalog.pages.page(request).next
             let food = Shelf(key: Self.food, title: "food", includesDescendants: true)
-            _ = try await catalog.put(food, in: Self.store)
-            #expect(try await catalog.shelf(Self.store, Self.food).state.shelf == food)
+            _ = try await catalog.shelves.put(food, in: Self.store)
+            #expect(try await catalog.shelves.shelf(Self.store, Self.food).state.shelf == food)
             // Also from what the server remembers of the shelf.
-            for _ in 0..<2 { #expect(try await catalog.allPages(request) == union) }
+            for _ in 0..<2 { #expect(try await catalog.pages.allPages(request) == union) }
             // The next page shows what the first one did.
             request.after = cursor
-            #expect(try await catalog.page(request).plan.union == nil)
+            #expect(try await catalog.pages.page(request).plan.union == nil)
             request.after = nil
             request.sort = .position
-            for _ in 0..<2 { #expect(Set(try await catalog.allPages(request)) == Set(own)) }
+            for _ in 0..<2 { #expect(Set(try await catalog.pages.allPages(request)) == Set(own)) }
             request.sort = price
-            #expect(try await catalog.page(request).plan.union != nil)
+            #expect(try await catalog.pages.page(request).plan.union != nil)
             func order(_ sort: Sort) -> OrderRequest {
                 OrderRequest(address: ShelfAddress(Self.store, Self.food), view: ShelfView(sort: sort))
             }
-            #expect(try await catalog.order(order(price)).ids == union)
-            #expect(Set(try await catalog.order(order(.position)).ids) == Set(own))
+            #expect(try await catalog.pages.order(order(price)).ids == union)
+            #expect(Set(try await catalog.pages.order(order(.position)).ids) == Set(own))
             let diff = DiffRequest(
                 store: Self.store,
                 shelf: Self.food,
@@ -242,13 +242,13 @@ import TestSupport
                 to: ShelfView(sort: price)
             )
             // One of them is the manual order, so both are those of the shelf itself.
-            #expect(try await catalog.diff(diff).diff.inserts.isEmpty)
+            #expect(try await catalog.pages.diff(diff).diff.inserts.isEmpty)
             // The manual order is edited as on any shelf.
             let edit = OrderEditRequest(store: Self.store, shelf: Self.food, edit: .snapshot(price))
-            _ = try await catalog.editOrder(edit, once: nil)
-            #expect(try await catalog.order(order(.position)).ids == own)
-            _ = try await catalog.put(Shelf(key: Self.food, title: "food"), in: Self.store)
-            #expect(try await catalog.allPages(request) == own)
+            _ = try await catalog.manualOrder.editOrder(edit, once: nil)
+            #expect(try await catalog.pages.order(order(.position)).ids == own)
+            _ = try await catalog.shelves.put(Shelf(key: Self.food, title: "food"), in: Self.store)
+            #expect(try await catalog.pages.allPages(request) == own)
         }
     }
 
@@ -256,50 +256,52 @@ import TestSupport
     func contexts() async throws {
         try await withShelves(seed: 3) { _, catalog, _, _ in
             var union = Self.request(Self.food, .system)
-            let page = try await catalog.page(union)
+            let page = try await catalog.pages.page(union)
             union.after = page.next
-            _ = try await catalog.page(union)
+            _ = try await catalog.pages.page(union)
             union.includesDescendants = false
-            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(union) }
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(union) }
             union.after = nil
-            let own = try await catalog.page(union)
+            let own = try await catalog.pages.page(union)
             #expect(own.planned.entityTag(day: 1) != page.planned.entityTag(day: 1))
             #expect(own.products.map(\.sku) != page.products.map(\.sku))
             await #expect {
-                try await catalog.page(Self.request(Self.food, .position))
+                try await catalog.pages.page(Self.request(Self.food, .position))
             } throws: { "\($0)".contains("position is the order of one shelf") }
             // A default manual order does not apply to several shelves; the store's sort does.
-            var store = try await catalog.store(Self.store)
+            var store = try await catalog.shelves.store(Self.store)
             store.defaultSort = Sort(.price, .ascending)
-            _ = try await catalog.put(store)
+            _ = try await catalog.shelves.put(store)
             let food = Shelf(key: Self.food, title: "food", defaultSort: .position)
-            _ = try await catalog.put(food, in: Self.store)
-            let sorted = try await catalog.page(Self.request(Self.food, nil))
+            _ = try await catalog.shelves.put(food, in: Self.store)
+            let sorted = try await catalog.pages.page(Self.request(Self.food, nil))
             #expect(sorted.plan.sort == store.defaultSort)
             #expect(sorted.plan.source == .store)
             // The same for sorts that a user remembers.
             let user = UserID("u")!
             let keys = [SettingKey.sort(in: Self.store), .sort(of: Self.food, in: Self.store)]
             let remembered = zip(keys, ["brand", "position"]).map { SettingsEdit.Write($0, .string($1)) }
-            _ = try await catalog.edit(SettingsEdit(remembered), of: user)
+            _ = try await catalog.settings.edit(SettingsEdit(remembered), of: user)
             var remembering = Self.request(Self.food, nil)
             remembering.user = user
-            #expect(try await catalog.page(remembering).plan.sort == Sort(.brand, .ascending)!)
+            #expect(try await catalog.pages.page(remembering).plan.sort == Sort(.brand, .ascending)!)
             remembering.includesDescendants = false
-            #expect(try await catalog.page(remembering).plan.sort == .position)
+            #expect(try await catalog.pages.page(remembering).plan.sort == .position)
             // A change of a shelf below changes the tag, and a change of another shelf does not.
             let tag = sorted.planned.entityTag(day: 1)
-            let wine = try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1)
+            let wine = try await catalog.pages.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1)
             let cheese = CatalogKey("cheese")!
-            _ = try await catalog.put(
+            _ = try await catalog.shelves.put(
                 Shelf(key: cheese, title: "Cheeses", parent: CatalogKey("dairy")!),
                 in: Self.store
             )
-            #expect(try await catalog.basis(of: Self.request(Self.food, nil)).union != sorted.planned.basis.union)
-            #expect(try await catalog.page(Self.request(Self.food, nil)).planned.entityTag(day: 1) != tag)
-            #expect(try await catalog.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1) == wine)
+            #expect(try await catalog.pages.basis(of: Self.request(Self.food, nil)).union != sorted.planned.basis.union)
+            #expect(try await catalog.pages.page(Self.request(Self.food, nil)).planned.entityTag(day: 1) != tag)
+            #expect(
+                try await catalog.pages.page(Self.request(CatalogKey("wine")!, nil)).planned.entityTag(day: 1) == wine
+            )
             await #expect(throws: CatalogError.self) {
-                try await catalog.page(Self.request(CatalogKey("none")!, nil))
+                try await catalog.pages.page(Self.request(CatalogKey("none")!, nil))
             }
         }
     }
@@ -308,50 +310,56 @@ import TestSupport
     func allShelves() async throws {
         try await withShelves(seed: 9) { _, catalog, _, _ in
             let price = Sort(.price, .ascending)!
-            var store = try await catalog.store(Self.store)
+            var store = try await catalog.shelves.store(Self.store)
             store.defaultSort = price
-            _ = try await catalog.put(store)
+            _ = try await catalog.shelves.put(store)
             let user = UserID("u")!
             // The name of the store is also that of a shelf, whose settings do not apply.
-            _ = try await catalog.put(Shelf(key: Self.store, title: "Shop", defaultSort: .system), in: Self.store)
+            _ = try await catalog.shelves.put(
+                Shelf(key: Self.store, title: "Shop", defaultSort: .system),
+                in: Self.store
+            )
             let own = SettingsEdit.Write(.sort(of: Self.store, in: Self.store), .string("brand"))
-            _ = try await catalog.edit(SettingsEdit([own]), of: user)
+            _ = try await catalog.settings.edit(SettingsEdit([own]), of: user)
             var request = Self.request(nil, nil)
             request.user = user
-            let page = try await catalog.page(request)
+            let page = try await catalog.pages.page(request)
             #expect(page.plan.sort == price)
             #expect(page.plan.source == .store)
-            _ = try await catalog.edit(SettingsEdit([.init(.sort(in: Self.store), .string("-name"))]), of: user)
-            #expect(try await catalog.page(request).plan.sort == Sort(.name, .descending)!)
+            _ = try await catalog.settings.edit(
+                SettingsEdit([.init(.sort(in: Self.store), .string("-name"))]),
+                of: user
+            )
+            #expect(try await catalog.pages.page(request).plan.sort == Sort(.name, .descending)!)
             // A cursor works with all shelves only, and the other way round.
             request.user = nil
             request.after = page.next
-            #expect(try await catalog.page(request).plan.sort == price)
+            #expect(try await catalog.pages.page(request).plan.sort == price)
             for shelf in [Self.food, Self.store] {
                 request.shelf = shelf
-                await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+                await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
             }
             request = Self.request(nil, price)
-            request.after = try await catalog.page(Self.request(Self.food, price)).next
-            await #expect(throws: CatalogError.invalidCursor) { try await catalog.page(request) }
+            request.after = try await catalog.pages.page(Self.request(Self.food, price)).next
+            await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
             await #expect {
-                try await catalog.page(Self.request(nil, .position))
+                try await catalog.pages.page(Self.request(nil, .position))
             } throws: { "\($0)".contains("position is the order of one shelf") }
             // Every shelf changes the tag.
             let tag = page.planned.entityTag(day: 1)
-            _ = try await catalog.put(Shelf(key: CatalogKey("new")!, title: "New"), in: Self.store)
-            #expect(try await catalog.page(Self.request(nil, nil)).planned.entityTag(day: 1) != tag)
+            _ = try await catalog.shelves.put(Shelf(key: CatalogKey("new")!, title: "New"), in: Self.store)
+            #expect(try await catalog.pages.page(Self.request(nil, nil)).planned.entityTag(day: 1) != tag)
         }
     }
 
     @Test("A store without shelves has an empty page, and a missing store none")
     func noShelves() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            await #expect(throws: CatalogError.self) { try await catalog.page(Self.request(nil, .system)) }
-            _ = try await catalog.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+            await #expect(throws: CatalogError.self) { try await catalog.pages.page(Self.request(nil, .system)) }
+            _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
             var request = Self.request(nil, .system)
             (request.facets, request.wantsTotal) = (Set(Facet.allCases), true)
-            let page = try await catalog.page(request)
+            let page = try await catalog.pages.page(request)
             #expect(page.products.isEmpty && page.next == nil && page.total == 0)
         }
     }
@@ -363,7 +371,7 @@ import TestSupport
                 _ = try $0.execute("UPDATE placement SET popularity_log2 = shelf_id")
                 _ = try $0.execute("UPDATE shelf SET version = version + 1")
             }
-            let page = try await catalog.page(Self.request(Self.food, .system, limit: 100))
+            let page = try await catalog.pages.page(Self.request(Self.food, .system, limit: 100))
             #expect(Set(page.products.map(\.sku)).count == page.products.count)
             let available = page.products.filter(\.inStock).map(\.popularity.log2)
             #expect(available == available.sorted(by: >))
@@ -374,20 +382,20 @@ import TestSupport
     @Test("Many requests for a union that changes get full pages, each from one state")
     func concurrentRequests() async throws {
         try await withShelves(seed: 6) { _, catalog, products, _ in
-            let whole = Set(try await catalog.allPages(Self.request(Self.food, .system, limit: 100)))
+            let whole = Set(try await catalog.pages.allPages(Self.request(Self.food, .system, limit: 100)))
             let sort = Sort(.price, .ascending)!
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for round in 0..<60 {
                         var product = products[round]
                         product.priceMinor = Int64(round)
-                        _ = try await catalog.put(product, in: Self.store)
+                        _ = try await catalog.products.put(product, in: Self.store)
                     }
                 }
                 for _ in 0..<8 {
                     group.addTask {
                         for _ in 0..<30 {
-                            let page = try await catalog.page(Self.request(Self.food, sort, limit: 100))
+                            let page = try await catalog.pages.page(Self.request(Self.food, sort, limit: 100))
                             #expect(Set(page.products.map(\.sku.text)) == whole)
                             let prices = page.products.filter(\.inStock).map { $0.priceMinor ?? .max }
                             #expect(prices == prices.sorted())
@@ -404,21 +412,21 @@ import TestSupport
         try await withShelves(seed: 4) { _, catalog, _, _ in
             let (cheese, bread) = (CatalogKey("cheese")!, CatalogKey("bread")!)
             let moved = Product(sku: SKU("moved")!, name: "Moved", priceMinor: 1)
-            _ = try await catalog.put(moved, in: Self.store)
-            _ = try await catalog.place(moved.sku, on: cheese, in: Self.store)
-            let count = try await catalog.allPages(Self.request(Self.food, .system, limit: 100)).count
+            _ = try await catalog.products.put(moved, in: Self.store)
+            _ = try await catalog.products.place(moved.sku, on: cheese, in: Self.store)
+            let count = try await catalog.pages.allPages(Self.request(Self.food, .system, limit: 100)).count
             try await withThrowingTaskGroup(of: Void.self) { group in
                 group.addTask {
                     for round in 0..<40 {
                         let (old, new) = round % 2 == 0 ? (cheese, bread) : (bread, cheese)
-                        _ = try await catalog.place(moved.sku, on: new, in: Self.store)
-                        try await catalog.unplace(moved.sku, from: old, in: Self.store)
+                        _ = try await catalog.products.place(moved.sku, on: new, in: Self.store)
+                        try await catalog.products.unplace(moved.sku, from: old, in: Self.store)
                     }
                 }
                 for _ in 0..<4 {
                     group.addTask {
                         for _ in 0..<60 {
-                            let page = try await catalog.page(Self.request(Self.food, .system, limit: 100))
+                            let page = try await catalog.pages.page(Self.request(Self.food, .system, limit: 100))
                             let skus = page.products.map(\.sku)
                             #expect(Set(skus).count == skus.count)
                             #expect(skus.count == count)

@@ -5,7 +5,10 @@ internal import Synchronization
 /// The executable specification of a catalog: all data in arrays, all orders by `Sort.precedes`.
 ///
 /// - Complexity: a page sorts its whole shelf.
-package final class InMemoryCatalog: CatalogStore {
+package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, OrderStore, PurchaseStore, PriceStore,
+    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
+    PositionSource
+{
     struct ShelfContent {
         var shelf: Shelf
         var positions: [SKU: PathKey] = [:]
@@ -54,6 +57,26 @@ package final class InMemoryCatalog: CatalogStore {
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
+
+    package var storage: CatalogStorage {
+        CatalogStorage(
+            shelves: self,
+            products: self,
+            pages: self,
+            manualOrder: self,
+            purchases: self,
+            prices: self,
+            settings: self,
+            users: self,
+            lists: self,
+            changes: self,
+            responses: self,
+            importProfiles: self,
+            audit: self,
+            readiness: self,
+            positions: self
+        )
+    }
 
     package init(
         collate: @escaping @Sendable (String) -> Collator,

@@ -43,8 +43,8 @@ import TestSupport
                 ImportOptions(format: .csv, createsStores: true)
             )
             #expect(again.unchanged == 35_205)
-            for store in try await catalog.stores() {
-                for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
+            for store in try await catalog.shelves.stores() {
+                for state in try await catalog.shelves.shelves(ShelvesRequest(store: store.key)).shelves
                 where state.productCount < 700 {
                     for sort in Sort.allSingle { try await check(catalog, store.key, state, sort) }
                 }
@@ -62,26 +62,26 @@ import TestSupport
                 ImportOptions(format: .csv, createsStores: true)
             )
             var largest: (store: CatalogKey, shelf: CatalogKey, count: Int)?
-            for store in try await catalog.stores() {
-                for state in try await catalog.shelves(ShelvesRequest(store: store.key)).shelves
+            for store in try await catalog.shelves.stores() {
+                for state in try await catalog.shelves.shelves(ShelvesRequest(store: store.key)).shelves
                 where state.productCount > largest?.count ?? 0 {
                     largest = (store.key, state.shelf.key, state.productCount)
                 }
             }
             let (store, shelf, count) = try #require(largest)
-            let currency = try await catalog.store(store).currency
+            let currency = try await catalog.shelves.store(store).currency
             let sort = try Sort.parse("-unit_price")
             var request = PageRequest(store: store, shelf: shelf, sort: sort, limit: 100)
             var products: [Product] = []
             repeat {
-                let page = try await catalog.page(request)
+                let page = try await catalog.pages.page(request)
                 products += page.products
                 request.after = page.next
             } while request.after != nil
             #expect(products.count == count)
             request.facets = Set(Facet.allCases)
             request.after = nil
-            let facets = try #require(try await catalog.page(request).facets)
+            let facets = try #require(try await catalog.pages.page(request).facets)
             func ends(_ bucket: PriceBucket) -> [FilterKey: [String]] {
                 [
                     .priceMin: bucket.from.map { [currency.decimal($0)] } ?? ["0"],
@@ -105,7 +105,7 @@ import TestSupport
             ]
             for (values, count) in cases {
                 let filter = try #require(try Filter { values[$0] ?? [] })
-                let left = try await catalog.order(store, shelf, sort, filter: filter).ids
+                let left = try await catalog.pages.order(store, shelf, sort, filter: filter).ids
                 #expect(left.count == count, "\(filter.query)")
                 #expect(left == products.filter { filter.accepts($0, in: currency) }.map(\.sku.text))
             }
@@ -197,12 +197,12 @@ import TestSupport
             #expect(summary.read == 28_317)
             #expect(summary.rejected == 0)
             let store = CatalogKey("spar")!
-            let currency = try await catalog.store(store).currency
+            let currency = try await catalog.shelves.store(store).currency
             let lines = String(decoding: try File("spar-at-price-events.csv").bytes, as: UTF8.self)
                 .split(whereSeparator: \.isNewline).dropFirst()
             #expect(lines.count == 58_859)
             let sorts = [try Sort.parse("price"), try Sort.parse("unit_price")]
-            var replay = PriceReplay(catalog, store: store, sorts: sorts)
+            var replay = PriceReplay(catalog.storage, store: store, sorts: sorts)
             var shown: [String: [String]] = [:]
             var moved: [Sort: [Int]] = [:]
             var (days, changed, refused, rest) = (0, 0, 0, lines[...])
@@ -238,7 +238,7 @@ import TestSupport
             #expect(refused == 1)
             for (place, ids) in shown {
                 let words = place.split(separator: " ")
-                let order = try await catalog.order(
+                let order = try await catalog.pages.order(
                     store,
                     CatalogKey(String(words[0]))!,
                     try Sort.parse(String(words[1]))
@@ -261,7 +261,7 @@ import TestSupport
         var listings: [Listing] = []
         var request = PageRequest(store: store, shelf: state.shelf.key, sort: sort, limit: 7)
         while true {
-            let page = try await catalog.page(request)
+            let page = try await catalog.pages.page(request)
             listings += page.products.map { Listing(product: $0, position: [], isSoldOut: !$0.inStock) }
             guard let next = page.next else { break }
             request.after = next
@@ -269,7 +269,7 @@ import TestSupport
         #expect(listings.count == state.productCount)
         #expect(Set(listings.map(\.product.sku)).count == state.productCount)
         guard sort != .position else { return }
-        let collate = collator(try await catalog.store(store).language)
+        let collate = collator(try await catalog.shelves.store(store).language)
         let isInOrder = zip(listings, listings.dropFirst()).allSatisfy {
             sort.precedes($0, $1, dimension: state.comparisonDimension, collate: collate)
         }

@@ -1,7 +1,7 @@
 package import Catalog
 internal import CatalogJSON
 
-extension CatalogStore {
+extension PageStore {
     /// Returns the ids of all pages, starting with the first.
     package func allPages(_ first: PageRequest) async throws -> [String] {
         var ids: [String] = []

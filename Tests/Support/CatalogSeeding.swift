@@ -7,8 +7,8 @@ extension PostgresCatalog {
     /// Stores products with their given times and popularity on a shelf, in the given manual order.
     package func seed(_ products: [Product], on shelf: CatalogKey, in store: CatalogKey) async throws {
         for product in products {
-            _ = try await put(product, in: store)
-            _ = try await place(product.sku, on: shelf, in: store)
+            _ = try await self.products.put(product, in: store)
+            _ = try await self.products.place(product.sku, on: shelf, in: store)
         }
         let values = products.map {
             ($0.sku.text, $0.popularity.log2, $0.createdAt.microseconds, $0.modifiedAt.microseconds)

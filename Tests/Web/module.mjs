@@ -1,7 +1,7 @@
 // Loads a module of the pages without a browser, from its text, because server modules have no file URLs.
 import { readFileSync } from "node:fs";
 
-const folder = new URL("../../Sources/CatalogHTTP/Pages/Web/", import.meta.url);
+const folder = new URL("../../Sources/Site/Web/", import.meta.url);
 
 // Node 18 has no CustomEvent.
 globalThis.CustomEvent ??= class extends Event {

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFile, readdir } from "node:fs/promises";
 import test from "node:test";
 
-const folder = new URL("../../Sources/CatalogHTTP/Pages/Web/", import.meta.url);
+const folder = new URL("../../Sources/Site/Web/", import.meta.url);
 // Made by the server: the table of filters, the list of guides and the allowed image origins.
 const generated = new Set(["/filters.js", "/guides.js", "/images.js"]);
 

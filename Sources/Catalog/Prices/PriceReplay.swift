@@ -14,14 +14,14 @@ package struct PriceReplay {
         package var moved: Int { diff.moves.count }
     }
 
-    private let catalog: any PriceStore & PageStore
+    private let catalog: CatalogStorage
     private let store: CatalogKey
     private let sorts: [Sort]
     /// The current orders of shelves.
     private var orders: [CatalogKey: [[String]]] = [:]
 
     /// - Parameter sorts: the sorts whose moves are reported.
-    package init(_ catalog: any PriceStore & PageStore, store: CatalogKey, sorts: [Sort]) {
+    package init(_ catalog: CatalogStorage, store: CatalogKey, sorts: [Sort]) {
         self.catalog = catalog
         self.store = store
         self.sorts = sorts
@@ -35,11 +35,11 @@ package struct PriceReplay {
         _ prices: [PriceChange],
         pricedIn currency: Currency? = nil
     ) async throws(CatalogError) -> (outcome: PriceOutcome, steps: [Step]) {
-        for shelf in sorts.isEmpty ? [] : try await catalog.shelves(of: prices.map(\.sku), in: store)
+        for shelf in sorts.isEmpty ? [] : try await catalog.prices.shelves(of: prices.map(\.sku), in: store)
         where orders[shelf] == nil {
             orders[shelf] = try await read(shelf)
         }
-        let outcome = try await catalog.setPrices(prices, in: store, pricedIn: currency)
+        let outcome = try await catalog.prices.setPrices(prices, in: store, pricedIn: currency)
         var steps: [Step] = []
         for shelf in outcome.shelves.sorted(by: { $0.text < $1.text }) where !sorts.isEmpty {
             let (old, new) = (orders[shelf] ?? [], try await read(shelf))
@@ -53,6 +53,6 @@ package struct PriceReplay {
     }
 
     private func read(_ shelf: CatalogKey) async throws(CatalogError) -> [[String]] {
-        try await catalog.orders(ShelfAddress(store, shelf), sorts.map { ShelfView(sort: $0) }).map(\.ids)
+        try await catalog.pages.orders(ShelfAddress(store, shelf), sorts.map { ShelfView(sort: $0) }).map(\.ids)
     }
 }

@@ -1,4 +1,5 @@
 package import CatalogJSON
+package import Site
 package import Telemetry
 
 extension CatalogAPI {

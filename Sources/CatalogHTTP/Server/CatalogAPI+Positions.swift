@@ -38,7 +38,7 @@ extension CatalogAPI {
     ) async throws -> Response {
         if endpoint.isReadOnly {
             let requirement =
-                endpoint.readsReplicas && catalog.hasReplicas ? ReadRequirement(position: position) : nil
+                endpoint.readsReplicas && catalog.positions.hasReplicas ? ReadRequirement(position: position) : nil
             if requirement == nil, origin == nil { return try await handler() }
             return try await RequestContext(origin: origin ?? .server, requirement: requirement).run(handler)
         }
@@ -58,7 +58,7 @@ extension CatalogAPI {
     /// Returns the token of the position after a write. If it cannot be read, the token is one that only the primary meets.
     private func token(_ recorder: PositionRecorder) async -> String {
         if let position = recorder.position { return position.token }
-        return await ((try? catalog.position()) ?? .unknown).token
+        return await ((try? catalog.positions.position()) ?? .unknown).token
     }
 }
 

@@ -18,8 +18,8 @@ extension CatalogAPI {
         for shelf in shelves.prefix(Self.shelvesToRender) where ContinuousClock.now < deadline && pages.hasRoom {
             await pages.warmUp(shelf)
         }
-        guard let store = try? await catalog.stores().first,
-            let shelf = try? await catalog.shelves(ShelvesRequest(store: store.key, limit: 1)).shelves.first
+        guard let store = try? await catalog.shelves.stores().first,
+            let shelf = try? await catalog.shelves.shelves(ShelvesRequest(store: store.key, limit: 1)).shelves.first
         else { return }
         let path = "/v1/stores/\(store.key)/shelves/\(shelf.shelf.key)/products?sort=price"
         let head = HTTPRequest(method: .get, scheme: "http", authority: "localhost", path: path)

@@ -1,7 +1,8 @@
 package import Catalog
-package import CatalogJSON
+internal import CatalogJSON
 internal import HTTPTypes
 package import Hummingbird
+package import Live
 internal import HummingbirdCore
 internal import NIOCore
 internal import Platform
@@ -13,7 +14,7 @@ package struct CatalogAPI: HTTPResponder {
     let options: Options
     let table: EndpointTable
     let routes = TargetCache<EndpointTable.Route>()
-    let catalog: any CatalogStore
+    let catalog: CatalogStorage
     let authenticator: Authenticator
     let bodies: BodyLoader
     let memory: BodyMemory
@@ -27,7 +28,7 @@ package struct CatalogAPI: HTTPResponder {
     let pages: PageEndpoints
 
     package init(
-        catalog: any CatalogStore,
+        catalog: CatalogStorage,
         importer: any CatalogImporting,
         key: DeploymentKey,
         verifier: TokenVerifier?,
@@ -51,7 +52,7 @@ package struct CatalogAPI: HTTPResponder {
         let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         web = WebEndpoints(imageOrigins: options.imageOrigins)
         pages = PageEndpoints(
-            store: catalog,
+            store: catalog.pages,
             cursors: cursors,
             observer: observer,
             cache: PageCache(limit: options.pageCacheLimit),
@@ -59,32 +60,38 @@ package struct CatalogAPI: HTTPResponder {
         )
         let groups: [any EndpointGroup] = [
             pages,
-            StoreEndpoints(stores: catalog),
-            ShelfEndpoints(shelves: catalog, settings: catalog, cursors: cursors),
-            ProductEndpoints(products: catalog, pages: pages, cursors: cursors),
-            DiffEndpoints(pages: catalog, responses: catalog),
-            OrderEndpoints(orders: catalog),
-            SettingEndpoints(settings: catalog),
-            RememberedSortEndpoints(settings: catalog, shelves: catalog, pages: catalog),
-            ListEndpoints(lists: catalog),
-            ListShareEndpoints(lists: catalog, key: key),
-            UserEndpoints(users: catalog, responses: catalog, authenticator: authenticator, key: key),
-            EventEndpoints(live: live, users: catalog, settings: catalog, streams: streams, observer: observer),
-            ImportProfileEndpoints(profiles: catalog),
+            StoreEndpoints(stores: catalog.shelves),
+            ShelfEndpoints(shelves: catalog.shelves, settings: catalog.settings, cursors: cursors),
+            ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
+            DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
+            OrderEndpoints(orders: catalog.manualOrder),
+            SettingEndpoints(settings: catalog.settings),
+            RememberedSortEndpoints(settings: catalog.settings, shelves: catalog.shelves, pages: catalog.pages),
+            ListEndpoints(lists: catalog.lists),
+            ListShareEndpoints(lists: catalog.lists, key: key),
+            UserEndpoints(users: catalog.users, responses: catalog.responses, authenticator: authenticator, key: key),
+            EventEndpoints(
+                live: live,
+                users: catalog.users,
+                settings: catalog.settings,
+                streams: streams,
+                observer: observer
+            ),
+            ImportProfileEndpoints(profiles: catalog.importProfiles),
             ImportEndpoint(
                 importer: importer,
-                profiles: catalog,
-                responses: catalog,
+                profiles: catalog.importProfiles,
+                responses: catalog.responses,
                 timeLimit: options.importTimeout,
                 pace: options.importPace,
                 slots: Slots(options.concurrentImportLimit),
                 clientSlots: KeyedSlots(limit: options.rateLimit == nil ? .max : options.importsPerClientLimit)
             ),
-            PurchaseEndpoint(purchases: catalog),
-            PriceEndpoint(prices: catalog),
-            AuditEndpoint(audit: catalog, cursors: cursors),
-            DemoEndpoints(demo: options.demo, products: catalog, prices: catalog),
-            OperationEndpoints(storage: catalog, drainState: options.drainState),
+            PurchaseEndpoint(purchases: catalog.purchases),
+            PriceEndpoint(prices: catalog.prices),
+            AuditEndpoint(audit: catalog.audit, cursors: cursors),
+            DemoEndpoints(demo: options.demo, products: catalog.products, prices: catalog.prices),
+            OperationEndpoints(storage: catalog.readiness, drainState: options.drainState),
             web,
         ]
         table = EndpointTable(groups.flatMap(\.endpoints))

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Site
 
 /// The parameters of a path, validated when the path is matched.
 struct PathParameters: Sendable {

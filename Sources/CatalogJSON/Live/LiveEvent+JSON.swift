@@ -6,7 +6,7 @@ extension LiveEvent {
         LiveEvent(.start, id: revision, data: JSONWriter.object { $0.field("revision", revision) })
     }
 
-    static func gap(_ revision: Int64) -> LiveEvent {
+    package static func gap(_ revision: Int64) -> LiveEvent {
         var json = JSONWriter(reserving: 64)
         json.object { json in
             json.field("revision", revision)
@@ -15,7 +15,7 @@ extension LiveEvent {
         return LiveEvent(.gap, id: revision, data: json.bytes)
     }
 
-    static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
+    package static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
 }
 
 extension LiveEvent {

@@ -4,7 +4,7 @@ package import LibPQ
 internal import Synchronization
 
 /// Access to the database: its connection lanes and the services that all stores share.
-package final class Database: Sendable {
+package final class Database: ReadinessSource, PositionSource {
     /// The lane for reads that may scan a whole shelf, so that they delay neither pages nor writes.
     package let longReads: Lane
     /// The lane for writes, and for short reads of a user's own data.
@@ -183,6 +183,8 @@ package final class Database: Sendable {
         pageLane.warmUp(queries)
         for replica in replicas?.all ?? [] { replica.pages.warmUp(queries) }
     }
+
+    package var hasReplicas: Bool { replicas != nil }
 
     /// Returns the current position of the primary's log.
     package func position() async throws(CatalogError) -> LogPosition {

@@ -13,14 +13,14 @@ package struct Importer: Sendable {
     private let changes: ChangeAnnouncer
     private let observer: Observer
     private let database: Database
-    private let profiles: PostgresImportProfileStore
+    private let profiles: any ImportProfileStore
 
     package init(_ catalog: PostgresCatalog) {
         pool = catalog.database.imports.pool
         changes = catalog.database.announcer
         observer = catalog.database.observer
         database = catalog.database
-        profiles = catalog.importProfileStore
+        profiles = catalog.importProfiles
     }
 
     /// - Parameters:

@@ -18,7 +18,7 @@ package struct Resorter: Sendable {
     /// - Parameter day: today's UTC day, by which popularity is counted.
     package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
         database = catalog.database
-        pages = catalog.pages
+        pages = catalog.pageStore
         compactionSignal = catalog.compactionSignal
         self.day = day
     }

@@ -54,7 +54,7 @@ struct DevCommand: AisleCommand {
         }
         let telemetry = try ServerTelemetry(settings)
         let catalog = try await database.catalog(serving: settings, telemetry.observer)
-        if try await catalog.stores().isEmpty {
+        if try await catalog.shelves.stores().isEmpty {
             let summary = try await seedSampleCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")
         }

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Live
 internal import CatalogHTTP
 internal import CatalogJSON
 internal import CatalogPostgres
@@ -91,12 +92,13 @@ struct Server {
         liveOptions.subscriptionLimit = settings.streamLimit
         liveOptions.observer = telemetry.observer
         let live = LiveHub(
-            catalog,
+            pages: catalog.pages,
+            changes: catalog.changes,
             source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
             options: liveOptions
         )
         let api = CatalogAPI(
-            catalog: catalog,
+            catalog: catalog.storage,
             importer: Importer(catalog),
             key: DeploymentKey(try await cursorKey()),
             verifier: try await settings.tokens.verifier(),

@@ -8,6 +8,7 @@ internal import FoundationEssentials
 internal import Logging
 internal import NIOCore
 internal import Platform
+internal import Site
 
 /// The settings of a server, by precedence: option, `AISLE_…` variable, settings file, default.
 struct ServerSettings: Sendable {

@@ -71,7 +71,7 @@ struct AuditCommand: AisleCommand {
     }
 
     private func page(_ request: AuditRequest, _ catalog: PostgresCatalog) async throws -> AuditPage {
-        do throws(CatalogError) { return try await catalog.audit(request) } catch {
+        do throws(CatalogError) { return try await catalog.audit.audit(request) } catch {
             // For a suggestion.
             if case .notFound = error { _ = try await StoreName.resolve(store, catalog) }
             throw error

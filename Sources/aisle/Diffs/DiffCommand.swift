@@ -43,7 +43,7 @@ struct DiffCommand: AisleCommand {
         let (from, to) = (try from.map(parseSort), try to.map(parseSort))
         try await database.withCatalog { catalog in
             let (store, shelf) = try await name.resolve(catalog)
-            let diff = try await catalog.diff(
+            let diff = try await catalog.pages.diff(
                 DiffRequest(
                     store: store,
                     shelf: shelf,
@@ -55,7 +55,7 @@ struct DiffCommand: AisleCommand {
             guard format == .moves else { return show(diff, names: [:]) }
             // Look up names only for the rows that people read.
             let named = Set((diff.diff.placements.map { diff.new[Int($0.to)] } + diff.deletedIDs).prefix(1000))
-            let products = try await catalog.products(store, named.map { SKU(stored: $0) }).products
+            let products = try await catalog.products.products(store, named.map { SKU(stored: $0) }).products
             show(diff, names: Dictionary(products.map { ($0.sku.text, $0.name) }, uniquingKeysWith: { a, _ in a }))
         }
     }

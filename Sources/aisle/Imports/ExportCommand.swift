@@ -32,7 +32,7 @@ struct ExportCommand: AsyncParsableCommand {
             let sort = try parseSort(by)
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)
-                let ids = try await catalog.order(store, key, sort).ids
+                let ids = try await catalog.pages.order(store, key, sort).ids
                 Console.data(ids.map { $0 + "\n" }.joined())
             }
         }

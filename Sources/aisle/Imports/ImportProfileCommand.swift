@@ -18,7 +18,7 @@ struct ImportProfileCommand: AsyncParsableCommand {
             try await database.withCatalog { catalog in
                 var table = Table(columns: [.init(title: "name"), .init(title: "built_in"), .init(title: "title")])
                 for (name, profile) in ImportProfile.builtIn { table.rows.append([name, "yes", profile.title]) }
-                for saved in try await catalog.importProfiles() {
+                for saved in try await catalog.importProfiles.importProfiles() {
                     let profile = try ImportProfile(document: Array(saved.document.utf8))
                     table.rows.append([saved.name.text, "no", profile.title])
                 }
@@ -35,7 +35,7 @@ struct ImportProfileCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withCatalog { catalog in
-                print(String(decoding: try await catalog.profile(named: name).document, as: UTF8.self))
+                print(String(decoding: try await catalog.importProfiles.profile(named: name).document, as: UTF8.self))
             }
         }
     }
@@ -49,7 +49,7 @@ struct ImportProfileCommand: AsyncParsableCommand {
             let name = try ImportProfileCommand.key(name)
             let profile = try ImportProfileCommand.read(file)
             try await database.withCatalog { catalog in
-                let isNew = try await catalog.save(profile, named: name)
+                let isNew = try await catalog.importProfiles.save(profile, named: name)
                 Console.note("\(isNew ? "saved" : "replaced") import profile “\(name)”")
             }
         }
@@ -65,7 +65,7 @@ struct ImportProfileCommand: AsyncParsableCommand {
                 throw CommandFailure("import profile “\(name)” is built in", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in
-                try await catalog.remove(importProfile: name)
+                try await catalog.importProfiles.remove(importProfile: name)
                 Console.note("deleted import profile “\(name)”")
             }
         }
@@ -99,6 +99,6 @@ struct ImportProfileCommand: AsyncParsableCommand {
     static func profile(_ name: String?, _ catalog: PostgresCatalog) async throws -> ImportProfile? {
         guard let name else { return nil }
         if name.contains("/") || name.hasSuffix(".json") { return try read(name) }
-        return try await catalog.profile(named: name)
+        return try await catalog.importProfiles.profile(named: name)
     }
 }

@@ -53,8 +53,8 @@ struct SeedCommand: AisleCommand {
 func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary {
     for (key, title, currency, locale, pricing) in SeedData.stores {
         let key = CatalogKey(key)!
-        if try await catalog.storeIfExists(key) != nil { continue }
-        _ = try await catalog.put(
+        if try await catalog.shelves.storeIfExists(key) != nil { continue }
+        _ = try await catalog.shelves.put(
             Store(
                 key: key,
                 title: title,

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
+internal import Live
 internal import CatalogJSON
 internal import CatalogPostgres
 
@@ -31,7 +32,11 @@ struct WatchCommand: AisleCommand {
         let sort = try by.map { text in try parseSort(text) }
         try await database.withCatalog { catalog in
             let start = since.map { SubscriptionStart.after($0) } ?? .now
-            let live = LiveHub(catalog, source: PostgresChangeSource(try database.directConfiguration()))
+            let live = LiveHub(
+                pages: catalog.pages,
+                changes: catalog.changes,
+                source: PostgresChangeSource(try database.directConfiguration())
+            )
             let changes: any LiveSubscription
             if let user {
                 changes = try await live.subscribe(user, from: start)

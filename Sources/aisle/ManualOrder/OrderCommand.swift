@@ -61,7 +61,7 @@ struct OrderCommand: AsyncParsableCommand {
                     .init(title: "moved", isNumber: true), .init(title: "ids"), .init(title: "undoes", isNumber: true),
                     .init(title: "undone_by", isNumber: true),
                 ])
-                for change in try await catalog.orderHistory(store, key) {
+                for change in try await catalog.manualOrder.orderHistory(store, key) {
                     let ids = change.ids.joined(separator: " ") + (change.count > change.ids.count ? " …" : "")
                     table.rows.append([
                         "\(change.number)", change.at.rfc3339, change.subject, change.kind.rawValue, "\(change.count)",

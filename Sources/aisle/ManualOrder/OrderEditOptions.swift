@@ -14,7 +14,7 @@ struct OrderEditOptions: ParsableArguments {
     func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
         try await database.withCatalog { catalog in
             let (store, key) = try await shelf.resolve(catalog)
-            let outcome = try await catalog.editOrder(
+            let outcome = try await catalog.manualOrder.editOrder(
                 OrderEditRequest(
                     store: store,
                     shelf: key,

@@ -2,6 +2,7 @@ internal import JSON
 internal import Catalog
 internal import CatalogJSON
 internal import CatalogPostgres
+internal import Live
 
 extension ServerState {
     /// Returns the state as JSON, for `aisle status`.

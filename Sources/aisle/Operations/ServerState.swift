@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Live
 internal import CatalogHTTP
 internal import CatalogJSON
 internal import CatalogPostgres

@@ -26,7 +26,7 @@ struct PricesCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let found = try await StoreName.resolve(store, catalog)
-                let currency = try await catalog.store(found).currency
+                let currency = try await catalog.shelves.store(found).currency
                 let changes = try prices.map { pair in
                     // A SKU may itself contain “=”.
                     let sign = pair.lastIndex(of: "=") ?? pair.endIndex
@@ -45,7 +45,7 @@ struct PricesCommand: AsyncParsableCommand {
                     }
                     return PriceChange(sku: sku, priceMinor: price.minor)
                 }
-                let outcome = try await catalog.setPrices(changes, in: found, pricedIn: currency)
+                let outcome = try await catalog.prices.setPrices(changes, in: found, pricedIn: currency)
                 Console.note(
                     "changed \(outcome.changed), unchanged \(outcome.unchanged), shelves \(outcome.shelves.count)"
                 )
@@ -208,7 +208,7 @@ private struct PriceStorm {
     /// Returns the currency of a store; nil if the store does not exist.
     private mutating func currency(of store: CatalogKey) async throws -> Currency? {
         if currencies.isEmpty {
-            let stores = try await catalog.stores().map { ($0.key, $0.currency) }
+            let stores = try await catalog.shelves.stores().map { ($0.key, $0.currency) }
             currencies = Dictionary(uniqueKeysWithValues: stores)
         }
         return currencies[store]
@@ -227,7 +227,7 @@ private struct PriceStorm {
             let changes = rows.filter { known.contains($0.key) }.map(\.value.change).sorted {
                 $0.sku.text < $1.sku.text
             }
-            var replay = replays[store] ?? PriceReplay(catalog, store: store, sorts: sorts)
+            var replay = replays[store] ?? PriceReplay(catalog.storage, store: store, sorts: sorts)
             let (outcome, steps) = try await replay.play(changes, pricedIn: currencies[store])
             replays[store] = replay
             changed += outcome.changed

@@ -37,13 +37,13 @@ struct PurchasesCommand: AsyncParsableCommand {
             )
             try await database.withCatalog { catalog in
                 _ = try await store?.resolve(catalog)
-                let stores = Swift.Set(try await catalog.stores().map(\.key))
+                let stores = Swift.Set(try await catalog.shelves.stores().map(\.key))
                 let start = ContinuousClock.now
                 var outcome = PurchaseOutcome()
                 var (read, waiting) = (0, [CatalogKey: [Purchase]]())
                 func sendAll() async throws {
                     for store in waiting.keys.sorted(by: { $0.text < $1.text }) {
-                        outcome += try await catalog.add(waiting[store]!, to: store)
+                        outcome += try await catalog.purchases.add(waiting[store]!, to: store)
                     }
                     waiting = [:]
                     Console.progress("\(read) events")

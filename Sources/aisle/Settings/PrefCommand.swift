@@ -17,7 +17,7 @@ struct PrefCommand: AsyncParsableCommand {
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                Console.data(try await catalog.setting(key, of: options.user).value!.text + "\n")
+                Console.data(try await catalog.settings.setting(key, of: options.user).value!.text + "\n")
             }
         }
     }
@@ -51,7 +51,7 @@ struct PrefCommand: AsyncParsableCommand {
             }
             try Setting.check(parsed, for: key)
             try await options.database.withCatalog { catalog in
-                let result = try await catalog.edit(SettingsEdit([.init(key, parsed)]), of: options.user)[0]
+                let result = try await catalog.settings.edit(SettingsEdit([.init(key, parsed)]), of: options.user)[0]
                 Console.note("set \(key) to \(parsed.text); revision \(result.setting.revision)")
             }
         }
@@ -63,7 +63,7 @@ struct PrefCommand: AsyncParsableCommand {
         @OptionGroup var options: PrefOptions
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                let result = try await catalog.edit(SettingsEdit([.init(key, nil)]), of: options.user)[0]
+                let result = try await catalog.settings.edit(SettingsEdit([.init(key, nil)]), of: options.user)[0]
                 guard result.isApplied else { throw CatalogError.notFound("setting “\(key)”") }
                 Console.note("deleted \(key); revision \(result.setting.revision)")
             }
@@ -78,7 +78,7 @@ struct PrefCommand: AsyncParsableCommand {
         @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
             try await options.database.withCatalog { catalog in
-                let page = try await catalog.settings(of: options.user, since: since, limit: nil)
+                let page = try await catalog.settings.settings(of: options.user, since: since, limit: nil)
                 let chosen = OutputFormat.resolve(format)
                 if chosen == .json { return Console.data(page.json + [0x0A]) }
                 if chosen == .ndjson {
@@ -108,7 +108,7 @@ struct PrefCommand: AsyncParsableCommand {
         func execute() async throws {
             try await options.database.withCatalog { catalog in
                 let name = customer ?? options.user.text
-                Console.data(try await catalog.export(options.user, customer: name).json + [0x0A])
+                Console.data(try await catalog.users.export(options.user, customer: name).json + [0x0A])
             }
         }
     }
@@ -136,7 +136,7 @@ struct PrefCommand: AsyncParsableCommand {
             }
             let edit = try SettingsEdit.many(body: .object([.init("settings", settings)]))
             try await options.database.withCatalog { catalog in
-                let results = try await catalog.edit(edit, of: options.user)
+                let results = try await catalog.settings.edit(edit, of: options.user)
                 let applied = results.count(where: \.isApplied)
                 Console.note(
                     "\(applied) settings imported; \(results.count - applied) kept, because they changed at the same time or later"

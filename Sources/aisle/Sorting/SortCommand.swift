@@ -36,7 +36,7 @@ struct SortCommand: AisleCommand {
             var first: ShelfPage?
             repeat {
                 request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
-                let page = try await catalog.page(request)
+                let page = try await catalog.pages.page(request)
                 products += page.products
                 request.after = page.next
                 first = first ?? page

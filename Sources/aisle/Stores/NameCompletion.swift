@@ -7,19 +7,19 @@ internal import CatalogPostgres
 /// A shell must not wait or print errors while a user types: without a database there are no suggestions.
 enum NameCompletion {
     static let stores = CompletionKind.custom { _, _, prefix in
-        await names { catalog in try await catalog.stores().map(\.key.text).filter { $0.hasPrefix(prefix) } }
+        await names { catalog in try await catalog.shelves.stores().map(\.key.text).filter { $0.hasPrefix(prefix) } }
     }
 
     static let shelves = CompletionKind.custom { _, _, prefix in
         await names { catalog in
-            let stores = try await catalog.stores().map(\.key)
+            let stores = try await catalog.shelves.stores().map(\.key)
             var found: [String] = []
             // With one store, its key may be left out.
             if stores.count == 1, !prefix.contains("/") {
-                found = try await catalog.shelfKeys(of: stores[0], limit: limit).map(\.text)
+                found = try await catalog.shelves.shelfKeys(of: stores[0], limit: limit).map(\.text)
             }
             for store in stores where "\(store)/".hasPrefix(prefix) || prefix.hasPrefix("\(store)/") {
-                found += try await catalog.shelfKeys(of: store, limit: limit).map { "\(store)/\($0)" }
+                found += try await catalog.shelves.shelfKeys(of: store, limit: limit).map { "\(store)/\($0)" }
             }
             return found.filter { $0.hasPrefix(prefix) }
         }

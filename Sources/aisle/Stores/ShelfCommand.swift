@@ -20,7 +20,7 @@ struct ShelfCommand: AsyncParsableCommand {
             try await database.withCatalog { catalog in
                 let stores =
                     if let store { [try await store.resolve(catalog)] } else {
-                        try await catalog.stores().map(\.key)
+                        try await catalog.shelves.stores().map(\.key)
                     }
                 var table = Table(columns: [
                     .init(title: "shelf"), .init(title: "title"), .init(title: "products", isNumber: true),
@@ -30,7 +30,7 @@ struct ShelfCommand: AsyncParsableCommand {
                 for store in stores {
                     var request = ShelvesRequest(store: store)
                     repeat {
-                        let page = try await catalog.shelves(request)
+                        let page = try await catalog.shelves.shelves(request)
                         for state in page.shelves {
                             table.rows.append([
                                 "\(store)/\(state.shelf.key)", state.shelf.title, String(state.productCount),
@@ -53,7 +53,7 @@ struct ShelfCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)
-                let head = try await catalog.shelf(store, key)
+                let head = try await catalog.shelves.shelf(store, key)
                 var json = JSONWriter()
                 head.state.write(
                     options: SortOption.options(selected: head.resolve().sort, language: .en),
@@ -74,7 +74,7 @@ struct ShelfCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.address(catalog)
-                if try await catalog.shelfIfExists(store, key) != nil {
+                if try await catalog.shelves.shelfIfExists(store, key) != nil {
                     throw CommandFailure("shelf “\(key)” already exists", CommandFailure.badData)
                 }
                 let sort = try defaultSort.map { text in
@@ -86,7 +86,7 @@ struct ShelfCommand: AsyncParsableCommand {
                     }
                     return key
                 }
-                _ = try await catalog.put(
+                _ = try await catalog.shelves.put(
                     Shelf(key: key, title: title ?? key.text, parent: parentKey, defaultSort: sort),
                     in: store
                 )
@@ -105,7 +105,7 @@ struct ShelfCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)
-                try await catalog.remove(shelf: key, from: store)
+                try await catalog.shelves.remove(shelf: key, from: store)
                 Console.note("deleted shelf \(store)/\(key)")
             }
         }

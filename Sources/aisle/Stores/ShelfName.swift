@@ -24,8 +24,8 @@ struct ShelfName: ExpressibleByArgument {
     /// - Throws: `CommandFailure` with a suggestion if there is no such store or shelf.
     func resolve(_ catalog: PostgresCatalog) async throws -> (CatalogKey, CatalogKey) {
         let (store, shelf) = try await address(catalog)
-        guard try await catalog.shelfIfExists(store, shelf) == nil else { return (store, shelf) }
-        let keys = try await catalog.shelfKeys(of: store, limit: Self.candidateLimit)
+        guard try await catalog.shelves.shelfIfExists(store, shelf) == nil else { return (store, shelf) }
+        let keys = try await catalog.shelves.shelfKeys(of: store, limit: Self.candidateLimit)
         throw CommandFailure.missing(
             "shelf",
             "\(store)/\(shelf)",
@@ -38,7 +38,7 @@ struct ShelfName: ExpressibleByArgument {
     private static let candidateLimit = 10_000
 }
 
-extension PostgresCatalog {
+extension ShelfStore {
     /// Returns the keys of a store's shelves in order, at most `limit`.
     func shelfKeys(of store: CatalogKey, limit: Int) async throws -> [CatalogKey] {
         var request = ShelvesRequest(store: store)

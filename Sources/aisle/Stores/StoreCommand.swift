@@ -21,7 +21,7 @@ struct StoreCommand: AsyncParsableCommand {
                     .init(title: "key"), .init(title: "title"), .init(title: "currency"), .init(title: "unit_pricing"),
                     .init(title: "sold_out"), .init(title: "default_sort"),
                 ])
-                for store in try await catalog.stores() {
+                for store in try await catalog.shelves.stores() {
                     table.rows.append([
                         store.key.text, store.title, store.currency.code, store.unitPricing.rawValue,
                         store.soldOut.rawValue,
@@ -41,7 +41,7 @@ struct StoreCommand: AsyncParsableCommand {
             try await database.withCatalog { catalog in
                 let key = try await key.resolve(catalog)
                 var json = JSONWriter()
-                try await catalog.store(key).write(to: &json)
+                try await catalog.shelves.store(key).write(to: &json)
                 print(json.text)
             }
         }
@@ -73,10 +73,10 @@ struct StoreCommand: AsyncParsableCommand {
                 throw CommandFailure("“\(tag)” is not a BCP 47 language tag, such as en-IE", CommandFailure.usage)
             }
             try await database.withCatalog { catalog in
-                if try await catalog.storeIfExists(key) != nil {
+                if try await catalog.shelves.storeIfExists(key) != nil {
                     throw CommandFailure("store “\(key)” already exists", CommandFailure.badData)
                 }
-                _ = try await catalog.put(
+                _ = try await catalog.shelves.put(
                     Store(
                         key: key,
                         title: title ?? key.text,
@@ -105,13 +105,13 @@ struct StoreCommand: AsyncParsableCommand {
         func execute() async throws {
             try await database.withCatalog { catalog in
                 let key = try await key.resolve(catalog)
-                let store = try await catalog.store(key)
+                let store = try await catalog.shelves.store(key)
                 let question =
                     "delete store \(key), “\(store.title)”, with its products, shelves, orders and purchases?"
                 guard yes || Console.confirm(question) else {
                     throw CommandFailure("nothing was deleted; confirm with --yes", CommandFailure.usage)
                 }
-                let products = try await catalog.remove(store: key)
+                let products = try await catalog.shelves.remove(store: key)
                 Console.note("deleted store \(key); products: \(products)")
             }
         }

@@ -27,17 +27,17 @@ struct StoreName: ExpressibleByArgument {
     func resolve(_ catalog: PostgresCatalog) async throws -> CatalogKey {
         let key = try key
         // Only for a suggestion, all stores are read: on Citus, this needs all workers.
-        do throws(CatalogError) { return try await catalog.store(key).key } catch {
+        do throws(CatalogError) { return try await catalog.shelves.store(key).key } catch {
             guard case .notFound = error else { throw error }
         }
-        let stores = try await catalog.stores().map(\.key.text)
+        let stores = try await catalog.shelves.stores().map(\.key.text)
         throw CommandFailure.missing("store", text, among: stores, list: "aisle store list")
     }
 
     /// Returns the given store, or the only one.
     static func resolve(_ name: StoreName?, _ catalog: PostgresCatalog) async throws -> CatalogKey {
         if let name { return try await name.resolve(catalog) }
-        let stores = try await catalog.stores().map(\.key)
+        let stores = try await catalog.shelves.stores().map(\.key)
         guard stores.count == 1 else {
             throw stores.isEmpty
                 ? CommandFailure(

@@ -4,6 +4,7 @@ import Catalog
 import CatalogJSON
 import Foundation
 import InMemoryCatalog
+import Live
 import Synchronization
 import Testing
 import TestSupport
@@ -29,7 +30,7 @@ import TestSupport
         options.poll = .milliseconds(5)
         options.heartbeat = .milliseconds(40)
         change(&options)
-        let hub = LiveHub(catalog, source: nil, options: options)
+        let hub = LiveHub(pages: catalog, changes: catalog, source: nil, options: options)
         let running = Task { await hub.run() }
         defer { running.cancel() }
         try await body(catalog, hub)

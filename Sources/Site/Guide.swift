@@ -1,25 +1,17 @@
-internal import JSON
-internal import CatalogJSON
 internal import Guides
+internal import JSON
 
 /// A guide of the documentation.
-struct Guide: Sendable {
+package struct Guide: Sendable {
     /// The name in its address.
-    let name: String
-    let markdown: [UInt8]
-    let file: StaticFile
+    package let name: String
+    package let markdown: [UInt8]
 
     /// All guides, in reading order.
-    static let all = Guides.all.map { guide in
-        Guide(
-            name: guide.name,
-            markdown: guide.markdown,
-            file: StaticFile(guide.markdown, "text/markdown; charset=utf-8")
-        )
-    }
+    package static let all = Guides.all.map { Guide(name: $0.name, markdown: $0.markdown) }
 
     /// The first heading.
-    var title: String {
+    private var title: String {
         String(
             decoding: markdown.prefix { $0 != UInt8(ascii: "\n") }.drop { [0x23, 0x20].contains($0) },
             as: UTF8.self
@@ -36,4 +28,13 @@ struct Guide: Sendable {
             + json.bytes
             + Array(");\n".utf8)
     }()
+}
+
+/// A diagram of the guides.
+package struct Diagram: Sendable {
+    /// The name in its address.
+    package let name: String
+    package let svg: [UInt8]
+
+    package static let all = Guides.diagrams.map { Diagram(name: $0.name, svg: $0.svg) }
 }

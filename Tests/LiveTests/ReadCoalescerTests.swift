@@ -1,4 +1,4 @@
-@testable import CatalogJSON
+@testable import Live
 import Synchronization
 import Testing
 

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import Synchronization
 
 /// The first products of a shelf by a sort, read and compared once for all subscribers.
@@ -64,7 +65,8 @@ final class ShelfFeed: Sendable {
     let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
     private let basisCoalescer = ReadCoalescer()
-    private let catalog: any PageStore & ChangeStore
+    private let pages: any PageStore
+    private let changes: any ChangeStore
     private let readLimiter: AsyncSemaphore
     private let observer: Observer
     private let state = Mutex(State())
@@ -76,12 +78,14 @@ final class ShelfFeed: Sendable {
 
     init(
         _ key: Key,
-        _ catalog: any PageStore & ChangeStore,
+        _ pages: any PageStore,
+        _ changes: any ChangeStore,
         _ readLimiter: AsyncSemaphore,
         _ observer: Observer = .none
     ) {
         self.key = key
-        self.catalog = catalog
+        self.pages = pages
+        self.changes = changes
         self.readLimiter = readLimiter
         self.observer = observer
     }
@@ -189,9 +193,9 @@ final class ShelfFeed: Sendable {
         defer { state.withLock { $0.starting = nil } }
         do throws(CatalogError) {
             if showsUnion {
-                guard isOutdated(try await catalog.basis(of: request)) else { return .success(()) }
+                guard isOutdated(try await pages.basis(of: request)) else { return .success(()) }
             } else {
-                let version = try await catalog.versions(of: [key.address])[key.address] ?? nil
+                let version = try await changes.versions(of: [key.address])[key.address] ?? nil
                 guard version == nil || isOutdated(version) else { return .success(()) }
             }
             let reading = await readLimiter.run { () async -> Result<PageRead, CatalogError> in
@@ -208,7 +212,7 @@ final class ShelfFeed: Sendable {
     func refreshIfOutdated() {
         basisCoalescer.run {
             do throws(CatalogError) {
-                if self.isOutdated(try await self.catalog.basis(of: self.request)) { self.refresh() }
+                if self.isOutdated(try await self.pages.basis(of: self.request)) { self.refresh() }
             } catch {
                 // If the database is unreachable, the next poll tries again.
                 if case .notFound = error, self.isOutdated(nil) { self.refresh() }
@@ -250,11 +254,11 @@ final class ShelfFeed: Sendable {
                 state.begun += 1
                 return state.begun
             }
-            let page = try await catalog.page(request)
+            let page = try await pages.page(request)
             // A page of several shelves is at the versions of all of them.
             var isConsistent = page.plan.union != nil
             if !isConsistent {
-                isConsistent = try await catalog.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
+                isConsistent = try await changes.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
             }
             if isConsistent || attempt == 3 {
                 return PageRead(number: number, page: page, isConsistent: isConsistent)

@@ -1,4 +1,5 @@
 package import Catalog
+internal import CatalogJSON
 
 /// A device's subscription to a user.
 package actor UserSubscription: LiveSubscription {
@@ -55,7 +56,7 @@ package actor UserSubscription: LiveSubscription {
 
     /// Continues at the current revision, and asks the device to resync.
     private func resync() async throws(CatalogError) -> [LiveEvent] {
-        position = try await hub.catalog.revisions(of: [feed.user])[feed.user] ?? 0
+        position = try await hub.changes.revisions(of: [feed.user])[feed.user] ?? 0
         isCatchingUp = false
         return [.gap(position)]
     }
@@ -68,7 +69,7 @@ package actor UserSubscription: LiveSubscription {
         }
         if isCatchingUp {
             // At the start, or for a slow reader: read one page at a time from the database.
-            let page = try await hub.catalog.changes(of: feed.user, since: position, limit: Self.page)
+            let page = try await hub.changes.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 return try await resync()
             }

@@ -3,7 +3,7 @@ internal import Catalog
 /// A file of the storefront's pages, embedded in the executable.
 ///
 /// The raw value is its path without the leading slash.
-enum WebAsset: String, CaseIterable {
+package enum WebAsset: String, CaseIterable, Sendable {
     case shopPage = ""
     case devicesPage = "devices"
     case merchandisePage = "merchandise"
@@ -35,12 +35,7 @@ enum WebAsset: String, CaseIterable {
     case style = "style.css"
     case icon = "icon.svg"
 
-    /// All files, hashed and compressed once.
-    static let files = Dictionary(
-        uniqueKeysWithValues: allCases.map { ($0, StaticFile($0.bytes, $0.mediaType)) }
-    )
-
-    private var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         switch self {
         case .shopPage: PackageResources.index_html
         case .devicesPage: PackageResources.devices_html
@@ -75,7 +70,7 @@ enum WebAsset: String, CaseIterable {
         }
     }
 
-    private var mediaType: String {
+    package var mediaType: String {
         switch self {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
@@ -91,8 +86,17 @@ enum WebAsset: String, CaseIterable {
     private static let filtersModule =
         module("The names of the filters.", "filters", FilterKey.allCases.map(\.name))
 
+    /// Returns a module with the origins of photos, so that the pages request no others.
+    package static func imagesModule(_ origins: [WebOrigin]) -> [UInt8] {
+        module(
+            "The origins, in addition to the pages' own, from which the content security policy allows photos.",
+            "imageOrigins",
+            origins.map(\.text)
+        )
+    }
+
     /// Returns a module that exports a list of texts without quotes.
-    static func module(_ comment: String, _ name: String, _ texts: [String]) -> [UInt8] {
+    private static func module(_ comment: String, _ name: String, _ texts: [String]) -> [UInt8] {
         let list = texts.map { "\"\($0)\"" }.joined(separator: ", ")
         return Array("/** \(comment) */\nexport const \(name) = [\(list)];\n".utf8)
     }

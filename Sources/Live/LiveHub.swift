@@ -1,5 +1,5 @@
 package import Catalog
-
+internal import CatalogJSON
 internal import Synchronization
 
 /// Delivers changes of users and shelves to subscribers, whichever server made them.
@@ -33,7 +33,8 @@ package final class LiveHub: Sendable {
         var isClosed = false
     }
 
-    let catalog: any PageStore & ChangeStore
+    let changes: any ChangeStore
+    private let pages: any PageStore
     private let source: (any ChangeSource)?
     let options: Options
     private let state = Mutex(State())
@@ -48,8 +49,14 @@ package final class LiveHub: Sendable {
     private static let subscriberGroups = 3
 
     /// - Parameter source: the source of notifications; nil to rely on polling alone.
-    package init(_ catalog: any PageStore & ChangeStore, source: (any ChangeSource)?, options: Options = Options()) {
-        self.catalog = catalog
+    package init(
+        pages: any PageStore,
+        changes: any ChangeStore,
+        source: (any ChangeSource)?,
+        options: Options = Options()
+    ) {
+        self.pages = pages
+        self.changes = changes
         self.source = source
         self.options = options
     }
@@ -64,13 +71,13 @@ package final class LiveHub: Sendable {
         from start: SubscriptionStart,
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserSubscription {
-        let current = try await catalog.revisions(of: [user])[user] ?? 0
+        let current = try await changes.revisions(of: [user])[user] ?? 0
         // Count, find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
         let joined = state.withLock { state -> Result<UserSubscription, CatalogError> in
             if let failure = limitError(user, state) { return .failure(failure) }
             state.userSubscriptions += 1
             state.subscriptionsByUser[user, default: 0] += 1
-            let feed = state.users[user] ?? UserFeed(user, catalog, revision: current, options.observer)
+            let feed = state.users[user] ?? UserFeed(user, changes, revision: current, options.observer)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
             return .success(UserSubscription(self, feed, from: start, current: current, until: expiry))
@@ -126,14 +133,14 @@ package final class LiveHub: Sendable {
                 if state.shelves.count >= options.shelfFeedLimit { return .failure(.unavailable) }
             }
             state.shelfSubscriptions += 1
-            let feed = state.shelves[key] ?? ShelfFeed(key, catalog, readLimiter, options.observer)
+            let feed = state.shelves[key] ?? ShelfFeed(key, pages, changes, readLimiter, options.observer)
             state.shelves[key] = feed
             return .success((feed, ShelfSubscription(self, feed, includesProducts)))
         }
-        let (feed, changes) = try joined.get()
+        let (feed, subscription) = try joined.get()
         try await feed.start()
-        if case .after(let version) = start { await changes.begin(at: version) }
-        return changes
+        if case .after(let version) = start { await subscription.begin(at: version) }
+        return subscription
     }
 
     /// Returns whether a stream without a sort shows the products of several shelves.
@@ -142,7 +149,7 @@ package final class LiveHub: Sendable {
     package func showsUnion(_ address: ShelfAddress, _ includesDescendants: Bool?) async throws(CatalogError) -> Bool {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = includesDescendants
-        return try await catalog.basis(of: request).union != nil
+        return try await pages.basis(of: request).union != nil
     }
 
     func unsubscribe(_ user: UserID?) {
@@ -247,14 +254,14 @@ package final class LiveHub: Sendable {
                 }
             )
         }
-        if !users.isEmpty, let revisions = try? await catalog.revisions(of: users.map(\.user)) {
+        if !users.isEmpty, let revisions = try? await changes.revisions(of: users.map(\.user)) {
             for feed in users where revisions[feed.user].map({ feed.revision != $0 }) ?? false { feed.refresh() }
         }
         // They are not awaited, because a worker that does not respond would delay all others.
         for feed in shelves where feed.showsUnion { feed.refreshIfOutdated() }
         let single = shelves.filter { !$0.showsUnion }
         let addresses = Array(Set(single.map(\.key.address)))
-        if !addresses.isEmpty, let versions = try? await catalog.versions(of: addresses) {
+        if !addresses.isEmpty, let versions = try? await changes.versions(of: addresses) {
             for feed in single where versions[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
                 feed.refresh()
             }

@@ -1,7 +1,7 @@
 /// A drawing of a product, for catalogs without photos, such as the seed's.
-struct Picture: Sendable {
+package struct Picture: Sendable {
     /// The thing that a picture shows.
-    enum Shape: String, CaseIterable {
+    package enum Shape: String, CaseIterable {
         case avocado, bag, baguette, banana, bar, berries, bottle, box, brick, can, carton, cup, eggs
         case fruit, jar, leaves, loaf, long, melon, paper, rolls, tin, tray, tub, tube, wedge
 
@@ -46,7 +46,7 @@ struct Picture: Sendable {
     private static let templateColor = "#888888"
 
     /// Parses a file name, such as `carton-2f6fb0.svg`.
-    init?(_ name: String) {
+    package init?(_ name: String) {
         let parts = name.split(separator: "-", omittingEmptySubsequences: false)
         guard parts.count == 2, let shape = Shape(rawValue: String(parts[0])), parts[1].hasSuffix(".svg") else {
             return nil
@@ -57,7 +57,7 @@ struct Picture: Sendable {
         color = String(digits)
     }
 
-    var svg: [UInt8] {
+    package var svg: [UInt8] {
         var bytes = shape.template
         if let range = bytes.firstRange(of: Array(Self.templateColor.utf8)) {
             bytes.replaceSubrange(range, with: "#\(color)".utf8)

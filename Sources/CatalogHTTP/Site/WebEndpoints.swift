@@ -1,10 +1,20 @@
 internal import HTTPTypes
 internal import Hummingbird
+internal import Site
 
 /// The pages of the storefront and of the documentation, with their scripts and styles.
 struct WebEndpoints: EndpointGroup {
-    /// A module that names the origins of photos, so that the pages request no others.
     private let imagesModule: StaticFile
+    /// The files of the pages, hashed and compressed once.
+    private static let assets = Dictionary(
+        uniqueKeysWithValues: WebAsset.allCases.map { ($0, StaticFile($0.bytes, $0.mediaType)) }
+    )
+    private static let guides = Dictionary(
+        uniqueKeysWithValues: Guide.all.map { ($0.name, StaticFile($0.markdown, "text/markdown; charset=utf-8")) }
+    )
+    private static let diagrams = Dictionary(
+        uniqueKeysWithValues: Diagram.all.map { ($0.name, StaticFile($0.svg, "image/svg+xml")) }
+    )
     /// The content security policy of the pages: only their own files, the API, themselves in a frame, and photos.
     /// Source: Content Security Policy 3.
     private let policy: String
@@ -13,23 +23,15 @@ struct WebEndpoints: EndpointGroup {
 
     /// - Parameter imageOrigins: the origins of photos, in addition to the pages' own.
     init(imageOrigins: [WebOrigin]) {
-        let origins = imageOrigins.map(\.text)
-        imagesModule = StaticFile(
-            WebAsset.module(
-                "The origins, in addition to the pages' own, from which the content security policy allows photos.",
-                "imageOrigins",
-                origins
-            ),
-            "text/javascript; charset=utf-8"
-        )
-        let images = (["'self'"] + origins).joined(separator: " ")
+        imagesModule = StaticFile(WebAsset.imagesModule(imageOrigins), "text/javascript; charset=utf-8")
+        let images = (["'self'"] + imageOrigins.map(\.text)).joined(separator: " ")
         policy =
             "default-src 'none'; script-src 'self'; style-src 'self'; img-src \(images); connect-src 'self'; "
             + "frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
     }
 
     var endpoints: [Endpoint] {
-        WebAsset.files.map { asset, file in
+        Self.assets.map { asset, file in
             // Query parameters are handled by the page.
             Endpoint(.get, "/\(asset.rawValue)", .open, asset == .docsPage ? .getDocs : nil, timeLimit: nil) {
                 web(file, $0)
@@ -37,13 +39,13 @@ struct WebEndpoints: EndpointGroup {
         } + [
             // The page reads the guide from its address.
             Endpoint(.get, "/docs/{guide}", .open, nil, timeLimit: nil) {
-                web(WebAsset.files[.docsPage]!, $0)
+                web(Self.assets[.docsPage]!, $0)
             },
             Endpoint(.get, "/docs/{guide}/markdown", .open, nil, timeLimit: nil) {
-                web(try $0.parameters.guide.file, $0)
+                web(Self.guides[try $0.parameters.guide.name]!, $0)
             },
             Endpoint(.get, "/diagrams/{diagram}", .open, nil, timeLimit: nil) {
-                web(try $0.parameters.diagram.file, styled: true, $0)
+                web(Self.diagrams[try $0.parameters.diagram.name]!, styled: true, $0)
             },
             Endpoint(.get, "/images.js", .open, nil, timeLimit: nil) {
                 web(imagesModule, $0)
@@ -80,7 +82,7 @@ struct WebEndpoints: EndpointGroup {
             return
                 "<li><a href=\"/problems/\(other.rawValue)\"\(isThis)>\(other.title)<span>\(other.status.code)</span></a></li>"
         }
-        let html = Self.page(
+        let html = StaticPage.html(
             kind.title,
             aside: #"<nav class="shelves chips" aria-label="Problems"><ul>\#(others.joined())</ul></nav>"#,
             """
@@ -98,65 +100,11 @@ struct WebEndpoints: EndpointGroup {
         guard [.get, .head].contains(request.method), !request.uri.path.hasPrefix("/v1/"),
             request.headers[.accept]?.lowercased().contains("text/html") == true
         else { return nil }
-        let html = Self.page(
-            "Page not found",
-            aside: "",
-            """
-            <p>This server has no page at <code>\(Self.escaped(request.uri.path.prefix(256)))</code>. Check the address, or continue with one of these:</p>
-            <ul><li><a href="/">Shop</a></li><li><a href="/lists">Lists</a></li><li><a href="/merchandise">Merchandising</a></li><li><a href="/docs">API documentation</a></li></ul>
-            """
-        )
         var headers = pageHeaders(policy)
         headers[.contentType] = "text/html; charset=utf-8"
         headers[.cacheControl] = "no-store"
         headers[.vary] = "Accept"
-        return Response(status: .notFound, headers: headers, body: .chunked(html))
-    }
-
-    /// Returns a page that has no scripts.
-    ///
-    /// - Parameters:
-    ///   - aside: the HTML of its navigation.
-    ///   - content: the HTML below its heading.
-    private static func page(_ title: String, aside: String, _ content: String) -> [UInt8] {
-        let html = """
-            <!doctype html>
-            <html lang="en">
-            <head>
-            <meta charset="utf-8">
-            <meta name="viewport" content="width=device-width, initial-scale=1">
-            <meta name="color-scheme" content="light dark">
-            <title>\(title) · Aisle</title>
-            <link rel="icon" href="/icon.svg" type="image/svg+xml">
-            <link rel="stylesheet" href="/style.css">
-            </head>
-            <body>
-            <header class="bar"><a class="brand" href="/">Aisle</a><nav class="pages" aria-label="Pages"><a href="/docs">API</a></nav></header>
-            <div class="\(aside.isEmpty ? "single" : "columns")">
-            \(aside)
-            <main class="docs">
-            <h1>\(title)</h1>
-            \(content)
-            </main>
-            </div>
-            </body>
-            </html>
-
-            """
-        return Array(html.utf8)
-    }
-
-    /// Returns a text for HTML.
-    private static func escaped(_ text: some StringProtocol) -> String {
-        text.reduce(into: "") { escaped, character in
-            switch character {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            default: escaped.append(character)
-            }
-        }
+        return Response(status: .notFound, headers: headers, body: .chunked(StaticPage.missing(request.uri.path)))
     }
 
     /// The headers of a page with a content security policy.

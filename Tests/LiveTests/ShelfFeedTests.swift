@@ -1,5 +1,5 @@
 import Catalog
-@testable import CatalogJSON
+@testable import Live
 import InMemoryCatalog
 import Synchronization
 import Testing
@@ -22,7 +22,7 @@ import TestSupport
 
     private func feed(_ catalog: any PageStore & ChangeStore, limit: Int = 3) -> ShelfFeed {
         let key = ShelfFeed.Key(address: Self.address, sort: Sort(.price, .ascending), limit: limit)
-        return ShelfFeed(key, catalog, AsyncSemaphore(1))
+        return ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
     }
 
     private func text(_ event: (event: LiveEvent, shown: ShelfFeed.Window?)?) -> String {
@@ -75,7 +75,7 @@ import TestSupport
                 includesDescendants: true,
                 limit: 3
             )
-            return ShelfFeed(key, catalog, AsyncSemaphore(1))
+            return ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
         }
         let (first, second) = (feed(), feed())
         try await first.start()
@@ -141,7 +141,8 @@ import TestSupport
     @Test("The feed of a missing shelf does not start")
     func missingShelfFails() async throws {
         let key = ShelfFeed.Key(address: ShelfAddress(Self.address.store, CatalogKey("none")!), sort: nil, limit: 3)
-        let feed = ShelfFeed(key, try await fill(), AsyncSemaphore(1))
+        let catalog = try await fill()
+        let feed = ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
         await #expect(throws: CatalogError.self) { try await feed.start() }
     }
 }

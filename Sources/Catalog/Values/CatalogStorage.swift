@@ -1,0 +1,54 @@
+/// The storage of a catalog: one store per feature.
+///
+/// `InMemoryCatalog` is its specification, `PostgresCatalog` its implementation; both pass one conformance suite.
+package struct CatalogStorage: Sendable {
+    package let shelves: any ShelfStore
+    package let products: any ProductStore
+    package let pages: any PageStore
+    package let manualOrder: any OrderStore
+    package let purchases: any PurchaseStore
+    package let prices: any PriceStore
+    package let settings: any SettingsStore
+    package let users: any UserStore
+    package let lists: any ListStore
+    package let changes: any ChangeStore
+    package let responses: any ResponseStore
+    package let importProfiles: any ImportProfileStore
+    package let audit: any AuditStore
+    package let readiness: any ReadinessSource
+    package let positions: any PositionSource
+
+    package init(
+        shelves: any ShelfStore,
+        products: any ProductStore,
+        pages: any PageStore,
+        manualOrder: any OrderStore,
+        purchases: any PurchaseStore,
+        prices: any PriceStore,
+        settings: any SettingsStore,
+        users: any UserStore,
+        lists: any ListStore,
+        changes: any ChangeStore,
+        responses: any ResponseStore,
+        importProfiles: any ImportProfileStore,
+        audit: any AuditStore,
+        readiness: any ReadinessSource,
+        positions: any PositionSource
+    ) {
+        self.shelves = shelves
+        self.products = products
+        self.pages = pages
+        self.manualOrder = manualOrder
+        self.purchases = purchases
+        self.prices = prices
+        self.settings = settings
+        self.users = users
+        self.lists = lists
+        self.changes = changes
+        self.responses = responses
+        self.importProfiles = importProfiles
+        self.audit = audit
+        self.readiness = readiness
+        self.positions = positions
+    }
+}
