@@ -87,7 +87,7 @@ import TestSupport
     @Test("The functions of the audit log delete neither entries of existing users nor the last 30 days")
     func functionsProtectEntries() async throws {
         let database = try await TestDatabase.migrated()
-        let account = "INSERT INTO user_account (user_id, revision, horizon, live_settings) VALUES ('ann', 1, 0, 0);"
+        let account = "INSERT INTO user_account (user_id, revision, horizon) VALUES ('ann', 1, 0);"
         func erasure(_ action: String) -> String {
             "SELECT audit_erase_user('ann', 'hash', gen_random_uuid(), '\(action)', 'api', NULL, true)"
         }

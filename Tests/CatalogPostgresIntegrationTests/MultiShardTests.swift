@@ -25,7 +25,6 @@ import Testing
         // Once a second for all clients of a server.
         "PostgresSettingsStore.revisions": "one query for all users with open streams",
         "PostgresChangeStore.shelfVersions": "one query for all shelves with open streams",
-        "PostgresChangeStore.revisionsOnShards": "one query for all users of a worker with open streams",
         "PostgresChangeStore.shelfVersionsOfStores": "one query for all shelves of a worker with open streams",
         // Folds and anonymization, in the background.
         "PurchaseStatements.storesWithStrays": "fold of all stores",

@@ -3,8 +3,8 @@
 -- if there is nothing to do. It replaces the procedures that comments of migrations 1, 4 and 8 describe.
 --
 -- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. The table
--- user_token is distributed by the token's digest, purchase_erasure by the customer. The tables import_run, purchase_row,
--- resort_run and schema_migration stay local on the coordinator, and before version 18 import_row. Writers wait while the rows are copied.
+-- user_token is distributed by the token's digest, purchase_erasure by the customer. The tables import_run,
+-- resort_run and schema_migration stay local on the coordinator, before version 35 purchase_row, and before version 18 import_row. Writers wait while the rows are copied.
 DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',
@@ -43,14 +43,16 @@ BEGIN
         pending := pending || name;
     END LOOP;
 
-    -- Without Citus, these tables are empty.
+    -- Before version 35, these tables are empty without Citus.
     IF 'user_list_member' = ANY (pending) THEN
         INSERT INTO user_list_member (user_id, list_id, member_id, share_id, left_at)
-        SELECT owner_id, list_id, user_id, share_id, left_at FROM user_list_place WHERE role = 'owner' OR owner_id <> user_id;
+        SELECT owner_id, list_id, user_id, share_id, left_at FROM user_list_place WHERE role = 'owner' OR owner_id <> user_id
+        ON CONFLICT DO NOTHING;
     END IF;
     IF 'user_token' = ANY (pending) THEN
         INSERT INTO user_token (digest, user_id, expires_at)
-        SELECT digest, user_id, expires_at FROM user_list_share UNION SELECT digest, user_id, expires_at FROM user_ticket;
+        SELECT digest, user_id, expires_at FROM user_list_share UNION SELECT digest, user_id, expires_at FROM user_ticket
+        ON CONFLICT DO NOTHING;
     END IF;
 
     IF pending <> '{}' THEN

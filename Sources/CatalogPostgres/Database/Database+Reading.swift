@@ -1,6 +1,35 @@
 internal import Catalog
 internal import LibPQ
 
+/// A query of an owner's rows, in two forms.
+struct OwnersQuery {
+    /// For the rows of many owners, who are the first column of its key.
+    let ofAll: PostgresStatement
+    /// For the rows of one owner, `$1`, who is on one shard.
+    let ofOne: PostgresStatement
+    let owner: DataOwner
+    /// The other columns of the key.
+    var key: [PostgresValue] = []
+}
+
+extension DataOwner {
+    /// The id of the owner, in the type of its column.
+    fileprivate var id: PostgresValue {
+        switch self {
+        case .store(let id): .int4(id)
+        case .user(let user): .text(user.text)
+        }
+    }
+
+    /// The id of the owner as a key of a shared query.
+    fileprivate var key: PostgresValue {
+        switch self {
+        case .store(let id): .int8(Int64(id))
+        case .user(let user): .text(user.text)
+        }
+    }
+}
+
 /// Reads that replicas or workers may answer.
 extension Database {
     /// Runs a read of a store on a replica if the current task allows replicas and one has the required state. Otherwise the read runs on
@@ -84,6 +113,13 @@ extension Database {
             if let failure, answers == 0 { throw failure }
             return values
         }
+    }
+
+    /// Returns a query of an owner's rows, which many reads share: those of all owners, or on Citus, those of the same owner.
+    func shared(_ query: OwnersQuery) async throws -> SharedQuery {
+        try await isDistributed()
+            ? SharedQuery(query.ofOne, scope: [query.owner.id], key: query.key)
+            : SharedQuery(query.ofAll, key: [query.owner.key] + query.key)
     }
 
     /// How long the workers that answered wait for others.

@@ -3,7 +3,7 @@ internal import LibPQ
 /// The distribution of the tables among the servers of a Citus cluster.
 package enum Distribution {
     /// The tables that stay on the coordinator. Only batch work uses them.
-    static let localTables = ["import_run", "purchase_row", "resort_run", "schema_migration"]
+    static let localTables = ["import_run", "resort_run", "schema_migration"]
 
     /// Whether the database has the extension.
     static func isInstalled(_ connection: isolated PostgresConnection) throws -> Bool {

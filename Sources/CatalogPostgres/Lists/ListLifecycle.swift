@@ -9,7 +9,7 @@ struct ListLifecycle {
 
     /// Deletes a user's own lists, also for their members, and removes the user from joined lists.
     func eraseLists(of user: UserID) async throws {
-        let writer = try await ListWriter(user: user, in: database)
+        let writer = ListWriter(user: user)
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: writer) { list, connection in
                 let others = try writer.members(list, connection).filter { $0 != user.text }
@@ -33,8 +33,8 @@ struct ListLifecycle {
     ///
     /// - Throws: `unprocessable`, before anything changes, if the account would exceed a limit.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
-        let writer = try await ListWriter(user: user, in: database)
-        let guestWriter = writer.of(guest)
+        let writer = ListWriter(user: user)
+        let guestWriter = ListWriter(user: guest)
         try await database.writes.perform(within: .edit, of: .user(user)) { try writer.checkMerge(of: guestWriter, $0) }
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guestWriter) { list, connection in
@@ -54,7 +54,7 @@ struct ListLifecycle {
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
             guard let owner = id.owner else { continue }
-            try await changeList(id.list, of: writer.of(owner)) { list, connection in
+            try await changeList(id.list, of: ListWriter(user: owner)) { list, connection in
                 try writer.ensureAccount(connection)
                 let guestMembership = try guestWriter.membershipOrNil(list.id, connection, currentOnly: false)
                 let share = try connection.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)])
@@ -132,7 +132,7 @@ struct ListLifecycle {
                 }
             }
             for (owner, id) in lists {
-                let writer = try await ListWriter(user: owner, in: database)
+                let writer = ListWriter(user: owner)
                 try await changeList(id, of: writer, in: database.batch) { list, connection in
                     guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
                     for member in try writer.members(list, connection) {
@@ -157,11 +157,9 @@ struct ListLifecycle {
                     try connection.execute(ListStatements.deleteExpiredPlaces, [.text(user), old])
                 }
             }
-            let shares =
-                try await database.isDistributed() ? ListStatements.sweepSharesOnCitus : ListStatements.sweepShares
             return try await database.batch.perform(within: .edit) {
                 try $0.execute(ListStatements.sweepItems, [old]) + $0.execute(ListStatements.sweepMembers, [old])
-                    + $0.execute(shares, [old])
+                    + $0.execute(ListStatements.sweepShares, [old])
             } + lists.count + users.count
         }
     }

@@ -69,7 +69,7 @@ enum ListStatements {
     // MARK: - Writing
 
     static let ensureAccount: PostgresStatement = """
-        INSERT INTO user_account (user_id, revision, horizon, live_settings) VALUES ($1, $2, $2, 0)
+        INSERT INTO user_account (user_id, revision, horizon) VALUES ($1, $2, $2)
         ON CONFLICT (user_id) DO NOTHING
         """
     /// The owner of a list of the user `$1`.
@@ -108,43 +108,23 @@ enum ListStatements {
     static let purgeItems: PostgresStatement = """
         DELETE FROM user_list_item WHERE user_id = $1 AND list_id = $2::uuid AND item_id = ANY ($3::uuid[])
         """
-    // The members of an owner's list. On Citus, the places are on the shards of the members, and a table has the members by owner.
+    // The members of an owner's list. They are in a table by owner, because on Citus, the places are on the shards of the members.
 
     /// The members, in the order in which accounts are locked; with `$3` those who left, too.
-    static let members: PostgresStatement = members(ofPlaces)
-    static let membersOnCitus: PostgresStatement = members(byOwner)
+    static let members: PostgresStatement = """
+        SELECT member_id FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY member_id
+        """
     /// The members who joined through a share, `$3`.
-    static let membersByShare: PostgresStatement = membersByShare(ofPlaces)
-    static let membersByShareOnCitus: PostgresStatement = membersByShare(byOwner)
+    static let membersByShare: PostgresStatement = """
+        SELECT member_id FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY member_id
+        """
     /// The numbers of members by the share through which they joined.
-    static let memberCounts: PostgresStatement = memberCounts(ofPlaces)
-    static let memberCountsOnCitus: PostgresStatement = memberCounts(byOwner)
-
-    /// A table of members, with its columns of the member and the owner.
-    private typealias MemberTable = (name: SQL, member: SQL, owner: SQL)
-    private static let ofPlaces: MemberTable = ("user_list_place", "user_id", "owner_id")
-    private static let byOwner: MemberTable = ("user_list_member", "member_id", "user_id")
-
-    private static func members(_ table: MemberTable) -> PostgresStatement {
+    static let memberCounts: PostgresStatement = """
+        SELECT share_id::text, count(*) FROM user_list_member
+        WHERE user_id = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
         """
-        SELECT \(table.member) FROM \(table.name)
-        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND ($3 OR left_at IS NULL) ORDER BY \(table.member)
-        """
-    }
-
-    private static func membersByShare(_ table: MemberTable) -> PostgresStatement {
-        """
-        SELECT \(table.member) FROM \(table.name)
-        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND share_id = $3::uuid AND left_at IS NULL ORDER BY \(table.member)
-        """
-    }
-
-    private static func memberCounts(_ table: MemberTable) -> PostgresStatement {
-        """
-        SELECT share_id::text, count(*) FROM \(table.name)
-        WHERE \(table.owner) = $1 AND list_id = $2::uuid AND share_id IS NOT NULL AND left_at IS NULL GROUP BY share_id
-        """
-    }
 
     /// Adds a member, `$3`, who joined through a share, `$4`.
     static let addMember: PostgresStatement = """
@@ -313,10 +293,6 @@ enum ListStatements {
         """
     /// Expired shares without members.
     static let sweepShares: PostgresStatement = """
-        DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_place p
-            WHERE p.owner_id = s.user_id AND p.list_id = s.list_id AND p.share_id = s.share_id)
-        """
-    static let sweepSharesOnCitus: PostgresStatement = """
         DELETE FROM user_list_share s WHERE s.expires_at < $1 AND NOT EXISTS (SELECT FROM user_list_member m
             WHERE m.user_id = s.user_id AND m.list_id = s.list_id AND m.share_id = s.share_id)
         """

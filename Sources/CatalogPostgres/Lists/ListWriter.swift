@@ -8,18 +8,7 @@ internal import Ordering
 /// by user id.
 struct ListWriter {
     let user: UserID
-    /// Whether the members of lists are in a table of their own, because users are spread over servers.
-    let isDistributed: Bool
     private var caller: PostgresValue { .text(user.text) }
-
-    init(user: UserID, in database: Database) async throws {
-        (self.user, isDistributed) = (user, try await database.isDistributed())
-    }
-
-    private init(user: UserID, isDistributed: Bool) { (self.user, self.isDistributed) = (user, isDistributed) }
-
-    /// Returns the same for another user.
-    func of(_ user: UserID) -> ListWriter { ListWriter(user: user, isDistributed: isDistributed) }
 
     /// The number of events kept per user, from which devices can resume.
     static let eventLimit = 1000
@@ -226,7 +215,7 @@ struct ListWriter {
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
         let added = Set(items.map(\.id)).subtracting(before.items.map(\.id)).count
-        if added > 0, try of(list.owner).itemCount(connection) + added > UserList.allItemsLimit {
+        if added > 0, try ListWriter(user: list.owner).itemCount(connection) + added > UserList.allItemsLimit {
             throw CatalogError.tooManyItems
         }
         try connection.executeDeferred(
@@ -262,7 +251,6 @@ struct ListWriter {
                 .bytea(try endKey(connection).bytes),
             ]
         )
-        guard isDistributed else { return }
         try connection.executeDeferred(
             ListStatements.addMember,
             [.text(list.owner.text), .text(list.id.text), caller, .text(share?.text)]
@@ -286,7 +274,7 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
         try connection.query(
-            isDistributed ? ListStatements.membersOnCitus : ListStatements.members,
+            ListStatements.members,
             [.text(list.owner.text), .text(list.id.text), .bool(withFormer)]
         ) { try $0.map { try $0.text(0) } }
     }
@@ -298,7 +286,7 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
         try connection.query(
-            isDistributed ? ListStatements.membersByShareOnCitus : ListStatements.membersByShare,
+            ListStatements.membersByShare,
             [.text(list.owner.text), .text(list.id.text), .text(share.text)]
         ) { try $0.map { try $0.text(0) } }
     }
@@ -350,7 +338,7 @@ struct ListWriter {
     ) throws -> [UserID: Int64] {
         let data = LiveEvent.leftList(list.id, 0).data
         let notified = try Self.notify(users, list.id, data, isLeaving: true, connection)
-        for user in users where isDistributed {
+        for user in users {
             try connection.executeDeferred(
                 ListStatements.removeMember,
                 [.text(list.owner.text), .text(list.id.text), .text(user)]
@@ -404,7 +392,6 @@ struct ListWriter {
         to owner: UserID,
         _ connection: isolated PostgresConnection
     ) throws {
-        guard isDistributed else { return }
         let key: [PostgresValue] = [.text(list.owner.text), .text(list.id.text)]
         for digest in try connection.query(ListStatements.shareDigests, key, { try $0.map { try $0.bytea(0) } }) {
             try connection.executeDeferred(UserStatements.transferToken, [.bytea(digest), .text(owner.text)])
@@ -421,7 +408,7 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [UserID] {
         for member in members {
-            let end = try of(UserID(stored: member)).endKey(connection)
+            let end = try ListWriter(user: UserID(stored: member)).endKey(connection)
             let values: [PostgresValue] = [.text(member), .text(old.id.text), .bytea(end.bytes)]
             try connection.execute(ListStatements.placeDeparture, values)
         }
@@ -445,7 +432,7 @@ struct ListWriter {
         let owner = try connection.query(ListStatements.deletePlace, [caller, .text(list.text)]) {
             try $0.first { try $0.text(0) }
         }
-        guard isDistributed, let owner else { return }
+        guard let owner else { return }
         try connection.executeDeferred(ListStatements.deleteMember, [.text(owner), .text(list.text), caller])
     }
 

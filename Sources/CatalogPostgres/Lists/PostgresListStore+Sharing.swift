@@ -23,8 +23,7 @@ extension PostgresListStore {
                     .timestamptz(share.createdAt.microseconds), .timestamptz(share.expiresAt.microseconds),
                 ]
             )
-            let tokens = UserTokens(isDistributed: writer.isDistributed)
-            try tokens.add(digest, of: membership.list.owner, expiresAt: share.expiresAt, connection)
+            try UserTokens.add(digest, of: membership.list.owner, expiresAt: share.expiresAt, connection)
             try AuditLog.record(.shared(share, id), of: user, connection)
             return (IssuedShare(share), [])
         }
@@ -32,13 +31,12 @@ extension PostgresListStore {
 
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try await database.mappingErrors {
-            let reader = try await ListWriter(user: user, in: database)
-            let counts = reader.isDistributed ? ListStatements.memberCountsOnCitus : ListStatements.memberCounts
+            let reader = ListWriter(user: user)
             return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 try membership.checkOwner()
                 let list: [PostgresValue] = [.text(membership.list.owner.text), .text(id.text)]
-                let members = try connection.query(counts, list) { rows in
+                let members = try connection.query(ListStatements.memberCounts, list) { rows in
                     Dictionary(uniqueKeysWithValues: try rows.map { (try $0.text(0), try $0.int(1)) })
                 }
                 return try connection.query(ListStatements.shares, list) { rows in
@@ -88,8 +86,7 @@ extension PostgresListStore {
     ) throws -> (ListMembership, notified: [UserID]) {
         let notFound = CatalogError.notFound("share")
         func findShare() throws -> (owner: String, list: UniqueID, share: UniqueID, role: ListRole)? {
-            let tokens = UserTokens(isDistributed: writer.isDistributed)
-            guard let owner = try tokens.owner(of: digest, connection) else { return nil }
+            guard let owner = try UserTokens.owner(of: digest, connection) else { return nil }
             return try connection.query(ListStatements.shareByDigest, [.text(owner), .bytea(digest)]) {
                 try $0.first { row in
                     (
@@ -110,7 +107,7 @@ extension PostgresListStore {
         var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try writer.of(owner).membership(found.list, connection).list
+            let list = try ListWriter(user: owner).membership(found.list, connection).list
             if current == nil {
                 try writer.checkListCount(connection)
                 guard try writer.members(list, connection).count <= ListShare.memberLimit else {

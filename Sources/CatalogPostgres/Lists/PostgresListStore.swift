@@ -70,7 +70,7 @@ struct PostgresListStore: ListStore {
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
-            let reader = try await ListWriter(user: user, in: database)
+            let reader = ListWriter(user: user)
             return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 return (
@@ -231,7 +231,7 @@ struct PostgresListStore: ListStore {
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, notified: [UserID])
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
-            let writer = try await ListWriter(user: user, in: database)
+            let writer = ListWriter(user: user)
             let (value, notified) = try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .edit, of: .user(user)) { connection in
                     if let list { try writer.checkMembership(list, connection) }

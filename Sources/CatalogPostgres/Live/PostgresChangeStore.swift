@@ -40,21 +40,12 @@ struct PostgresChangeStore: ChangeStore {
 
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
         try await database.mappingErrors {
-            guard try await database.isDistributed() else {
-                return try await revisions(of: users, PostgresSettingsStore.revisions, database.pages)
-            }
-            return try await database.readingByWorker(users, owner: { .user($0) }) {
-                try await revisions(of: $0, Self.revisionsOnShards, $1)
-            }
+            try await database.readingByWorker(users, owner: { .user($0) }) { try await revisions(of: $0, $1) }
         }
     }
 
-    private func revisions(
-        of users: [UserID],
-        _ statement: PostgresStatement,
-        _ pages: PostgresPipeline
-    ) async throws -> [UserID: Int64] {
-        let query = PostgresQuery(statement, [.textArray(users.map(\.text))])
+    private func revisions(of users: [UserID], _ pages: PostgresPipeline) async throws -> [UserID: Int64] {
+        let query = PostgresQuery(PostgresSettingsStore.revisions, [.textArray(users.map(\.text))])
         let none = Dictionary(users.map { ($0, Int64(0)) }) { first, _ in first }
         return try await pages.read([query], into: none) { revisions, _, rows in
             try rows.forEach { row in revisions[users[try row.int(0) - 1]] = try row.int8(1) }
@@ -127,11 +118,5 @@ struct PostgresChangeStore: ChangeStore {
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id
         WHERE h.store_id = ANY ($3) AND t.store_id = ANY ($3)
-        """
-
-    /// `PostgresSettingsStore.revisions`, which names the shards that it needs.
-    static let revisionsOnShards: PostgresStatement = """
-        SELECT w.number, a.revision FROM unnest($1::text[]) WITH ORDINALITY AS w (user_id, number)
-        JOIN user_account a ON a.user_id = w.user_id WHERE a.user_id = ANY ($1)
         """
 }

@@ -102,22 +102,18 @@ struct PostgresSettingsStore: SettingsStore {
         return PostgresQuery(rememberedViews, [.text(user.text), .text(own), .text(wide.text)])
     }
 
-    /// The revisions of users; shared by many reads.
+    /// The revisions of users; shared by many reads. On Citus, it names the shards that it needs.
     static let revisions: PostgresStatement = """
         SELECT w.number, a.revision FROM unnest($1::text[]) WITH ORDINALITY AS w (user_id, number)
-        JOIN user_account a ON a.user_id = w.user_id
+        JOIN user_account a ON a.user_id = w.user_id WHERE a.user_id = ANY ($1)
         """
 
     /// The revision of one user, `$1`, who is on one shard.
     static let oneRevision: PostgresStatement = "SELECT 1::bigint, revision FROM user_account WHERE user_id = $1"
 
-    /// Returns the query for a user's revision, which many reads share.
-    ///
-    /// - Parameter isDistributed: whether each user is on one of several shards.
-    static func revisionQuery(_ user: UserID, isDistributed: Bool) -> SharedQuery {
-        isDistributed
-            ? SharedQuery(oneRevision, scope: [.text(user.text)], key: [])
-            : SharedQuery(revisions, key: [.text(user.text)])
+    /// Returns the query for a user's revision.
+    static func revisionQuery(_ user: UserID) -> OwnersQuery {
+        OwnersQuery(ofAll: revisions, ofOne: oneRevision, owner: .user(user))
     }
 
     static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
@@ -151,11 +147,7 @@ struct PostgresSettingsStore: SettingsStore {
             switch try await combiner.set(single) {
             case .set(let result): return [result]
             case .missingShelf: try await requireShelf(edit.shelf)
-            case .full:
-                // The count is committed, also if the setting is refused.
-                try await database.writes.perform(within: .edit, of: .user(user)) {
-                    try SettingsWriter(user: user).count($0)
-                }
+            case .full: break
             }
         } else {
             try await requireShelf(edit.shelf)

@@ -6,16 +6,17 @@ internal import LibPQ
 /// Sets single settings of many users together; this is the most frequent write. It needs all users in one database: on Citus,
 /// `SettingsWriter` sets each setting alone.
 ///
-/// The previous value is read at the start of the statement, before the account is locked. So the count may become wrong if several devices
-/// of a user write at the same time. Every hundredth new setting is refused as if the account were full: then the settings are counted.
+/// The previous value and the number of settings are read at the start of the statement, before the account is locked. Other servers may
+/// add settings of the user at the same time. So a new setting is only set here while `margin` more are allowed; after that,
+/// `SettingsWriter` counts under the lock.
 final class SettingsCombiner: Sendable {
     private let database: Database
     private let combiner: WriteCombiner<Write, Outcome>
 
     /// The maximum number of settings in a transaction.
     private static let batchLimit = 64
-    /// The number of new settings after which they are counted.
-    private static let recountInterval = 100
+    /// How many settings fewer than the maximum a user may have here: more than servers can add at the same moment.
+    private static let margin = 100
     /// How long a write waits for a lock, alone and in a batch, which also makes others wait.
     private static let (lockTimeout, batchLockTimeout) = ("3s", "100ms")
 
@@ -37,7 +38,7 @@ final class SettingsCombiner: Sendable {
                 .textArray(writes.map(\.user.text)), .textArray(writes.map(\.key.text)),
                 .textArray(writes.map(\.value.text)), .textArray(writes.map { $0.shelf?.store.text ?? "" }),
                 .textArray(writes.map { $0.shelf?.shelf.text ?? "" }), .int8(SettingsEdit.firstRevision(now)),
-                .timestamptz(now.microseconds), .int4(Int32(Setting.countLimit)),
+                .timestamptz(now.microseconds), .int8(Int64(Setting.countLimit - margin)),
                 .text(writes.count == 1 ? lockTimeout : batchLockTimeout),
                 .textArray(writes.map { _ in UniqueID.random().text }),
                 .textArray(writes.map(\.origin.source.rawValue)),
@@ -83,7 +84,8 @@ final class SettingsCombiner: Sendable {
     static let setMany: PostgresStatement = """
         WITH wanted AS MATERIALIZED (
             SELECT w.number, w.user_id, w.key AS wanted_key, w.new_value, w.audit_id, w.source, w.actor, w.address, w.token,
-                w.request_id, s.value IS NOT NULL AS is_live, \(SettingRow.columns)
+                w.request_id, s.value IS NULL AND $8 <= (SELECT count(*) FROM (SELECT FROM user_setting c
+                    WHERE c.user_id = w.user_id AND c.deleted_at IS NULL LIMIT $8) AS counted) AS is_full, \(SettingRow.columns)
             FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $10::text[], $11::text[], $12::text[], $13::text[],
                 $14::text[], $15::text[]) WITH ORDINALITY
                 AS w (user_id, key, new_value, store, shelf, audit_id, source, actor, address, token, request_id, number)
@@ -92,15 +94,14 @@ final class SettingsCombiner: Sendable {
                 ORDER BY s.key LIMIT 1) AS s ON s.key = w.key
             WHERE w.shelf = '' OR (SELECT true FROM store t JOIN shelf h ON h.store_id = t.store_id
                 WHERE t.key = w.store AND t.deleted_at IS NULL AND h.key = w.shelf AND h.deleted_at IS NULL LIMIT 1)),
-        account AS (INSERT INTO user_account AS a (user_id, revision, horizon, live_settings)
-            SELECT user_id, $6 + 1, $6, (NOT is_live)::integer FROM wanted ORDER BY user_id COLLATE "C"
-            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $6) + 1,
-                live_settings = a.live_settings + excluded.live_settings
-            RETURNING user_id, revision, live_settings),
+        account AS (INSERT INTO user_account AS a (user_id, revision, horizon)
+            SELECT user_id, $6 + 1, $6 FROM wanted ORDER BY user_id COLLATE "C"
+            ON CONFLICT (user_id) DO UPDATE SET revision = greatest(a.revision, $6) + 1
+            RETURNING user_id, revision),
         written AS (INSERT INTO user_setting AS s (user_id, key, value, revision, modified_at)
             SELECT w.user_id, w.wanted_key, w.new_value::json, account.revision, $7
             FROM wanted w JOIN account USING (user_id)
-            WHERE w.is_live OR account.live_settings <= $8 AND account.live_settings % \(recountInterval) <> 0
+            WHERE NOT w.is_full
             ON CONFLICT (user_id, key) DO UPDATE SET value = excluded.value, revision = excluded.revision,
                 modified_at = greatest(excluded.modified_at, s.modified_at), deleted_at = NULL
             RETURNING user_id, revision, modified_at),
@@ -133,7 +134,7 @@ extension SettingsCombiner {
 
     enum Outcome: Sendable {
         case set(SettingsEdit.Result)
-        /// The user may have too many settings; they must be counted.
+        /// The user has almost too many settings; they must be counted under the lock.
         case full
         case missingShelf
     }

@@ -44,7 +44,7 @@ struct SettingsWriter {
         return results
     }
 
-    /// Counts the user's settings again, and purges excess tombstones, oldest first.
+    /// Counts the user's settings, and purges excess tombstones, oldest first.
     ///
     /// - Throws: `unprocessable` if the user has too many settings.
     private func checkLimits(_ results: [SettingsEdit.Result], _ connection: isolated PostgresConnection) throws {
@@ -52,19 +52,13 @@ struct SettingsWriter {
             result.isApplied && (result.setting.isDeleted || result.previous?.isDeleted ?? true)
         }
         guard isNeeded else { return }
-        let (current, deleted) = try count(connection)
+        let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
+            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
+        }
         guard current <= Setting.countLimit else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
-    }
-
-    /// Counts the user's settings, and records the number of those that are not deleted.
-    @discardableResult
-    func count(_ connection: isolated PostgresConnection) throws -> (current: Int, deleted: Int) {
-        try connection.query(Self.countSettings, [.text(user.text)]) {
-            try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
-        }
     }
 
     /// Locks the user's account, and creates it if it does not exist.
@@ -100,7 +94,7 @@ struct SettingsWriter {
 
     /// Locks or creates the account and reserves revisions before it is known whether anything changes.
     static let reserveRevisions: PostgresStatement = """
-        INSERT INTO user_account AS a (user_id, revision, horizon, live_settings) VALUES ($1, $2 + $3, $2, 0)
+        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
         ON CONFLICT (user_id) DO UPDATE SET
             revision = CASE WHEN $3 > 0 THEN greatest(a.revision, $2) + $3 ELSE a.revision END RETURNING revision
         """
@@ -117,10 +111,8 @@ struct SettingsWriter {
             modified_at = excluded.modified_at, deleted_at = excluded.deleted_at
         """
     static let countSettings: PostgresStatement = """
-        UPDATE user_account a SET live_settings = counted.live
-        FROM (SELECT count(*) FILTER (WHERE deleted_at IS NULL) AS live, count(*) FILTER (WHERE deleted_at IS NOT NULL) AS deleted
-            FROM user_setting WHERE user_id = $1) AS counted
-        WHERE a.user_id = $1 RETURNING counted.live, counted.deleted
+        SELECT count(*) FILTER (WHERE deleted_at IS NULL), count(*) FILTER (WHERE deleted_at IS NOT NULL)
+        FROM user_setting WHERE user_id = $1
         """
     static let purgeOldestTombstones: PostgresStatement = """
         WITH gone AS (DELETE FROM user_setting WHERE user_id = $1 AND revision IN (SELECT revision FROM user_setting

@@ -150,9 +150,9 @@ struct PostgresPageStore: PageStore {
         }
         let lookup = ShelfLookup(database: database)
         let user = Self.rememberingUser(request)
-        let isDistributed = try await database.isDistributed()
         // The revision is read before the views, so that views that change in between are read again next time.
-        let revisions = user.map { [PostgresSettingsStore.revisionQuery($0, isDistributed: isDistributed)] } ?? []
+        var revisions: [SharedQuery] = []
+        if let user { revisions = [try await database.shared(PostgresSettingsStore.revisionQuery(user))] }
         let following = location.flatMap { shelves.following($0, source) }
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
@@ -192,10 +192,9 @@ struct PostgresPageStore: PageStore {
             /// The revision of the caller's settings; 0 if they do not matter.
             var revision: Int64 = 0
         }
-        let isDistributed = try await database.isDistributed()
-        var queries = [ShelfLookup.sharedVersionQuery(basis.head.location, isDistributed: isDistributed)]
+        var queries = [try await database.shared(ShelfLookup.sharedVersionQuery(basis.head.location))]
         if let user = Self.rememberingUser(request) {
-            queries.append(PostgresSettingsStore.revisionQuery(user, isDistributed: isDistributed))
+            queries.append(try await database.shared(PostgresSettingsStore.revisionQuery(user)))
         }
         let versions = try await source.read(
             sharing: queries,

@@ -6,14 +6,9 @@ struct ShelfLookup: Sendable {
     let database: Database
 
     func readStores() async throws -> [ShelfRow.StoreRead] {
-        // On Citus, it needs all workers, of which one may not respond.
-        if try await database.isDistributed() {
-            return try await database.longReads.perform(within: .lookup) {
-                try $0.query(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
-            }
-        }
-        return try await database.pages.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
-            stores = try rows.map { try ShelfRow.store($0) }
+        // On Citus, it needs all workers. One that does not respond must not delay pages.
+        try await database.longReads.perform(within: .lookup) {
+            try $0.query(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
         }
     }
 
@@ -240,14 +235,14 @@ struct ShelfLookup: Sendable {
         JOIN shelf h ON h.store_id = $1 AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id WHERE h.store_id = $1 AND t.store_id = $1
         """
-    /// Returns the query for the version of a shelf, which many reads share.
-    ///
-    /// - Parameter isDistributed: whether each store is on one of several shards.
-    static func sharedVersionQuery(_ location: ShelfLocation, isDistributed: Bool) -> SharedQuery {
-        let (store, shelf) = (Int64(location.storeID), PostgresValue.int8(Int64(location.shelfID)))
-        return isDistributed
-            ? SharedQuery(versionsOfStore, scope: [.int4(location.storeID)], key: [shelf])
-            : SharedQuery(versions, key: [.int8(store), shelf])
+    /// Returns the query for the version of a shelf.
+    static func sharedVersionQuery(_ location: ShelfLocation) -> OwnersQuery {
+        OwnersQuery(
+            ofAll: versions,
+            ofOne: versionsOfStore,
+            owner: .store(location.storeID),
+            key: [.int8(Int64(location.shelfID))]
+        )
     }
 
     /// The version of a shelf, `$2`, of a store, `$1`, in the columns of `versions`.

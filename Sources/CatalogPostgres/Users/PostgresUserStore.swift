@@ -79,7 +79,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            let reader = try await ListWriter(user: user, in: database)
+            let reader = ListWriter(user: user)
             let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
@@ -156,7 +156,6 @@ struct PostgresUserStore: UserStore {
         once call: IdempotentCall?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
-            let tokens = UserTokens(isDistributed: try await database.isDistributed())
             return try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .lookup) { connection in
                     try SettingsWriter(user: ticket.user).ensureAccount(connection)
@@ -170,7 +169,7 @@ struct PostgresUserStore: UserStore {
                                 .timestamptz(ticket.tokenExpiresAt.microseconds),
                             ]
                         )
-                        try tokens.add(ticket.digest, of: ticket.user, expiresAt: ticket.expiresAt, connection)
+                        try UserTokens.add(ticket.digest, of: ticket.user, expiresAt: ticket.expiresAt, connection)
                         return IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
                     }
                 }
@@ -180,9 +179,8 @@ struct PostgresUserStore: UserStore {
 
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket? {
         try await database.mappingErrors {
-            let tokens = UserTokens(isDistributed: try await database.isDistributed())
             let ticket = try await database.writes.perform(within: .lookup) { connection in
-                guard let user = try tokens.owner(of: digest, connection) else { return nil as Ticket? }
+                guard let user = try UserTokens.owner(of: digest, connection) else { return nil as Ticket? }
                 // Deleting the row claims the ticket: no one else can find it.
                 return try connection.query(Self.consumeTicket, [.text(user), .bytea(digest)]) {
                     try $0.first { row in

@@ -8,10 +8,6 @@ enum UserStatements {
     static let addToken: PostgresStatement = "INSERT INTO user_token (digest, user_id, expires_at) VALUES ($1, $2, $3)"
     /// The user of a token with a digest, `$1`.
     static let tokenOwner: PostgresStatement = "SELECT user_id FROM user_token WHERE digest = $1"
-    /// The same where all users are on one server.
-    static let ownerOfDigest: PostgresStatement = """
-        SELECT user_id FROM user_list_share WHERE digest = $1 UNION ALL SELECT user_id FROM user_ticket WHERE digest = $1
-        """
     /// Transfers a token with a digest, `$1`, to a user, `$2`.
     static let transferToken: PostgresStatement = "UPDATE user_token SET user_id = $2 WHERE digest = $1"
     static let deleteTokens: PostgresStatement = "DELETE FROM user_token WHERE user_id = $1"

@@ -1,20 +1,16 @@
 internal import Catalog
 internal import LibPQ
 
-/// The owners of tickets and shares by their tokens. On Citus, the digest of a token leads to the shard of its owner; elsewhere, the
-/// tickets and shares have an index of it.
-struct UserTokens {
-    /// Whether users are spread over servers.
-    let isDistributed: Bool
-
+/// The owners of tickets and shares by the digests of their tokens, which are all that a bearer has. On Citus, they lead to the shard of
+/// the owner.
+enum UserTokens {
     /// Adds a token in the transaction that creates its ticket or share.
-    func add(
+    static func add(
         _ digest: [UInt8],
         of user: UserID,
         expiresAt: Timestamp,
         _ connection: isolated PostgresConnection
     ) throws {
-        guard isDistributed else { return }
         try connection.executeDeferred(
             UserStatements.addToken,
             [.bytea(digest), .text(user.text), .timestamptz(expiresAt.microseconds)]
@@ -22,8 +18,7 @@ struct UserTokens {
     }
 
     /// Returns the owner of a token's ticket or share, which may have been used, revoked or have expired; nil for an unknown token.
-    func owner(of digest: [UInt8], _ connection: isolated PostgresConnection) throws -> String? {
-        let statement = isDistributed ? UserStatements.tokenOwner : UserStatements.ownerOfDigest
-        return try connection.query(statement, [.bytea(digest)]) { try $0.first { try $0.text(0) } }
+    static func owner(of digest: [UInt8], _ connection: isolated PostgresConnection) throws -> String? {
+        try connection.query(UserStatements.tokenOwner, [.bytea(digest)]) { try $0.first { try $0.text(0) } }
     }
 }
