@@ -142,7 +142,8 @@ let package = Package(
         .target(
             name: "CatalogHTTP",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "JSON", "Live", "Platform", "Site", "Telemetry",
+                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "JSON", "Live", "Platform", "Site",
+                "Telemetry",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -183,7 +184,8 @@ let package = Package(
         .executableTarget(
             name: "DiffBench",
             dependencies: [
-                "AisleDiff", "Ordering", .product(name: "OrderedCollections", package: "swift-collections"),
+                "AisleDiff", "Ordering",
+                .product(name: "OrderedCollections", package: "swift-collections"),
             ],
             path: "Tests/Bench/Diff",
             swiftSettings: strict
@@ -245,7 +247,8 @@ let package = Package(
         .testTarget(
             name: "CatalogJSONTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "JSON", "Ordering", "Platform", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "JSON", "Ordering", "Platform",
+                "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -278,8 +281,8 @@ let package = Package(
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Live", "Platform",
-                "Site", "Telemetry", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Live",
+                "Platform", "Site", "Telemetry", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),

@@ -55,3 +55,31 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
         }
     }
 }
+
+/// An error in reading or applying a diff.
+public enum ShelfDiffError: Error, Hashable, Sendable {
+    /// The diff belongs to another list.
+    case otherList
+    /// The bytes end too early, continue after the end, or contain an invalid number.
+    case malformed
+    /// The wire format version is not supported.
+    case unknownVersion(UInt8)
+    /// A list is longer than the reader allows.
+    case tooLong(Int)
+    /// The parts are inconsistent.
+    case flaw(MoveDiff.Flaw)
+}
+
+/// The product type of a client that ignores products.
+public struct NoProduct: Decodable, Hashable, Sendable {
+    /// Ignores the product.
+    public init(from decoder: any Decoder) {}
+}
+
+/// Several moves whose elements are adjacent both before and after.
+struct MoveRun {
+    var to: Int
+    var from: Int
+    var count: Int
+    var isReversed: Bool
+}

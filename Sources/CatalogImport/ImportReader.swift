@@ -1,7 +1,7 @@
 internal import JSON
 package import Catalog
 
-/// Reads an import file in chunks and emits validated records and rejections.
+/// Reads an import file in chunks and emits validated records and rejections. `NamedRowReader` reads files of purchases and prices.
 package struct ImportReader {
     /// A valid record, a rejected row, or a row that is not a product.
     package enum Event {
@@ -23,10 +23,10 @@ package struct ImportReader {
     }
 
     private var options: ImportOptions
-    private var stores: StoreColumn
+    private var stores: StoreCurrencies
     private let sizes: SizeContexts
     private var records: RecordReader
-    private var rows: ImportRowReader?
+    private var rows: ImportRecordReader?
     private var fileColumns: FileColumns
     private var width = 0
     /// The number of columns without the untitled ones at the end.
@@ -47,7 +47,7 @@ package struct ImportReader {
         sizes: SizeContexts = SizeContexts()
     ) {
         self.options = options
-        stores = StoreColumn(currencies: currencies)
+        stores = StoreCurrencies(currencies: currencies)
         self.sizes = sizes
         forms = FieldForms(options)
         fileColumns = FileColumns(options.profile)
@@ -65,7 +65,7 @@ package struct ImportReader {
         }
         if options.format != .csv {
             fileColumns.setNoHeader(readsAll: options.profileName == nil)
-            rows = ImportRowReader(options, sizes: sizes)
+            rows = ImportRecordReader(options, sizes: sizes)
         }
     }
 
@@ -127,16 +127,16 @@ package struct ImportReader {
             try emit(.rejected(rejection))
         case .csv(let record):
             try finish(check(record), emit) { texts in
-                FieldRow.RawRow(row: record.csv(filling: texts), header: header, separator: record.separator)
+                NamedRow.RawRow(row: record.csv(filling: texts), header: header, separator: record.separator)
             }
         case .line(let line, let bytes):
             try finish(check(line, bytes), emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
-                return FieldRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts)))
+                return NamedRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts)))
             }
         case .fields(let record):
             try finish(check(record), emit) { texts in
-                FieldRow.RawRow(
+                NamedRow.RawRow(
                     row: record.filling(named(texts)).xml(named: options.profile.recordNames[0])
                 )
             }
@@ -154,7 +154,7 @@ package struct ImportReader {
     private func finish(
         _ outcome: Outcome,
         _ emit: (Event) throws -> Void,
-        _ raw: ([Int: String]) -> FieldRow.RawRow?
+        _ raw: ([Int: String]) -> NamedRow.RawRow?
     ) throws {
         func keep(_ rejection: inout ImportRejection) {
             rejection.keep(raw(outcome.product ?? [:]))
@@ -297,7 +297,7 @@ package struct ImportReader {
             uniqueKeysWithValues: found.compactMap { column in fileColumns.title(of: column).map { (column, $0) } }
         )
         warnAboutColumns()
-        rows = ImportRowReader(options, sizes: sizes)
+        rows = ImportRecordReader(options, sizes: sizes)
     }
 
     private mutating func warnAboutColumns() {

@@ -6,7 +6,7 @@ extension ProductField {
     ///
     /// - Parameter text: returns the checked text of a column of at most that many bytes; nil if it is empty.
     func read(
-        _ row: ImportRow,
+        _ row: ValueReader,
         into record: inout ImportRecord,
         _ text: (ImportColumn, _ limit: Int) throws(ImportRejection) -> String?
     ) throws(ImportRejection) {

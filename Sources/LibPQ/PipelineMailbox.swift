@@ -1,4 +1,5 @@
 internal import DequeModule
+internal import Platform
 internal import Synchronization
 
 /// The mailbox of the driver, for new jobs and for established connections.
@@ -61,4 +62,44 @@ final class PipelineMailbox: Sendable {
             return content
         }
     }
+}
+
+/// The driver's view of a read.
+protocol PipelineJob: AnyObject, Sendable {
+    var shared: [SharedQuery] { get }
+    var queries: [PostgresQuery] { get }
+    var deadline: ContinuousClock.Instant { get }
+    /// The recorder of the caller's request, with the time of the call; nil if its steps are not recorded.
+    var recording: PipelineRecording? { get }
+    /// Whether a caller is still waiting.
+    var isPending: Bool { get }
+    /// Whether the job is sent for the second time. The second time, the job has a separate transaction.
+    var hasRestarted: Bool { get }
+    /// Discards received rows so that the job can be sent again. Returns false if the job was resent before or has no time left.
+    func restart() -> Bool
+    func receive(shared index: Int, _ row: borrowing PostgresRow)
+    func receive(_ index: Int, _ rows: borrowing PostgresRows)
+    func succeed()
+    func fail(_ error: any Error)
+}
+
+/// Runs queries and discards the results, so that the server has planned the queries and cached the required catalog pages.
+final class WarmUpJob: PipelineJob {
+    let shared: [SharedQuery] = []
+    let queries: [PostgresQuery]
+    let deadline: ContinuousClock.Instant
+    let recording: PipelineRecording? = nil
+    let isPending = true
+    let hasRestarted = true
+
+    init(_ queries: [PostgresQuery], deadline: ContinuousClock.Instant) {
+        self.queries = queries
+        self.deadline = deadline
+    }
+
+    func restart() -> Bool { false }
+    func receive(shared index: Int, _ row: borrowing PostgresRow) {}
+    func receive(_ index: Int, _ rows: borrowing PostgresRows) {}
+    func succeed() {}
+    func fail(_ error: any Error) {}
 }

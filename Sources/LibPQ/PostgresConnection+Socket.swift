@@ -160,3 +160,9 @@ extension PostgresConnection {
         return error
     }
 }
+
+/// The outcome of a wait on descriptors.
+struct PollOutcome {
+    var timedOut = false
+    var events: [Int16]
+}

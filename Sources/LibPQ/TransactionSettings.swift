@@ -68,3 +68,15 @@ struct TransactionSettings: Sendable {
     /// The value of a setting; nil if it is not set.
     subscript(name: String) -> String? { values[name] }
 }
+
+/// Settings that apply only on a server that has loaded an extension.
+package struct ExtensionSettings: Sendable, Hashable {
+    /// The name of a setting that only the extension defines; trusted text.
+    package let marker: String
+    /// Names and values; trusted text. They replace other settings of the same name.
+    package let settings: [String: String]
+
+    package init(marker: String, settings: [String: String]) {
+        (self.marker, self.settings) = (marker, settings)
+    }
+}

@@ -40,7 +40,7 @@ final class ShelfFeed: Sendable {
         /// The most recent windows, the newest last.
         var windows: [Window] = []
         var page: ShelfPage?
-        /// The shelf version at the last consistent read; nil before it, after an inconsistent read, or if the shelf does not exist.
+        /// The shelf version at the last read; nil before it, or if the shelf does not exist.
         var lastVersion: ShelfVersion?
         /// The union at the last read; nil for one shelf.
         var lastUnion: ShelfUnion?
@@ -53,12 +53,10 @@ final class ShelfFeed: Sendable {
         var starting: Task<Result<Void, CatalogError>, Never>?
     }
 
-    /// A page, and whether it is consistent with its version.
     private struct PageRead: Sendable {
         /// Later reads have higher numbers.
         let number: Int
         let page: ShelfPage
-        let isConsistent: Bool
     }
 
     let key: Key
@@ -246,25 +244,12 @@ final class ShelfFeed: Sendable {
         return request
     }
 
-    /// Reads the page and the version in two statements; the result is consistent if nothing changed in between.
     private func read() async throws(CatalogError) -> PageRead {
-        var attempt = 1
-        while true {
-            let number = state.withLock { state in
-                state.begun += 1
-                return state.begun
-            }
-            let page = try await pages.page(request)
-            // A page of several shelves is at the versions of all of them.
-            var isConsistent = page.plan.union != nil
-            if !isConsistent {
-                isConsistent = try await changes.versions(of: [key.address])[key.address] == ShelfVersion(page.head)
-            }
-            if isConsistent || attempt == 3 {
-                return PageRead(number: number, page: page, isConsistent: isConsistent)
-            }
-            attempt += 1
+        let number = state.withLock { state in
+            state.begun += 1
+            return state.begun
         }
+        return PageRead(number: number, page: try await pages.page(request))
     }
 
     /// Returns whether the feed has a new window.
@@ -282,8 +267,7 @@ final class ShelfFeed: Sendable {
             // shelf has an older version than the one that was seen.
             guard reading.number > state.applied else { return false }
             state.applied = reading.number
-            // An inconsistent page will be read again.
-            state.lastVersion = reading.isConsistent ? ShelfVersion(page.head) : nil
+            state.lastVersion = ShelfVersion(page.head)
             state.lastUnion = union
             state.isGone = false
             state.page = page
@@ -292,7 +276,7 @@ final class ShelfFeed: Sendable {
             if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes,
                 last.sort == page.plan.sort, last.isUnion == (union != nil)
             {
-                if reading.isConsistent, union == nil, last.eventIDs.count < Self.eventLimit {
+                if union == nil, last.eventIDs.count < Self.eventLimit {
                     state.windows[state.windows.count - 1].eventIDs.insert(eventID)
                 }
                 return false
@@ -300,7 +284,7 @@ final class ShelfFeed: Sendable {
             let window = Window(
                 number: (state.windows.last?.number ?? 0) + 1,
                 eventID: eventID,
-                eventIDs: reading.isConsistent ? [eventID] : [],
+                eventIDs: [eventID],
                 isUnion: union != nil,
                 sort: page.plan.sort,
                 ids: ids,

@@ -1,3 +1,4 @@
+internal import CPlatform
 internal import FoundationEssentials
 internal import Glibc
 
@@ -38,4 +39,13 @@ package enum MemoryLimit {
         }
         return limits.filter { $0 > 0 }.min() ?? physical
     }
+}
+
+/// The parts of the heap from which threads allocate memory.
+package enum MemoryArenas {
+    /// Limits their number, unless MALLOC_ARENA_MAX is set. Call it before the first thread starts.
+    ///
+    /// By default, glibc gives almost every thread an arena of its own. One thread allocates an entry of a cache, and another frees it. So
+    /// each arena keeps unused memory between the remaining entries.
+    package static func limit(_ count: Int) { aisle_limit_arenas(Int32(clamping: count)) }
 }

@@ -51,3 +51,8 @@ private final class ThreadStart: Sendable {
         self.body = body
     }
 }
+
+/// The error for a system that is out of threads.
+package struct OSThreadError: Error, CustomStringConvertible {
+    package let description: String
+}

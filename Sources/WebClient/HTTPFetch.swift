@@ -27,3 +27,34 @@ package struct HTTPFetch: Sendable {
         self.bodyLimit = bodyLimit
     }
 }
+
+/// The reason for a failed request.
+package struct HTTPFetchError: Error, Sendable, CustomStringConvertible {
+    package enum Kind: Sendable, Equatable {
+        /// The URL or a header is invalid.
+        case invalidRequest
+        /// The connection failed or broke, the certificate is not trusted, or the response is not HTTP.
+        case connection
+        case timeout
+        case bodyTooLarge
+        case cancelled
+    }
+
+    package let kind: Kind
+    package let description: String
+}
+
+/// The status and headers of a response.
+package struct HTTPFetchHead: Sendable {
+    package let status: Int
+    /// The headers in the order received, with the server's spelling of names.
+    package let headers: [(name: String, value: String)]
+}
+
+/// A response of another server.
+package struct HTTPFetchResponse: Sendable {
+    package let head: HTTPFetchHead
+    package let body: [UInt8]
+
+    package var status: Int { head.status }
+}

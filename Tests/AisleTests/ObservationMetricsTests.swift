@@ -73,7 +73,7 @@ import Testing
             .validationGap(constraint: nil, sqlState: "22001"), .databaseError(kind: "53"),
             .laneWaited(lane: "writes", .milliseconds(2)), .connectionRejected(address: "192.0.2.1"),
             .eventsSent(.shelf, count: 3), .feedUpdated(.user, delay: .milliseconds(20)),
-            .importEnded(summary, .seconds(2)), .importEnded(nil, .seconds(1)),
+            .importCompleted(summary, .seconds(2)), .importFailed(reason: "x", .seconds(1)),
             .purchasesFolded(count: 11, .seconds(1)), .shelfRead(.whole, .milliseconds(20)),
         ]
         for observation in observations { metrics.observe(observation) }

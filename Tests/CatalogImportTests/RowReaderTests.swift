@@ -12,10 +12,10 @@ import Testing
         _ text: String,
         _ format: ImportOptions.Format = .csv,
         piece: Int = 7
-    ) throws -> (rows: [FieldRow], rejected: [String]) {
-        var reader = RowReader(format, columns: Self.columns, required: ["sku"])
-        var (rows, rejected): ([FieldRow], [String]) = ([], [])
-        func take(_ event: RowReader.Event) {
+    ) throws -> (rows: [NamedRow], rejected: [String]) {
+        var reader = NamedRowReader(format, columns: Self.columns, required: ["sku"])
+        var (rows, rejected): ([NamedRow], [String]) = ([], [])
+        func take(_ event: NamedRowReader.Event) {
             switch event {
             case .row(let row): rows.append(row)
             case .rejected(let rejection): rejected.append(rejection.description)
@@ -61,10 +61,10 @@ import Testing
     @Test("A field that is not UTF-8 rejects its row alone")
     func invalidBytesAreRejected() throws {
         let dialect = FileDialect(encoding: .utf8)
-        var reader = RowReader(.csv, dialect, columns: Self.columns, required: ["sku"])
+        var reader = NamedRowReader(.csv, dialect, columns: Self.columns, required: ["sku"])
         var (rows, rejected) = (0, [String]())
         let bytes = Array("sku\n".utf8) + [0xFF, 0x0A] + Array("b\n".utf8)
-        func take(_ event: RowReader.Event) {
+        func take(_ event: NamedRowReader.Event) {
             if case .rejected(let rejection) = event { rejected.append(rejection.description) } else { rows += 1 }
         }
         try bytes.withUnsafeBytes { try reader.read($0, take) }
@@ -106,10 +106,10 @@ import Testing
 
     @Test("A required field must be present, and a SKU must be valid")
     func fieldsAreChecked() throws {
-        let row = FieldRow(line: 3, ["sku": " ", "price": "x"])
+        let row = NamedRow(line: 3, ["sku": " ", "price": "x"])
         #expect(throws: ImportRejection.self) { try row.required("sku") }
-        #expect(throws: ImportRejection.self) { try FieldRow(line: 3, ["sku": "a/b"]).sku() }
-        #expect(try FieldRow(line: 3, ["sku": " a "]).sku() == SKU("a"))
+        #expect(throws: ImportRejection.self) { try NamedRow(line: 3, ["sku": "a/b"]).sku() }
+        #expect(try NamedRow(line: 3, ["sku": " a "]).sku() == SKU("a"))
         #expect(row.reject("price", "is wrong").description == "line 3, price: “x” is wrong")
     }
 }

@@ -21,7 +21,7 @@ import Testing
     func fixedStatementsReadShelvesOnce(statistics: Statistics) async throws {
         var statements = StatementRegistry.statements.flatMap { name, all in all.map { (name, $0) } }
         for flag in [true, false] {
-            let columns = ImportColumns(Set(ImportColumn.allCases), readsSizeFromName: flag)
+            let columns = WrittenColumns(Set(ImportColumn.allCases), readsSizeFromName: flag)
             statements.append(
                 ("ImportStatements.upsertProducts", ImportStatements.upsertProducts(columns, hasRepeats: flag))
             )

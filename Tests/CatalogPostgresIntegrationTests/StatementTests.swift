@@ -70,7 +70,7 @@ import Testing
         var statements: [(name: String, statements: [PostgresStatement])] = []
         for columns in [[], Set(ImportColumn.allCases)] + ImportColumn.allCases.map({ [$0] }) {
             for flag in [true, false] {
-                let written = ImportColumns(columns, readsSizeFromName: flag)
+                let written = WrittenColumns(columns, readsSizeFromName: flag)
                 statements.append(
                     (
                         "an import of \(columns.map(\.columnName))",
@@ -88,7 +88,7 @@ import Testing
 
     @Test("Staged rows are compared by joins, which large catalogs need")
     func comparesByJoins() async throws {
-        let columns = ImportColumns(Set(ImportColumn.allCases), readsSizeFromName: false)
+        let columns = WrittenColumns(Set(ImportColumn.allCases), readsSizeFromName: false)
         let database = try await TestDatabase.migrated()
         let connection = try await PostgresConnection.connect(database.configuration)
         let plans = try await connection.perform { connection in

@@ -70,7 +70,7 @@ enum FuzzTarget: String, CaseIterable {
             }
             precondition(records([rest[...]]) == records([rest[..<place], rest[place...]]))
             if let text = String(validating: rest, as: UTF8.self) {
-                _ = try? FieldRow(line: 1, ["price": text]).price("price", in: Currency("EUR")!)
+                _ = try? NamedRow(line: 1, ["price": text]).price("price", in: Currency("EUR")!)
             }
         }
         // Archives.

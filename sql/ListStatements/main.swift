@@ -25,4 +25,8 @@ let source = """
     }
 
     """
-try source.write(toFile: CommandLine.arguments[1], atomically: true, encoding: .utf8)
+// An unchanged file keeps its time, so that a build that only links this tool again compiles nothing.
+let output = CommandLine.arguments[1]
+if (try? String(contentsOfFile: output, encoding: .utf8)) != source {
+    try source.write(toFile: output, atomically: true, encoding: .utf8)
+}

@@ -71,3 +71,13 @@ package struct DiffRequest: Sendable {
         if case .list(let ids) = from, limit != nil { try OrderDiff.check(OrderedIDs(ids), "from") }
     }
 }
+
+/// The form of a diff in a response.
+package enum DiffMode: String, CaseIterable, Sendable {
+    /// The minimal moves.
+    case moves
+    /// The minimal moves, or the whole order if more than half of the list moves.
+    case auto
+    /// The whole order.
+    case order
+}

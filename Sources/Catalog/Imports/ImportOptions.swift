@@ -122,3 +122,15 @@ package struct ImportOptions: Sendable {
             ?? column.columnName
     }
 }
+
+/// A service that imports files into a catalog.
+package protocol CatalogImporting: Sendable {
+    /// - Parameters:
+    ///   - pieces: the file, in pieces of any size.
+    ///   - onReject: called for every rejected row, in the order of the file, before those that need the catalog.
+    func importFile<Pieces: AsyncSequence>(
+        _ pieces: Pieces,
+        _ options: ImportOptions,
+        onReject: (ImportRejection) throws -> Void
+    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8]
+}

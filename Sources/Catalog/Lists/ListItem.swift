@@ -97,3 +97,14 @@ extension ListItem {
             == (other.text, other.quantity, other.note, other.isChecked, other.isDeleted)
     }
 }
+
+/// A reference to a product of any store.
+package struct ProductReference: Hashable, Sendable {
+    package var store: CatalogKey
+    package var sku: SKU
+
+    package init(_ store: CatalogKey, _ sku: SKU) {
+        self.store = store
+        self.sku = sku
+    }
+}

@@ -24,3 +24,45 @@ extension PriceStore {
         try await setPrices(prices, in: store, pricedIn: currency, once: nil)
     }
 }
+
+/// A new price of a product.
+package struct PriceChange: Sendable, Hashable {
+    package var sku: SKU
+    /// nil for no price.
+    package var priceMinor: Int64?
+    /// nil keeps the crossed-out price as long as it exceeds the price; a nested nil removes it.
+    package var regularPriceMinor: Int64??
+
+    package init(sku: SKU, priceMinor: Int64?, regularPriceMinor: Int64?? = nil) {
+        self.sku = sku
+        self.priceMinor = priceMinor
+        self.regularPriceMinor = regularPriceMinor
+    }
+
+    /// The maximum number of changes per request.
+    package static let countLimit = 10_000
+
+    /// - Throws: `unprocessable` for a duplicate product.
+    package static func checkRepeats(_ changes: [PriceChange]) throws(CatalogError) {
+        var seen: Set<SKU> = []
+        for change in changes where !seen.insert(change.sku).inserted {
+            throw .unprocessable(field: "sku", detail: "duplicate product “\(change.sku)”")
+        }
+    }
+
+    package static func unknown(_ sku: SKU) -> CatalogError {
+        .unprocessable(field: "sku", detail: "the store has no product “\(sku)”; no price was changed")
+    }
+}
+
+/// The outcome of price changes.
+package struct PriceOutcome: Sendable, Hashable {
+    /// The number of products whose price changed.
+    package var changed = 0
+    /// The number of products that already had the price.
+    package var unchanged = 0
+    /// The shelves that show a changed product.
+    package var shelves: Set<CatalogKey> = []
+
+    package init() {}
+}

@@ -33,3 +33,44 @@ extension ProductStore {
     /// Returns the listing that a cursor of a store's products belongs to.
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }
 }
+
+/// A product and the shelves that it is placed on.
+package struct PlacedProduct: Sendable {
+    package let store: Store
+    package let product: Product
+    package let shelves: [CatalogKey]
+
+    package init(store: Store, product: Product, shelves: [CatalogKey]) {
+        self.store = store
+        self.product = product
+        self.shelves = shelves
+    }
+}
+
+/// A page of a store's products, ordered by SKU.
+package struct ProductsPage: Sendable {
+    package let store: Store
+    package let products: [Product]
+    package let next: Cursor?
+
+    package init(store: Store, products: [Product], next: Cursor?) {
+        self.store = store
+        self.products = products
+        self.next = next
+    }
+}
+
+/// A product on a shelf, with everything that a sort compares.
+package struct Listing: Hashable, Sendable {
+    package var product: Product
+    /// The ordering key in the shelf's manual order, compared by bytes.
+    package var position: [UInt8]
+    /// Whether the product sorts after available products.
+    package var isSoldOut: Bool
+
+    package init(product: Product, position: [UInt8], isSoldOut: Bool) {
+        self.product = product
+        self.position = position
+        self.isSoldOut = isSoldOut
+    }
+}

@@ -30,7 +30,7 @@ package struct SettingsEdit: Sendable, Hashable {
 
     package var writes: [Write]
     package var expectation: Expectation
-    /// The shelf that must exist at the write; nil if there is none.
+    /// The shelf that must exist, or must have existed just before the write; nil if there is none.
     package var shelf: ShelfAddress?
     /// Whether the exact previous values are needed.
     package var needsPrevious = false
@@ -56,7 +56,7 @@ package struct SettingsEdit: Sendable, Hashable {
         }
     }
 
-    /// Decides the outcome of each write; every settings store uses it.
+    /// Decides the outcome of each write. `SettingsCombiner` in the database applies the same rules to unconditional writes.
     ///
     /// A future time counts as now, so a fast clock has no advantage. A tie keeps the current value.
     ///

@@ -31,3 +31,14 @@ package struct Facets: Sendable, Hashable {
     /// The maximum number of values per facet; values in the filter are added to them.
     package static let valueLimit = 100
 }
+
+/// The number of products at a price.
+package struct PriceCount: Sendable, Hashable {
+    package let minor: Int64
+    package let count: Int
+
+    package init(_ minor: Int64, _ count: Int) {
+        self.minor = minor
+        self.count = count
+    }
+}

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A restriction of a shelf to products that match every key; an empty filter matches all products.
 package struct Filter: Sendable, Hashable {
     package private(set) var values: [FilterKey: FilterValue]
@@ -68,6 +70,48 @@ package struct Filter: Sendable, Hashable {
         case (.dimension(let own), .dimensions(let wanted)): own.map(wanted.contains) ?? false
         // A value of another form than its key's.
         case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
+        }
+    }
+}
+
+/// The value of one filter key.
+package enum FilterValue: Sendable, Hashable {
+    /// Sorted by bytes, without duplicates.
+    case texts([String])
+    case flag(Bool)
+    case amount(ExactDecimal)
+    case amountPerQuantity(AmountPerQuantity)
+    case moment(Timestamp)
+    /// In declaration order, without duplicates.
+    case dimensions([Dimension])
+}
+
+extension FilterValue {
+    /// Parses a non-negative decimal with at most 12 digits before and 6 after the point.
+    static func amount(of text: String) -> ExactDecimal? {
+        guard let amount = ExactDecimal(text), !amount.isNegative, amount.scale <= 6,
+            amount < ExactDecimal(1_000_000_000_000)
+        else { return nil }
+        return amount
+    }
+}
+
+/// The source of a response's filter.
+package enum FilterSource: String, CaseIterable, Sendable, Hashable {
+    case query, user
+}
+
+/// A filter that a picker offers.
+package struct FilterOption: Sendable, Hashable {
+    package let key: FilterKey
+    package let title: String
+    /// The key's values in the caller's remembered filter; null if it has none.
+    package let selected: JSONValue
+
+    package static func options(selected filter: Filter, language: Language) -> [FilterOption] {
+        let json = filter.json
+        return FilterKey.allCases.map { key in
+            FilterOption(key: key, title: key.title(language), selected: json[key.name] ?? .null)
         }
     }
 }

@@ -30,17 +30,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The form of the values in requests and on the command line.
-    package var form: Form {
-        switch self {
-        case .brand, .tag: .texts
-        case .inStock: .flag
-        case .priceMin, .priceMax: .amount
-        case .unitPriceMax: .amountPerQuantity
-        case .createdAfter, .modifiedAfter: .timestamp(isEnd: false)
-        case .createdBefore, .modifiedBefore: .timestamp(isEnd: true)
-        case .dimension: .dimensions
-        }
-    }
+    package var form: Form { row.form }
 
     /// The comparison of a product's column with the values.
     package enum Comparison: Sendable, Hashable {
@@ -55,16 +45,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     }
 
     /// How a product is compared with the values.
-    package var comparison: Comparison {
-        switch self {
-        case .brand, .dimension: .isAny
-        case .tag: .hasAny
-        case .inStock: .equals
-        case .priceMin, .createdAfter, .modifiedAfter: .atLeast
-        case .priceMax, .createdBefore, .modifiedBefore: .atMost
-        case .unitPriceMax: .atMostPerQuantity
-        }
-    }
+    package var comparison: Comparison { row.comparison }
 
     /// The part of a product that a filter compares.
     enum Compared {
@@ -82,49 +63,16 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The part of a product that the key compares.
-    func compared(of product: Product, in currency: Currency) -> Compared {
-        switch self {
-        case .brand: .texts(product.brand.map { [$0] } ?? [])
-        case .tag: .texts(product.tags)
-        case .inStock: .flag(product.inStock)
-        case .priceMin, .priceMax: .price(product.priceMinor, in: currency)
-        case .unitPriceMax: .unitPrice
-        case .createdAfter, .createdBefore: .moment(product.createdAt)
-        case .modifiedAfter, .modifiedBefore: .moment(product.modifiedAt)
-        case .dimension: .dimension(product.size?.unit.dimension)
-        }
-    }
+    func compared(of product: Product, in currency: Currency) -> Compared { row.compared(product, currency) }
 
     /// Whether several values may be given, any of which may match.
     package var isRepeatable: Bool { form == .texts || form == .dimensions }
 
     /// The key of the range's upper limit, if this key is the lower limit.
-    var upperEnd: FilterKey? {
-        switch self {
-        case .priceMin: .priceMax
-        case .createdAfter: .createdBefore
-        case .modifiedAfter: .modifiedBefore
-        case .brand, .tag, .inStock, .priceMax, .unitPriceMax, .createdBefore, .modifiedBefore, .dimension: nil
-        }
-    }
+    var upperEnd: FilterKey? { row.upperEnd }
 
     /// The matching products, as a phrase for help texts and the API description.
-    package var summary: String {
-        switch self {
-        case .brand: "of this brand; an empty value matches products without a brand"
-        case .tag: "with this tag; an empty value matches products without tags"
-        case .inStock: "in stock (true) or sold out (false)"
-        case .priceMin: "with at least this price, in the store's currency"
-        case .priceMax: "with at most this price, in the store's currency"
-        case .unitPriceMax:
-            "with at most this unit price, such as 1.20/100g; products in other dimensions do not match"
-        case .createdAfter: "created at or after this time; a day means its start in UTC"
-        case .createdBefore: "created at or before this time; a day means its end in UTC"
-        case .modifiedAfter: "last modified at or after this time; a day means its start in UTC"
-        case .modifiedBefore: "last modified at or before this time; a day means its end in UTC"
-        case .dimension: "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
-        }
-    }
+    package var summary: String { row.summary }
 
     /// The form's name in the API.
     package var typeName: String {
@@ -139,21 +87,109 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The title in a picker.
-    package func title(_ language: Language) -> String {
-        let (en, ru) =
-            switch self {
-            case .brand: ("Brand", "Бренд")
-            case .tag: ("Tag", "Метка")
-            case .inStock: ("In stock", "В наличии")
-            case .priceMin: ("Price from", "Цена от")
-            case .priceMax: ("Price up to", "Цена до")
-            case .unitPriceMax: ("Unit price up to", "Цена за единицу до")
-            case .createdAfter: ("Added since", "Добавлено с")
-            case .createdBefore: ("Added before", "Добавлено до")
-            case .modifiedAfter: ("Changed since", "Изменено с")
-            case .modifiedBefore: ("Not changed since", "Не менялось с")
-            case .dimension: ("Sold by", "Единица измерения")
+    package func title(_ language: Language) -> String { language == .ru ? row.titles.ru : row.titles.en }
+
+    private struct Row {
+        let form: Form
+        let comparison: Comparison
+        let upperEnd: FilterKey?
+        let summary: String
+        let titles: (en: String, ru: String)
+        let compared: (Product, Currency) -> Compared
+
+        init(
+            _ form: Form,
+            _ comparison: Comparison,
+            upperEnd: FilterKey? = nil,
+            _ summary: String,
+            _ titles: (en: String, ru: String),
+            _ compared: @escaping (Product, Currency) -> Compared
+        ) {
+            (self.form, self.comparison, self.upperEnd) = (form, comparison, upperEnd)
+            (self.summary, self.titles, self.compared) = (summary, titles, compared)
+        }
+    }
+
+    private static let dimensionSummary =
+        "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
+
+    /// Everything about a key but its column in the database, which `ProductColumn` has.
+    private var row: Row {
+        switch self {
+        case .brand:
+            Row(
+                .texts,
+                .isAny,
+                "of this brand; an empty value matches products without a brand",
+                ("Brand", "Бренд")
+            ) { product, _ in .texts(product.brand.map { [$0] } ?? []) }
+        case .tag:
+            Row(
+                .texts,
+                .hasAny,
+                "with this tag; an empty value matches products without tags",
+                ("Tag", "Метка")
+            ) { product, _ in .texts(product.tags) }
+        case .inStock:
+            Row(.flag, .equals, "in stock (true) or sold out (false)", ("In stock", "В наличии")) { product, _ in
+                .flag(product.inStock)
             }
-        return language == .ru ? ru : en
+        case .priceMin:
+            Row(
+                .amount,
+                .atLeast,
+                upperEnd: .priceMax,
+                "with at least this price, in the store's currency",
+                ("Price from", "Цена от")
+            ) { .price($0.priceMinor, in: $1) }
+        case .priceMax:
+            Row(.amount, .atMost, "with at most this price, in the store's currency", ("Price up to", "Цена до")) {
+                .price($0.priceMinor, in: $1)
+            }
+        case .unitPriceMax:
+            Row(
+                .amountPerQuantity,
+                .atMostPerQuantity,
+                "with at most this unit price, such as 1.20/100g; products in other dimensions do not match",
+                ("Unit price up to", "Цена за единицу до")
+            ) { _, _ in .unitPrice }
+        case .createdAfter:
+            Row(
+                .timestamp(isEnd: false),
+                .atLeast,
+                upperEnd: .createdBefore,
+                "created at or after this time; a day means its start in UTC",
+                ("Added since", "Добавлено с")
+            ) { product, _ in .moment(product.createdAt) }
+        case .createdBefore:
+            Row(
+                .timestamp(isEnd: true),
+                .atMost,
+                "created at or before this time; a day means its end in UTC",
+                ("Added before", "Добавлено до")
+            ) { product, _ in .moment(product.createdAt) }
+        case .modifiedAfter:
+            Row(
+                .timestamp(isEnd: false),
+                .atLeast,
+                upperEnd: .modifiedBefore,
+                "last modified at or after this time; a day means its start in UTC",
+                ("Changed since", "Изменено с")
+            ) { product, _ in .moment(product.modifiedAt) }
+        case .modifiedBefore:
+            Row(
+                .timestamp(isEnd: true),
+                .atMost,
+                "last modified at or before this time; a day means its end in UTC",
+                ("Not changed since", "Не менялось с")
+            ) { product, _ in .moment(product.modifiedAt) }
+        case .dimension:
+            Row(
+                .dimensions,
+                .isAny,
+                Self.dimensionSummary,
+                ("Sold by", "Единица измерения")
+            ) { product, _ in .dimension(product.size?.unit.dimension) }
+        }
     }
 }

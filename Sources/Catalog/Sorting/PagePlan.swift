@@ -1,3 +1,5 @@
+package import JSON
+
 /// A page request resolved with the shelf's settings.
 package final class PagePlan: Sendable, Hashable {
     package let view: ResolvedView
@@ -105,4 +107,86 @@ extension PagePlan {
         if let union { hash.combine(union.digest) }
         return "\"\(head.storeVersion)-\(head.state.version)-\(day)-\(String(hash.value, radix: 36))\""
     }
+}
+
+/// A page request planned from a basis.
+package struct PlannedPage: Sendable {
+    package let basis: PageBasis
+    package let plan: PagePlan
+
+    package init(_ basis: PageBasis, _ plan: PagePlan) {
+        self.basis = basis
+        self.plan = plan
+    }
+
+    /// - Throws: as `PageRequest.plan`.
+    package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
+        self.init(basis, try request.plan(for: basis.head, remembering: basis.views, of: basis.union))
+    }
+
+    /// The entity tag of the page.
+    ///
+    /// - Parameter day: the UTC day to which popularity is scaled.
+    package func entityTag(day: Int) -> String { plan.entityTag(basis.head, day: day) }
+}
+
+/// Everything that a page depends on: the shelf, its store and the caller's remembered views.
+package final class PageBasis: Sendable, Equatable {
+    package let head: ShelfHead
+    package let views: RememberedViews
+    /// The revision of the caller's settings; 0 without a caller or settings.
+    package let revision: Int64
+    /// The shelves of a page with descendants; nil for a page of one shelf.
+    package let union: ShelfUnion?
+
+    package init(head: ShelfHead, views: RememberedViews = .none, revision: Int64 = 0, union: ShelfUnion? = nil) {
+        self.union = union
+        self.head = head
+        self.views = views
+        self.revision = revision
+    }
+
+    package static func == (a: PageBasis, b: PageBasis) -> Bool {
+        a === b || (a.head == b.head && a.views == b.views && a.revision == b.revision && a.union == b.union)
+    }
+}
+
+/// The effective view of a shelf, and the sources of its sort and filter.
+package struct ResolvedView: Hashable, Sendable {
+    package let sort: Sort
+    package let source: SortSource
+    package let filter: Filter
+    package let filterSource: FilterSource
+
+    package init(sort: Sort, source: SortSource, filter: Filter = .none, filterSource: FilterSource = .query) {
+        self.sort = sort
+        self.source = source
+        self.filter = filter
+        self.filterSource = filterSource
+    }
+
+    /// A text that identifies the view.
+    package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
+
+    /// The filter in responses; null if there is none.
+    package var filterJSON: JSONValue {
+        guard !filter.isEmpty else { return .null }
+        return .object([.init("terms", filter.json), .init("source", .string(filterSource.rawValue))])
+    }
+}
+
+/// The requested view of a shelf: its sort and filter.
+package struct ShelfView: Hashable, Sendable {
+    /// nil for the caller's, the shelf's, the store's or the system's sort.
+    package var sort: Sort?
+    /// nil for the filter remembered with the caller's sort, if that sort applies; otherwise no filter.
+    package var filter: Filter?
+
+    package init(sort: Sort? = nil, filter: Filter? = nil) {
+        self.sort = sort
+        self.filter = filter
+    }
+
+    /// Whether the view asks for the manual order of a shelf.
+    package var readsPositions: Bool { sort?.readsPositions ?? false }
 }

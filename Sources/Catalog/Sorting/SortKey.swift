@@ -8,12 +8,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     package var name: String { rawValue }
 
     /// The direction that users expect by default: cheapest, most popular or newest first.
-    package var naturalDirection: SortDirection {
-        switch self {
-        case .price, .unitPrice, .brand, .name, .position: .ascending
-        case .popularity, .created, .modified, .tags: .descending
-        }
-    }
+    package var naturalDirection: SortDirection { row.direction }
 
     /// Whether the key may be reversed.
     package var isReversible: Bool { self != .position }
@@ -22,57 +17,120 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     package var respectsAvailability: Bool { self != .position }
 
     /// Returns the compared value of a product; `.missing` if there is none.
-    package func value(of listing: Listing) -> SortValue {
-        let product = listing.product
-        return switch self {
-        case .price: product.priceMinor.map(SortValue.integer) ?? .missing
-        case .unitPrice: product.unitPrice.map { .unitPrice($0.dimension, digits: $0.key) } ?? .missing
-        case .popularity: .real(product.popularity.log2)
-        case .brand: product.brand.map(SortValue.text) ?? .missing
-        case .name: .text(product.name)
-        case .created: .integer(product.createdAt.microseconds)
-        case .modified: .integer(product.modifiedAt.microseconds)
-        case .tags: .integer(Int64(product.tags.count))
-        case .position: .bytes(listing.position)
-        }
-    }
+    package func value(of listing: Listing) -> SortValue { row.value(listing) }
 
     /// The meaning of the key, as a phrase for help texts and the API description.
-    package var summary: String {
-        switch self {
-        case .price: "the current price"
-        case .unitPrice: "the exact price per kg, litre, piece, metre, m² or dose"
-        case .popularity: "how often the product was bought recently"
-        case .brand: "the brand, in the language of the store"
-        case .name: "the name, in the language of the store"
-        case .created: "when the product was created"
-        case .modified: "when the product last changed"
-        case .tags: "the number of tags"
-        case .position: "the manual order of the shelf"
-        }
-    }
+    package var summary: String { row.summary }
 
     /// Returns the title of the key and direction in a picker.
     package func title(_ direction: SortDirection, _ language: Language) -> String {
-        let isNatural = direction == naturalDirection
-        let (en, ru) =
-            switch self {
-            case .price:
-                isNatural ? ("Price: low to high", "Сначала дешёвые") : ("Price: high to low", "Сначала дорогие")
-            case .unitPrice:
-                isNatural
-                    ? ("Unit price: low to high", "Цена за единицу: по возрастанию")
-                    : ("Unit price: high to low", "Цена за единицу: по убыванию")
-            case .popularity: isNatural ? ("Popularity", "По популярности") : ("Least popular", "Сначала непопулярные")
-            case .brand: isNatural ? ("Brand", "По бренду") : ("Brand: Z to A", "По бренду: в обратном порядке")
-            case .name: isNatural ? ("Name", "По названию") : ("Name: Z to A", "По названию: в обратном порядке")
-            case .created: isNatural ? ("Newest", "Сначала новые") : ("Oldest", "Сначала старые")
-            case .modified:
-                isNatural
-                    ? ("Recently changed", "Недавно изменённые") : ("Least recently changed", "Давно не изменённые")
-            case .tags: isNatural ? ("Most tags", "Больше меток") : ("Fewest tags", "Меньше меток")
-            case .position: ("Our selection", "Наша подборка")
-            }
-        return language == .ru ? ru : en
+        let titles = direction == naturalDirection ? row.titles : row.reversedTitles ?? row.titles
+        return language == .ru ? titles.ru : titles.en
     }
+
+    private struct Row {
+        let direction: SortDirection
+        let summary: String
+        let titles: (en: String, ru: String)
+        /// nil if the key may not be reversed.
+        let reversedTitles: (en: String, ru: String)?
+        let value: (Listing) -> SortValue
+
+        init(
+            _ direction: SortDirection,
+            _ summary: String,
+            titles: (en: String, ru: String),
+            reversed: (en: String, ru: String)? = nil,
+            _ value: @escaping (Listing) -> SortValue
+        ) {
+            (self.direction, self.summary, self.titles) = (direction, summary, titles)
+            (reversedTitles, self.value) = (reversed, value)
+        }
+    }
+
+    /// Everything about a key but its comparison in memory, which `TableView` has.
+    private var row: Row {
+        switch self {
+        case .price:
+            Row(
+                .ascending,
+                "the current price",
+                titles: ("Price: low to high", "Сначала дешёвые"),
+                reversed: ("Price: high to low", "Сначала дорогие")
+            ) { $0.product.priceMinor.map(SortValue.integer) ?? .missing }
+        case .unitPrice:
+            Row(
+                .ascending,
+                "the exact price per kg, litre, piece, metre, m² or dose",
+                titles: ("Unit price: low to high", "Цена за единицу: по возрастанию"),
+                reversed: ("Unit price: high to low", "Цена за единицу: по убыванию")
+            ) { $0.product.unitPrice.map { .unitPrice($0.dimension, digits: $0.key) } ?? .missing }
+        case .popularity:
+            Row(
+                .descending,
+                "how often the product was bought recently",
+                titles: ("Popularity", "По популярности"),
+                reversed: ("Least popular", "Сначала непопулярные")
+            ) { .real($0.product.popularity.log2) }
+        case .brand:
+            Row(
+                .ascending,
+                "the brand, in the language of the store",
+                titles: ("Brand", "По бренду"),
+                reversed: ("Brand: Z to A", "По бренду: в обратном порядке")
+            ) { $0.product.brand.map(SortValue.text) ?? .missing }
+        case .name:
+            Row(
+                .ascending,
+                "the name, in the language of the store",
+                titles: ("Name", "По названию"),
+                reversed: ("Name: Z to A", "По названию: в обратном порядке")
+            ) { .text($0.product.name) }
+        case .created:
+            Row(
+                .descending,
+                "when the product was created",
+                titles: ("Newest", "Сначала новые"),
+                reversed: ("Oldest", "Сначала старые")
+            ) { .integer($0.product.createdAt.microseconds) }
+        case .modified:
+            Row(
+                .descending,
+                "when the product last changed",
+                titles: ("Recently changed", "Недавно изменённые"),
+                reversed: ("Least recently changed", "Давно не изменённые")
+            ) { .integer($0.product.modifiedAt.microseconds) }
+        case .tags:
+            Row(
+                .descending,
+                "the number of tags",
+                titles: ("Most tags", "Больше меток"),
+                reversed: ("Fewest tags", "Меньше меток")
+            ) { .integer(Int64($0.product.tags.count)) }
+        case .position:
+            Row(
+                .ascending,
+                "the manual order of the shelf",
+                titles: ("Our selection", "Наша подборка")
+            ) { .bytes($0.position) }
+        }
+    }
+}
+
+/// The direction of a sort key.
+package enum SortDirection: Sendable, Hashable {
+    case ascending, descending
+
+    package var opposite: SortDirection { self == .ascending ? .descending : .ascending }
+}
+
+/// A product's value of one sort key, as cursors contain it.
+package enum SortValue: Hashable, Sendable {
+    case missing
+    case integer(Int64)
+    /// A unit price's dimension and the digits of its exact key.
+    case unitPrice(Dimension, digits: String)
+    case real(Double)
+    case text(String)
+    case bytes([UInt8])
 }

@@ -38,3 +38,22 @@ package struct Shelf: Hashable, Sendable {
 
     package static let titleLimit = 200
 }
+
+/// The keys of a shelf and its store.
+package struct ShelfAddress: Sendable, Hashable {
+    package var store: CatalogKey
+    package var shelf: CatalogKey
+
+    package init(_ store: CatalogKey, _ shelf: CatalogKey) {
+        self.store = store
+        self.shelf = shelf
+    }
+}
+
+/// The sorts of a store's shelves.
+package enum ShelfSort: String, CaseIterable, Sendable, Hashable {
+    case position, name
+    case nameDescending = "-name"
+    case modified
+    case modifiedDescending = "-modified"
+}

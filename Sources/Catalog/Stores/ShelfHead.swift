@@ -63,3 +63,50 @@ extension ShelfHead {
         return ResolvedView(sort: .system, source: .system, filter: filter)
     }
 }
+
+/// A shelf's location in storage: the internal ids of its store and shelf.
+package struct ShelfLocation: Sendable, Hashable {
+    package let storeID: Int32
+    package let shelfID: Int32
+
+    /// The location in a storage without internal ids.
+    package static let none = ShelfLocation(storeID: 0, shelfID: 0)
+
+    /// The location of all shelves of a store together.
+    package static func allShelves(ofStore id: Int32) -> ShelfLocation { ShelfLocation(storeID: id, shelfID: 0) }
+
+    /// Whether it is that of all shelves of the store.
+    package var isOfAllShelves: Bool { shelfID == 0 }
+
+    package init(storeID: Int32, shelfID: Int32) {
+        self.storeID = storeID
+        self.shelfID = shelfID
+    }
+}
+
+/// A shelf and all shelves below it, shown as one shelf.
+package struct ShelfUnion: Sendable, Hashable {
+    /// Identifies the shelves and their versions.
+    package let digest: String
+    /// The dimension whose unit prices come first: the declared one of the upper shelf, or else the most frequent one of the products.
+    package let dimension: Dimension
+
+    package init(digest: String, dimension: Dimension) {
+        self.digest = digest
+        self.dimension = dimension
+    }
+}
+
+/// A version of everything that a shelf shows; while it is equal, the shelf is unchanged.
+package struct ShelfVersion: Sendable, Hashable {
+    /// The version of the store, which covers what shelves inherit: their parents and default sorts.
+    package var store: Int64
+    package var shelf: Int64
+
+    package init(store: Int64, shelf: Int64) {
+        self.store = store
+        self.shelf = shelf
+    }
+
+    package init(_ head: ShelfHead) { self.init(store: head.storeVersion, shelf: head.state.version) }
+}

@@ -83,3 +83,11 @@ package struct Store: Hashable, Sendable {
     package static let halfLifeRange = 1...3650
     package static let boostLimit = 1_000_000.0
 }
+
+/// The placement of sold-out products.
+package enum SoldOut: String, CaseIterable, Sendable, Hashable {
+    /// After available products, whatever the sort and direction.
+    case last
+    /// Among available products, by the sort.
+    case mixed
+}

@@ -70,8 +70,19 @@ package enum Observation: Sendable, Equatable {
     ///
     /// - Parameter delay: the time since the server noticed the change.
     case feedUpdated(FeedKind, delay: Duration)
-    /// An import ended; the summary is nil if it failed.
-    case importEnded(ImportSummary?, Duration)
+    case importCompleted(ImportSummary, Duration)
+    /// An import failed; stores that were already imported keep their changes.
+    case importFailed(reason: String, Duration)
     /// Purchases were folded.
     case purchasesFolded(count: Int, Duration)
+}
+
+/// A receiver of observations.
+package struct Observer: Sendable {
+    package let observe: @Sendable (Observation) -> Void
+
+    package init(_ observe: @escaping @Sendable (Observation) -> Void) { self.observe = observe }
+
+    /// An observer that ignores everything.
+    package static let none = Observer { _ in }
 }

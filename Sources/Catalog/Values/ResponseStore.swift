@@ -13,3 +13,61 @@ package protocol ResponseStore: Sendable {
     /// Returns the first response under a key of a user's own; nil for a new key.
     func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse?
 }
+
+/// The first response under a key, and the fingerprint of its request.
+package struct FirstResponse: Sendable, Hashable {
+    package var fingerprint: [UInt8]
+    package var response: RecordedResponse
+
+    package init(fingerprint: [UInt8], response: RecordedResponse) {
+        self.fingerprint = fingerprint
+        self.response = response
+    }
+
+    /// Returns the response to a repeat of the same request.
+    ///
+    /// - Throws: `keyReused` for another request.
+    package func response(to call: IdempotentCall) throws(CatalogError) -> RecordedResponse {
+        guard fingerprint == call.fingerprint else { throw .keyReused }
+        return response
+    }
+}
+
+/// A recorded response to a request with an idempotency key.
+package struct RecordedResponse: Sendable, Hashable {
+    /// Whether the request created its resource, rather than finding an existing one.
+    package var isNew: Bool
+    package var mediaType: String
+    package var body: [UInt8]
+
+    package init(isNew: Bool = false, mediaType: String = "application/json", body: [UInt8]) {
+        self.isNew = isNew
+        self.mediaType = mediaType
+        self.body = body
+    }
+}
+
+/// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.
+package protocol RecordableOutcome: Sendable {
+    var recorded: RecordedResponse { get }
+    /// - Throws: `fault` for an invalid record.
+    init(recorded: RecordedResponse) throws(CatalogError)
+}
+
+/// A request with an idempotency key.
+package struct IdempotentCall: Sendable, Hashable {
+    /// The client's key, prefixed per caller.
+    package var key: String
+    /// A hash of the request; the same key with another hash is an error.
+    package var fingerprint: [UInt8]
+
+    package init(key: String, fingerprint: [UInt8]) {
+        self.key = key
+        self.fingerprint = fingerprint
+    }
+
+    /// The maximum length of a key, in bytes.
+    package static let keyLimit = 255
+    /// The maximum size of a diff to record, in bytes; a larger one is computed again for a repeated call.
+    package static let diffLimit = 16 << 10
+}

@@ -42,3 +42,31 @@ package struct Size: Hashable, Sendable {
         self.baseQuantity = quantity
     }
 }
+
+/// The reason for rejecting a size.
+package enum SizeError: Error, Sendable, Equatable {
+    case negative
+    case packs
+    case outOfRange
+
+    package var reason: String {
+        switch self {
+        case .negative: "a size must not be negative"
+        case .packs: "the number of packs must be between \(Size.packRange.lowerBound) and \(Size.packRange.upperBound)"
+        case .outOfRange:
+            "a size must be between \(Size.quantityRange.lowerBound) and \(Size.quantityRange.upperBound) g, ml, m, m², "
+                + "pieces or doses, with at most \(Size.quantityScale) decimals"
+        }
+    }
+}
+
+/// The dimension of a size. The declaration order breaks ties and orders groups on a mixed shelf.
+package enum Dimension: String, CaseIterable, Sendable, Hashable, Codable {
+    case mass, volume, piece, length, area, dose
+
+    /// The number used in storage and in cursors.
+    package var ordinal: Int { Self.allCases.firstIndex(of: self)! }
+
+    /// The group order of a shelf with this comparison dimension: this one first, then the others in declaration order.
+    package var groupOrder: [Dimension] { [self] + Self.allCases.filter { $0 != self } }
+}

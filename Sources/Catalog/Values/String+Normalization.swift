@@ -1,4 +1,5 @@
 internal import JSON
+
 @_spi(_Unicode) internal import Swift
 
 // The standard library has normalization internally, but exposes it only to Foundation through this SPI.
@@ -18,4 +19,23 @@ extension String {
         scalars.append(contentsOf: _nfd)
         return String(scalars)
     }
+}
+
+// The database compares texts byte by byte; Swift compares letters, which can have different bytes.
+extension String {
+    /// Whether both texts have the same bytes.
+    func hasSameBytes(as other: String) -> Bool {
+        var (a, b) = (self, other)
+        return a.withUTF8 { a in b.withUTF8 { a.elementsEqual($0) } }
+    }
+
+    /// Hashes the bytes of the text.
+    func hashBytes(into hasher: inout Hasher) {
+        var text = self
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension Character {
+    package var isASCIIDigit: Bool { ("0"..."9").contains(self) }
 }

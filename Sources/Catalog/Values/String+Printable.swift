@@ -9,6 +9,8 @@ extension String {
         return String(slice)
     }
 
+    /// The text with `�` in place of what is not printable, to quote it in a message.
+    package var visible: String { isPrintable ? self : String(map { String($0).isPrintable ? $0 : "\u{FFFD}" }) }
 }
 
 extension StringProtocol {

@@ -35,3 +35,46 @@ package enum UnitPricing: String, CaseIterable, Sendable, Hashable, Codable {
         return price.display(per: reference(for: price.dimension), rounding: rounding, currency: currency)
     }
 }
+
+/// A formatted unit price.
+package struct UnitPriceDisplay: Hashable, Sendable {
+    /// The price in the store's currency.
+    package let value: String
+    /// The reference quantity, such as `1 kg`.
+    package let per: String
+}
+
+/// The reference quantity of displayed unit prices.
+package struct UnitPriceReference: Hashable, Sendable, CustomStringConvertible {
+    package let amount: Int
+    package let unit: MeasureUnit
+
+    package init(_ amount: Int, _ unit: MeasureUnit) {
+        self.amount = amount
+        self.unit = unit
+    }
+
+    /// The quantity in the base unit.
+    package var quantity: ExactDecimal { unit.factor.multiplied(by: ExactDecimal(Int128(amount)))! }
+
+    /// The text in responses: `1 kg`, `100 pieces`.
+    package var description: String { "\(amount) \(unit.rawValue)\(unit == .piece && amount > 1 ? "s" : "")" }
+}
+
+/// The number of decimals of a displayed unit price.
+package enum UnitPriceRounding: Sendable, Hashable {
+    /// The currency's own.
+    case currency
+    /// Two.
+    case hundredths
+    /// Three below one unit of the currency, otherwise two.
+    case thousandthsBelowOne
+
+    func decimals(currency: Currency, isBelowOne: Bool) -> Int {
+        switch self {
+        case .currency: currency.exponent
+        case .hundredths: 2
+        case .thousandthsBelowOne: isBelowOne ? 3 : 2
+        }
+    }
+}

@@ -210,7 +210,16 @@ extension Operation {
             "max_new_shelves", "max_rejects", "encoding", "separator", "decimal_mark", "header_line", "profile",
             .idempotencyKey,
         ],
-        body: .file(ImportEndpoint.importTypes.keys.sorted()),
+        // Generated clients send the last type.
+        body: .file(ImportEndpoint.importTypes.keys.sorted().filter { $0 != "text/csv" } + ["text/csv"]),
         [200: .json("The result of the import.", "ImportResult")]
     )
+}
+
+/// The minimum transfer rate of an import's body.
+package struct ImportPace: Sendable {
+    /// The minimum average rate, in bytes per second spent waiting for the client.
+    package var minimumRate = 16 << 10
+    /// The grace period before the rate applies; also the maximum wait for one chunk.
+    package var gracePeriod: Duration = .seconds(10)
 }

@@ -46,7 +46,7 @@ extension Call {
 
     /// Returns the idempotent call of a request with an `Idempotency-Key`; nil without one, or without a token.
     ///
-    /// Anonymous requests change nothing, so they need no record, and anonymous clients share no keys.
+    /// Anonymous requests change nothing, except in a demo, so they need no record, and anonymous clients share no keys.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {

@@ -116,7 +116,7 @@ extension CatalogAPI {
         if length != 0 { call.bodyReservation = try memory.open(call.client) }
         call.heldBody = exchange.heldBody
         let (handled, isAbandoned) = (call, exchange.isAbandoned)
-        // A page changes nothing.
+        // Direct requests change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.isDirect ? nil : call.origin(exchange.id)
         let response = try await positioned(endpoint, after: position, by: origin) {
             try await handle(handled, length, isAbandoned)
@@ -164,5 +164,13 @@ extension CatalogAPI {
         var late = Problem(.unavailable, "the request timed out after \(limit.components.seconds) seconds")
         late.headers[.retryAfter] = "1"
         return late
+    }
+}
+
+extension CatalogAPI {
+    /// Returns whether requests are answered; it does not need the database, and is not observed.
+    package func isAlive() async -> Bool {
+        let head = HTTPRequest(method: .get, scheme: nil, authority: "localhost", path: "/livez")
+        return await unobservedResponse(to: head)?.status == .ok
     }
 }

@@ -8,6 +8,9 @@ internal import NIOCore
 internal import Platform
 
 /// The HTTP API: routes requests to endpoints, checks their requirements, and turns errors into problem documents.
+///
+/// It has two entries: `DirectHandler` calls it on the event loop of a connection for short requests, above all pages; Hummingbird
+/// calls it for all others.
 package struct CatalogAPI: HTTPResponder {
     package typealias Context = CallContext
 
@@ -107,9 +110,6 @@ package struct CatalogAPI: HTTPResponder {
         }
         return scopes
     }
-
-    /// Returns `openapi.json` with the paths that follow from the endpoint table.
-    package func description() throws -> String { try OpenAPI.document(table.endpoints) }
 
     /// The methods and path templates of all documented endpoints.
     package var documentedOperations: Set<String> {

@@ -1,3 +1,4 @@
+package import Hummingbird
 package import HummingbirdCore
 package import Logging
 package import NIOCore
@@ -25,5 +26,19 @@ package struct CatalogChannel: ServerChildChannel {
 
     package func handle(value: HTTP1Channel.Value, logger: Logger) async {
         await base.handle(value: value, logger: logger)
+    }
+}
+
+/// The context of a request: the connection that it came from.
+package struct CallContext: RequestContext {
+    package var coreContext: CoreRequestContextStorage
+    /// The address of the client, or of the proxy in front of it.
+    package let peer: SocketAddress?
+    let channel: any Channel
+
+    package init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress
+        channel = source.channel
     }
 }

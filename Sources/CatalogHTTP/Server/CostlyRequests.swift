@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Synchronization
 
 /// Limits the requests that take much processor time, so that admitted requests are answered in time.
 struct CostlyRequests: Sendable {
@@ -40,4 +41,13 @@ struct CostlyRequests: Sendable {
         if client.isAnonymous { anonymous.release() }
         clients.release(client)
     }
+}
+
+/// Counts the rows that a request reads, which are charged when it is done.
+final class WorkMeter: Sendable {
+    private let count = Atomic<Int>(0)
+
+    var rows: Int { count.load(ordering: .relaxed) }
+
+    func add(rows: Int) { count.add(rows, ordering: .relaxed) }
 }

@@ -17,7 +17,7 @@ struct Endpoint: Sendable {
     let operation: Operation?
     let bodyLimit: BodyLimit
     /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
-    /// limit. Requests that may read many shelves always have one.
+    /// limit. Requests whose parameters ask for many shelves always have one.
     let timeLimit: Duration?
     /// The base cost of a request, in points; reading a page costs one.
     let cost: Int
@@ -27,8 +27,8 @@ struct Endpoint: Sendable {
     let mayReadManyShelves: @Sendable (RequestTarget) -> Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
-    /// Whether requests are answered on the event loop of their connection, because they take little time. Requests that may read
-    /// many shelves are excluded. Probes are included, because a probe must not wait for other requests.
+    /// Whether requests are answered on the event loop of their connection, because they take little time. Requests whose
+    /// parameters ask for many shelves are excluded. Probes are included, because a probe must not wait for other requests.
     let isDirect: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
@@ -123,4 +123,21 @@ struct Endpoint: Sendable {
             }
         }
     }
+}
+
+/// The access level of an endpoint.
+enum Access: Sendable {
+    /// Everyone, free of charge; a token is ignored.
+    case open
+    /// Everyone; a token may change the response.
+    case optionalToken
+    /// Users with a token, for their own data.
+    case user
+    /// Users whose token has the scope, or a scope that includes it, for the store of the path.
+    case scope(Scope)
+}
+
+/// The endpoints of one feature.
+protocol EndpointGroup: Sendable {
+    var endpoints: [Endpoint] { get }
 }

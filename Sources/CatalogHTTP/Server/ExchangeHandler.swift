@@ -1,5 +1,7 @@
 internal import DequeModule
-internal import NIOCore
+package import HummingbirdCore
+package import Logging
+package import NIOCore
 internal import NIOHTTP1
 
 /// Applies the rules of HTTP/1 that depend on the version and method of a request. Hummingbird does not know these rules: the
@@ -126,5 +128,26 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         let channel = context.channel
         channel.close(mode: .output, promise: nil)
         context.eventLoop.scheduleTask(in: closeDelay) { channel.close(promise: nil) }
+    }
+}
+
+/// Hummingbird's HTTP/1.1 connections, with the rules that depend on the version and method of a request.
+package struct ExchangeChannel: ServerChildChannel {
+    private let base: HTTP1Channel
+
+    init(_ base: HTTP1Channel) { self.base = base }
+
+    package func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        base.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            // Before the conversion to types without a version.
+            let pipeline = channel.pipeline.syncOperations
+            let decoder = try pipeline.context(handlerType: ByteToMessageHandler<HTTPRequestDecoder>.self).handler
+            try pipeline.addHandler(ExchangeHandler(), position: .after(decoder))
+            return value
+        }
+    }
+
+    package func handle(value: HTTP1Channel.Value, logger: Logger) async {
+        await base.handle(value: value, logger: logger)
     }
 }

@@ -4,6 +4,7 @@ package import Logging
 package import NIOCore
 internal import NIOPosix
 internal import ServiceLifecycle
+internal import Synchronization
 
 /// Serves the connections of a listening socket until shutdown, which completes the requests in progress.
 package struct ListeningServer<Connection: ServerChildChannel>: Service {
@@ -156,4 +157,28 @@ package enum ListeningAddress: Sendable, Equatable {
 /// A listening socket that failed while the server ran.
 package struct ListeningSocketClosed: Error, CustomStringConvertible {
     package let description = "the listening socket was closed"
+}
+
+/// The draining state of a server that was asked to stop but still serves existing clients.
+package final class DrainState: Sendable {
+    private let state = Atomic(false)
+
+    package init() {}
+
+    /// Whether the server is draining.
+    package var isDraining: Bool { state.load(ordering: .relaxed) }
+
+    /// Starts to drain.
+    package func begin() { state.store(true, ordering: .relaxed) }
+}
+
+/// The number of open connections of a listening socket.
+package final class ConnectionCount: Sendable {
+    private let count = Atomic<Int>(0)
+
+    package init() {}
+
+    package var current: Int { count.load(ordering: .relaxed) }
+
+    func set(_ value: Int) { count.store(value, ordering: .relaxed) }
 }

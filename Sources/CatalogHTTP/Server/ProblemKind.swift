@@ -24,86 +24,134 @@ enum ProblemKind: String, CaseIterable {
     case unavailable
     case fault
 
-    var status: HTTPResponse.Status {
-        switch self {
-        case .malformedRequest, .unknownSortKey, .invalidCursor: .badRequest
-        case .unauthenticated: .unauthorized
-        case .forbidden: .forbidden
-        case .notFound: .notFound
-        case .methodNotAllowed: .methodNotAllowed
-        case .conflict: .conflict
-        case .stale: .preconditionFailed
-        case .keyReused: .unprocessableContent
-        case .tooLarge: .contentTooLarge
-        case .unsupportedMediaType: .unsupportedMediaType
-        case .unprocessable: .unprocessableContent
-        case .tooMany, .rateLimited: .tooManyRequests
-        case .payloadTimeout: .requestTimeout
-        case .readOnly, .unavailable: .serviceUnavailable
-        case .fault: .internalServerError
-        }
-    }
+    /// The status of responses.
+    var status: HTTPResponse.Status { row.status }
 
-    var title: String {
-        switch self {
-        case .malformedRequest: "Malformed request"
-        case .unknownSortKey: "Unknown sort key"
-        case .invalidCursor: "Invalid cursor"
-        case .unauthenticated: "Authentication required"
-        case .forbidden: "Forbidden"
-        case .notFound: "Not found"
-        case .methodNotAllowed: "Method not allowed"
-        case .conflict: "Conflict"
-        case .stale: "Precondition failed"
-        case .keyReused: "Idempotency key reused"
-        case .tooLarge: "Payload too large"
-        case .unsupportedMediaType: "Unsupported media type"
-        case .unprocessable: "Validation failed"
-        case .tooMany: "Too many requests"
-        case .rateLimited: "Rate limit exceeded"
-        case .payloadTimeout: "Request timeout"
-        case .readOnly: "Service is read-only"
-        case .unavailable: "Service unavailable"
-        case .fault: "Internal server error"
-        }
-    }
+    var title: String { row.title }
 
     /// The advice on the help page.
-    var advice: String {
+    var advice: String { row.advice }
+
+    private struct Row {
+        let status: HTTPResponse.Status
+        let title: String
+        let advice: String
+
+        init(_ status: HTTPResponse.Status, _ title: String, _ advice: String) {
+            (self.status, self.title, self.advice) = (status, title, advice)
+        }
+    }
+
+    private var row: Row {
         switch self {
         case .malformedRequest:
-            "“detail” says what is wrong, “parameter” where, and “allowed” lists the accepted values."
+            Row(
+                .badRequest,
+                "Malformed request",
+                "“detail” says what is wrong, “parameter” where, and “allowed” lists the accepted values."
+            )
         case .unknownSortKey:
-            "“allowed” lists the sort keys. Prefix a key with “-” for descending; separate several keys with commas."
+            Row(
+                .badRequest,
+                "Unknown sort key",
+                "“allowed” lists the sort keys. Prefix a key with “-” for descending; separate several keys with commas."
+            )
         case .invalidCursor:
-            "A cursor is only valid, unaltered, for its own shelf, sort and filter. Start from the first page."
+            Row(
+                .badRequest,
+                "Invalid cursor",
+                "A cursor is only valid, unaltered, for its own shelf, sort and filter. Start from the first page."
+            )
         case .unauthenticated:
-            "Send “Authorization: Bearer …” with a signed, unexpired token that is issued for this service."
+            Row(
+                .unauthorized,
+                "Authentication required",
+                "Send “Authorization: Bearer …” with a signed, unexpired token that is issued for this service."
+            )
         case .forbidden:
-            "“detail” says what is missing: a scope of the token, access to the store, a role on the list, or a signed-in user."
+            Row(
+                .forbidden,
+                "Forbidden",
+                "“detail” says what is missing: a scope of the token, access to the store, a role on the list, or a signed-in user."
+            )
         case .notFound:
-            "Check the path and the ids in it. The resource does not exist, was deleted, or is not visible to this user."
-        case .methodNotAllowed: "The header “Allow” lists the methods of this path."
-        case .conflict: "Resolve the conflict that “detail” describes, and send the request again."
+            Row(
+                .notFound,
+                "Not found",
+                "Check the path and the ids in it. The resource does not exist, was deleted, or is not visible to this user."
+            )
+        case .methodNotAllowed:
+            Row(.methodNotAllowed, "Method not allowed", "The header “Allow” lists the methods of this path.")
+        case .conflict:
+            Row(.conflict, "Conflict", "Resolve the conflict that “detail” describes, and send the request again.")
         case .stale:
-            "Nothing was changed. Read the current version (“order_version”, “revision” or “version”) and retry."
-        case .keyReused: "Use a new Idempotency-Key for every request; reuse a key only to repeat the same request."
-        case .tooLarge: "“detail” names the limit. Send less data per request; to write many products, use an import."
+            Row(
+                .preconditionFailed,
+                "Precondition failed",
+                "Nothing was changed. Read the current version (“order_version”, “revision” or “version”) and retry."
+            )
+        case .keyReused:
+            Row(
+                .unprocessableContent,
+                "Idempotency key reused",
+                "Use a new Idempotency-Key for every request; reuse a key only to repeat the same request."
+            )
+        case .tooLarge:
+            Row(
+                .contentTooLarge,
+                "Payload too large",
+                "“detail” names the limit. Send less data per request; to write many products, use an import."
+            )
         case .unsupportedMediaType:
-            "Set Content-Type to one of the types in “allowed”, if there are any, and send the body without Content-Encoding."
-        case .unprocessable: "“detail” says which value is invalid and what is accepted."
-        case .tooMany: "Close some open streams or requests, or retry after the seconds in “Retry-After”."
+            Row(
+                .unsupportedMediaType,
+                "Unsupported media type",
+                "Set Content-Type to one of the types in “allowed”, if there are any, and send the body without Content-Encoding."
+            )
+        case .unprocessable:
+            Row(
+                .unprocessableContent,
+                "Validation failed",
+                "“detail” says which value is invalid and what is accepted."
+            )
+        case .tooMany:
+            Row(
+                .tooManyRequests,
+                "Too many requests",
+                "Close some open streams or requests, or retry after the seconds in “Retry-After”."
+            )
         case .rateLimited:
-            "Send fewer requests. “RateLimit” says how many points are left; retry after the seconds in “Retry-After”."
+            Row(
+                .tooManyRequests,
+                "Rate limit exceeded",
+                "Send fewer requests. “RateLimit” says how many points are left; retry after the seconds in “Retry-After”."
+            )
         case .payloadTimeout:
-            "The body arrived too slowly. Check the connection, or send less data per request, and retry."
+            Row(
+                .requestTimeout,
+                "Request timeout",
+                "The body arrived too slowly. Check the connection, or send less data per request, and retry."
+            )
         case .readOnly:
-            "The database does not accept writes at the moment, for example during a failover. Reads work. Retry "
-                + "after the seconds in “Retry-After”."
+            Row(
+                .serviceUnavailable,
+                "Service is read-only",
+                "The database does not accept writes at the moment, for example during a failover. Reads work. Retry "
+                    + "after the seconds in “Retry-After”."
+            )
         case .unavailable:
-            "The service is overloaded or its database is unreachable. Retry after the seconds in “Retry-After”. A write may "
-                + "have been applied; repeat it with the same Idempotency-Key."
-        case .fault: "The error is logged under “request_id”. Read the resource before you repeat a write."
+            Row(
+                .serviceUnavailable,
+                "Service unavailable",
+                "The service is overloaded or its database is unreachable. Retry after the seconds in “Retry-After”. A write may "
+                    + "have been applied; repeat it with the same Idempotency-Key."
+            )
+        case .fault:
+            Row(
+                .internalServerError,
+                "Internal server error",
+                "The error is logged under “request_id”. Read the resource before you repeat a write."
+            )
         }
     }
 }

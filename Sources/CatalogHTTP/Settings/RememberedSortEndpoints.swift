@@ -42,7 +42,7 @@ struct RememberedSortEndpoints: EndpointGroup {
         write.shelf = ShelfAddress(store, shelf)
         // The transition starts from the view in effect at the write, not at the request.
         write.needsPrevious = edit.transitionLimit != nil
-        let result = try await settings.apply(write, of: user)
+        let result = try await settings.editOne(write, of: user)
         var transition: [UInt8]?
         if let limit = edit.transitionLimit, let head {
             func shown(_ own: RememberedView?) -> ShelfView {

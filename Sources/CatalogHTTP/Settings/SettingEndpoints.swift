@@ -41,7 +41,7 @@ struct SettingEndpoints: EndpointGroup {
     private func put(_ call: Call) async throws -> Response {
         let write = try SettingsEdit.one(Self.key(call), body: try await call.json())
         let edit = SettingsEdit([write], expecting: try call.settingExpectation)
-        let result = try await settings.apply(edit, of: call.user)
+        let result = try await settings.editOne(edit, of: call.user)
         return call.setting(result.setting.json, revision: result.setting.revision)
     }
 
@@ -59,7 +59,7 @@ struct SettingEndpoints: EndpointGroup {
 
 extension SettingsStore {
     /// Applies an edit of one setting.
-    func apply(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> SettingsEdit.Result {
+    func editOne(_ edit: SettingsEdit, of user: UserID) async throws(CatalogError) -> SettingsEdit.Result {
         guard let result = try await self.edit(edit, of: user).first else {
             throw .fault("an edit of one setting has no result")
         }
@@ -69,7 +69,7 @@ extension SettingsStore {
     /// Deletes a setting.
     func delete(_ key: SettingKey, _ call: Call) async throws -> Response {
         let edit = SettingsEdit([.init(key, nil)], expecting: try call.settingExpectation)
-        guard try await apply(edit, of: call.user).isApplied else { throw CatalogError.notFound("setting “\(key)”") }
+        guard try await editOne(edit, of: call.user).isApplied else { throw CatalogError.notFound("setting “\(key)”") }
         return .noContent
     }
 }

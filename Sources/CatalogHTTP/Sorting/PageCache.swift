@@ -76,7 +76,7 @@ final class PageCache: Sendable {
         var namesFilter: Bool
     }
 
-    /// The variant and the parts of a page's plan that its tag does not cover.
+    /// Identifies a page at any state of its shelf; the tag is that of one state. A later state replaces an earlier one.
     struct Key: Hashable, Sendable {
         let variant: Variant
         let view: ResolvedView

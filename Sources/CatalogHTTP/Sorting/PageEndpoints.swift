@@ -85,7 +85,8 @@ struct PageEndpoints: EndpointGroup {
 
     private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
 
-    /// Responds from the client's cache, the server's cache or the shelf in memory, in this order, at versions that are current.
+    /// Brings the shelf up to date, and then responds with the first that has the page at this state: the client's cache (304), the
+    /// server's cache of pages, or the shelf in memory.
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {

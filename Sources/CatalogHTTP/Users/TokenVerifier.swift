@@ -1,7 +1,7 @@
-internal import JSON
 package import Catalog
 internal import CatalogJSON
 internal import Crypto
+internal import JSON
 internal import Synchronization
 
 /// Verifies bearer tokens. Source: RFC 7519 (JSON Web Token), RFC 8725 (best current practices).
@@ -187,4 +187,12 @@ package final class TokenVerifier: Sendable {
         }
         return Int64(seconds) * 1_000_000
     }
+}
+
+/// The reason for rejecting a token.
+package enum TokenError: Error, Sendable, Equatable {
+    /// The token is malformed or not accepted, with the reason.
+    case invalid(String)
+    /// The verification keys are not available at the moment.
+    case keysUnavailable
 }

@@ -1,5 +1,5 @@
-internal import JSON
 package import Catalog
+package import JSON
 
 /// The report of an import: the response of the API, and the file of `--report`.
 package struct ImportReport {
@@ -87,6 +87,19 @@ package struct ImportReport {
         JSONWriter.object { json in
             json.field("error", detail)
             rejections.write(to: &json)
+        }
+    }
+}
+
+extension [ImportRejection] {
+    package func write(to json: inout JSONWriter) {
+        json.array("rejects", self) { json, rejection in
+            json.object { json in
+                json.field("line", rejection.line)
+                json.field("column", rejection.column)
+                json.field("value", rejection.value)
+                json.field("reason", rejection.reason)
+            }
         }
     }
 }

@@ -1,5 +1,5 @@
-package import JSON
 package import Catalog
+package import JSON
 
 // Lists in the API's format.
 
@@ -68,4 +68,78 @@ extension ListMembership {
 extension ListMembership {
     /// Returns the list as a document for its user.
     package func document(isNew: Bool) -> ListDocument { ListDocument(json: json, isNew: isNew) }
+}
+
+extension ListsPage {
+    package var json: [UInt8] {
+        var json = JSONWriter(reserving: 300 * (entries.count + 1))
+        json.object { json in
+            json.array("lists", entries) { json, entry in
+                entry.membership.write(items: entry.items, checked: entry.checked, to: &json)
+            }
+            if let sort { json.field("sort", sort.rawValue) }
+            if let order { json.array("order", order) { $0.string($1.text) } }
+            json.field("revision", revision)
+            if isResync { json.field("resync", true) }
+        }
+        return json.bytes
+    }
+}
+
+extension UserList {
+    /// The event for a list that devices do not have yet: they read the list when they receive it.
+    package var announcement: [UInt8] {
+        var json = JSONWriter(reserving: 400)
+        json.object { json in
+            writeHead(to: &json)
+            json.field("version", version)
+            json.field("resync", true)
+        }
+        return json.bytes
+    }
+
+    func writeHead(to json: inout JSONWriter) {
+        json.object("list") { json in
+            json.field("id", id.text)
+            json.field("name", name)
+            json.field("auto_sort", autoSort)
+            json.field("sort", sort.rawValue)
+            json.field("version", version)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if isDeleted { json.field("deleted", true) }
+        }
+    }
+}
+
+extension ListItem {
+    package func json(_ facts: ListFacts) -> [UInt8] {
+        var json = JSONWriter()
+        write(facts, withProduct: true, day: Timestamp.now().day, to: &json)
+        return json.bytes
+    }
+
+    func write(_ facts: ListFacts, withProduct: Bool, day: Int, to json: inout JSONWriter) {
+        let known = product.flatMap { facts.products[$0] }
+        json.object { json in
+            json.field("id", id.text)
+            json.field("store", product?.store.text)
+            json.field("sku", product?.sku.text)
+            json.field("name", facts.name(of: self))
+            json.field("text", text)
+            json.field("quantity", quantity.description)
+            json.field("note", note)
+            json.field("checked", isChecked)
+            json.field("version", version)
+            json.field("created_at", createdAt.rfc3339)
+            json.field("modified_at", modifiedAt.rfc3339)
+            if isDeleted { json.field("deleted", true) }
+            guard withProduct else { return }
+            if let known {
+                json.key("product")
+                ProductPresentation(store: known.store, day: day).write(known.product, to: &json)
+            } else {
+                json.field("product", json: "null")
+            }
+        }
+    }
 }

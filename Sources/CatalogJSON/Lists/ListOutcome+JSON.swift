@@ -1,5 +1,5 @@
-internal import JSON
 package import Catalog
+internal import JSON
 
 extension ListOutcome {
     /// The maximum size of a change event, in bytes; for a larger one, devices reread the list.
@@ -50,4 +50,28 @@ extension ListOutcome {
 extension ListOutcome {
     /// The outcome as a document for its user. It is new if an item changed; existing items are not changed.
     package var document: ListDocument { ListDocument(json: json, isNew: !changed.isEmpty) }
+}
+
+extension ListMoveOutcome {
+    package var json: [UInt8] {
+        var json = JSONWriter(reserving: 100 + 100 * moved.count)
+        json.object { json in
+            json.field("revision", revision)
+            json.object("diff") { OrderEditOutcome.write(moved, to: &$0) }
+        }
+        return json.bytes
+    }
+}
+
+extension ListMoveOutcome: RecordableOutcome {
+    package var recorded: RecordedResponse { RecordedResponse(body: json) }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let revision = try reader.integer("revision"),
+                let moved = try OrderEditOutcome.moved(reader.value("diff"))
+            else { return nil }
+            return ListMoveOutcome(revision: revision, moved: moved)
+        }
+    }
 }

@@ -1,5 +1,5 @@
-package import JSON
 package import Catalog
+package import JSON
 
 extension ListShare {
     package func write(token: String? = nil, to json: inout JSONWriter) {
@@ -11,5 +11,50 @@ extension ListShare {
             json.field("expires_at", expiresAt.rfc3339)
             json.field("members", members)
         }
+    }
+}
+
+extension IssuedShare: RecordableOutcome {
+    /// The recorded response, without a derivable token, because secrets are not stored.
+    package var recorded: RecordedResponse {
+        var json = JSONWriter(reserving: 256)
+        share.write(token: recordedToken, to: &json)
+        return RecordedResponse(isNew: true, body: json.bytes)
+    }
+
+    package init(recorded: RecordedResponse) throws(CatalogError) {
+        self = try recorded.read { reader throws(CatalogError) in
+            guard let id = try reader.string("id", bytes: 64).flatMap({ UniqueID($0) }),
+                let role = try reader.string("role", bytes: 64).flatMap({ ListRole(rawValue: $0) }),
+                let start = try reader.string("created_at", bytes: 64).flatMap({ Timestamp(rfc3339: $0) }),
+                let end = try reader.string("expires_at", bytes: 64).flatMap({ Timestamp(rfc3339: $0) })
+            else { return nil }
+            let members = Int(try reader.integer("members") ?? 0)
+            let share = ListShare(id: id, role: role, createdAt: start, expiresAt: end, members: members)
+            return IssuedShare(share, recordedToken: try reader.string("token", bytes: 256))
+        }
+    }
+}
+
+extension ListShare {
+    /// Parses the role of a new share: `{"role":"reader"}`.
+    package init(body: JSONValue, now: Timestamp) throws(CatalogError) {
+        var reader = try BodyReader(body)
+        let text = try reader.string("role", bytes: 64)
+        try reader.end()
+        let role = text.flatMap(ListRole.init)
+        guard text == nil || role.map(ListRole.shared.contains) == true else {
+            throw .malformed(
+                parameter: "role",
+                detail: "role must be one of the allowed values (got “\((text ?? "").prefix(64))”)",
+                allowed: ListRole.shared.map(\.rawValue)
+            )
+        }
+        self.init(
+            id: .random(),
+            role: role ?? .reader,
+            createdAt: now,
+            expiresAt: Timestamp(microseconds: now.microseconds + Int64(Self.lifetimeDays) * 86_400_000_000)
+        )
     }
 }

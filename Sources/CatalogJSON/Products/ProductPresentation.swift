@@ -1,5 +1,5 @@
-package import JSON
 package import Catalog
+package import JSON
 
 /// The context of product responses: the store's currency and unit prices, and the day that popularity is scaled to.
 package struct ProductPresentation: Sendable {
@@ -80,5 +80,13 @@ extension JSONWriter {
             json.field("value", price.value)
             json.field("per", price.per)
         }
+    }
+}
+
+extension PlacedProduct {
+    /// The product with its shelves, as the API returns it.
+    package var json: [UInt8] {
+        let presentation = ProductPresentation(store: store)
+        return JSONWriter.document { presentation.write(product, shelves: shelves, to: &$0) }
     }
 }

@@ -6,7 +6,7 @@ extension Purchase {
     package static let columns = ["event_id", "sku", "quantity", "at", "customer"]
 
     /// - Parameter now: the current time; purchases may be later by at most the leeway.
-    package init(_ row: FieldRow, now: Timestamp) throws(ImportRejection) {
+    package init(_ row: NamedRow, now: Timestamp) throws(ImportRejection) {
         let eventID = try row.required("event_id")
         guard eventID.utf8.count <= Self.eventIDLimit, eventID.utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) else {
             throw row.reject("event_id", "must be 1 to \(Self.eventIDLimit) printable ASCII characters")

@@ -1,5 +1,5 @@
-package import JSON
 package import Catalog
+package import JSON
 
 extension Facets {
     package func write(to json: inout JSONWriter, _ filter: Filter, _ currency: Currency) {
@@ -50,5 +50,17 @@ extension Facets {
             }
         }
         json.field("unpriced", unpriced)
+    }
+}
+
+extension FilterOption {
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("filter", key.name)
+            json.field("title", title)
+            json.field("type", key.typeName)
+            json.field("repeatable", key.isRepeatable)
+            json.field("selected", json: selected.text)
+        }
     }
 }

@@ -1,5 +1,5 @@
-package import JSON
 package import Catalog
+package import JSON
 
 extension Store {
     /// Parses a store from a body; missing fields have their defaults.
@@ -52,5 +52,23 @@ extension BodyReader {
             throw .unprocessable(field: name, detail: "“\(tag)” is not a BCP 47 language tag, such as en-IE")
         }
         return tag
+    }
+}
+
+extension Store {
+    package func write(to json: inout JSONWriter) {
+        json.object { json in
+            json.field("key", key.text)
+            json.field("title", title)
+            json.field("currency", currency.code)
+            json.field("locale", locale)
+            json.field("collation", collation)
+            json.field("unit_pricing", unitPricing.rawValue)
+            json.field("sold_out", soldOut.rawValue)
+            json.field("default_sort", defaultSort?.description)
+            json.field("popularity_metric", popularityMetric.rawValue)
+            json.field("popularity_half_life_days", popularityHalfLifeDays)
+            json.field("newcomer_boost", newcomerBoost)
+        }
     }
 }

@@ -49,7 +49,7 @@ package final class Database: ReadinessSource, PositionSource {
     ///   - connections: the maximum numbers of connections of the lanes.
     ///   - waitLimit: the maximum time that a write or a long read waits for a connection, and that a write waits for a lock.
     ///   - readsWorkers: whether pages are read from the workers of a Citus cluster.
-    ///   - announces: whether to notify other servers of changes; otherwise they notice them within a second.
+    ///   - announces: whether to notify other servers of changes; otherwise, their event streams notice them within a second.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
@@ -245,13 +245,12 @@ package final class Database: ReadinessSource, PositionSource {
 
     /// Retries a change to a user's data if the user was concurrently erased or recreated.
     func retryingErasureConflicts<T: Sendable>(_ body: @escaping @Sendable () async throws -> T) async throws -> T {
-        for _ in 0..<16 {
+        try await attempting(16) {
             do { return try await body() } catch let error as PostgresError
                 where error.sqlState == .foreignKeyViolation
                 && Self.isErasure(error.constraint)
-            { continue }
+            { return nil }
         }
-        throw CatalogError.unavailable
     }
 
     /// Returns whether an erasure may have caused a foreign key violation: of an account or a list. On a shard, a

@@ -5,7 +5,7 @@ enum DatabaseSettings {
     /// Pages and other short reads.
     static let pages = common.merging(byKey) { $1 }.merging(["statement_timeout": "5s"]) { $1 }
 
-    /// Reads that may scan a whole shelf: whole orders, diffs, facets, filters, sorts by several keys, exports.
+    /// Reads that may take long: whole shelves, exports.
     static let longReads = common.merging(safety) { $1 }.merging(byKey) { $1 }.merging(["statement_timeout": "30s"]) {
         $1
     }

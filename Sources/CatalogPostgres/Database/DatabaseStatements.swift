@@ -1,3 +1,4 @@
+internal import Catalog
 internal import LibPQ
 
 /// Statements about the deployment.
@@ -17,4 +18,29 @@ enum DatabaseStatements {
         """
     /// The HMAC key of customer identifiers.
     static let customerKey: PostgresStatement = "SELECT customer_key FROM deployment WHERE deployment_id = 1"
+}
+
+/// Every fixed statement, by the name of its declaration, which logs and traces show. The build lists them.
+enum StatementRegistry {
+    /// The names of all fixed statements.
+    static let names = StatementNames(statements + IdempotencyRecords.Statements.registered)
+}
+
+// Identifiers from database rows. The schema's checks guarantee their form; a database changed manually or by a newer
+// version causes an error, not a crash.
+
+extension CatalogKey {
+    /// - Throws: kind `decoding`.
+    init(stored text: String) throws(PostgresError) {
+        guard let key = CatalogKey(text) else { throw PostgresError(.decoding, "invalid stored key “\(text)”") }
+        self = key
+    }
+}
+
+extension UserID {
+    /// - Throws: kind `decoding`.
+    init(stored text: String) throws(PostgresError) {
+        guard let user = UserID(text) else { throw PostgresError(.decoding, "invalid stored user id") }
+        self = user
+    }
 }

@@ -13,7 +13,7 @@ struct ImportApplication: Sendable {
     /// The id of the store in the staged rows.
     let stagedID: Int32
     let store: ImportSession.StoreImport
-    let columns: ImportColumns
+    let columns: WrittenColumns
     /// The attributes of products that the file has; nil if it has all of them, or none.
     let attributeNames: [String]?
     /// Whether rows leave the availability, or all attributes, of stored products as they are.

@@ -80,7 +80,7 @@ extension ImportSession {
     }
 
     private static func conflicts(
-        _ columns: ImportColumns,
+        _ columns: WrittenColumns,
         _ id: ImportID,
         _ connection: isolated PostgresConnection
     ) throws -> Conflicts {

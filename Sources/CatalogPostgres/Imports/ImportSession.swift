@@ -14,7 +14,7 @@ final class ImportSession {
     let options: ImportOptions
     let id: ImportID
     let lookup: ShelfLookup
-    var columns = ImportColumns([], readsSizeFromName: false)
+    var columns = WrittenColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
     /// The number of staged rows that are left after the comparison.
@@ -138,7 +138,7 @@ final class ImportSession {
         }
         summary.warnings = reader.warnings
         summary.dialect = reader.reading
-        columns = ImportColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
+        columns = WrittenColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
         attributeNames = reader.attributeNames
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
         findings.end(&summary)

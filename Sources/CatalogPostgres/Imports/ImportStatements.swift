@@ -19,7 +19,7 @@ enum ImportStatements {
     static let register: PostgresStatement = """
         INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
         """
-    static let stage: PostgresStatement = "COPY import_row (\(ImportColumns.staged)) FROM STDIN"
+    static let stage: PostgresStatement = "COPY import_row (\(WrittenColumns.staged)) FROM STDIN"
 
     // MARK: - Comparing ($1 only)
 
@@ -64,12 +64,12 @@ enum ImportStatements {
     private static let structure: SQL = #"regexp_replace(attributes::text, '"(\\.|[^"\\])*"', '', 'g')"#
 
     /// Counts the rows whose product has other values in its last row.
-    static func countConflicts(_ columns: ImportColumns) -> PostgresStatement {
+    static func countConflicts(_ columns: WrittenColumns) -> PostgresStatement {
         ("SELECT count(*) FROM \(conflicting(columns))" as PostgresStatement).named("ImportStatements.countConflicts")
     }
 
     /// Returns up to 20 of these rows: store, sku, name, both lines and the differences.
-    static func conflicts(_ columns: ImportColumns) -> PostgresStatement {
+    static func conflicts(_ columns: WrittenColumns) -> PostgresStatement {
         let differences = columns.compared.map { column -> SQL in
             """
             CASE WHEN i.\(column) IS DISTINCT FROM l.\(column)
@@ -83,7 +83,7 @@ enum ImportStatements {
         """ as PostgresStatement).named("ImportStatements.conflicts")
     }
 
-    private static func conflicting(_ columns: ImportColumns) -> SQL {
+    private static func conflicting(_ columns: WrittenColumns) -> SQL {
         """
         import_row i JOIN (SELECT DISTINCT ON (store_id, sku) * FROM import_row WHERE import_id = $1::text::uuid
             ORDER BY store_id, sku, line DESC, part) l ON l.store_id = i.store_id AND l.sku = i.sku AND i.line < l.line
@@ -111,7 +111,7 @@ enum ImportStatements {
     static let hashingLimit = 2000
 
     /// Deletes rows whose product and placement already match.
-    static func dropUnchanged(_ columns: ImportColumns) -> [PostgresStatement] {
+    static func dropUnchanged(_ columns: WrittenColumns) -> [PostgresStatement] {
         dropUnchanged(columns, "i.import_id = $1::text::uuid").map { $0.named("ImportStatements.dropUnchanged") }
     }
 
@@ -120,7 +120,7 @@ enum ImportStatements {
     ///
     /// - Parameter store: the store of all rows; nil for several ones.
     private static func dropUnchanged(
-        _ columns: ImportColumns,
+        _ columns: WrittenColumns,
         _ scope: SQL,
         store: SQL? = nil
     ) -> [PostgresStatement] {
@@ -155,7 +155,7 @@ enum ImportStatements {
             WHERE i.import_id = $1::text::uuid GROUP BY i.store_id) s
         """
     /// These statements again for one store, after its shelves are locked.
-    static func dropUnchangedAgain(_ columns: ImportColumns) -> [PostgresStatement] {
+    static func dropUnchangedAgain(_ columns: WrittenColumns) -> [PostgresStatement] {
         dropUnchanged(columns, "\(ownRows) AND r.store_id = $2", store: "$2").map {
             $0.named("ImportStatements.dropUnchangedAgain")
         }
@@ -263,7 +263,7 @@ enum ImportStatements {
 
     /// `$3`: the time of the last change of the products' shelves; `$4` to `$6`: the rule of the store's last popularity count: its
     /// metric, half-life and boost of newcomers.
-    static func upsertProducts(_ columns: ImportColumns, hasRepeats: Bool) -> PostgresStatement {
+    static func upsertProducts(_ columns: WrittenColumns, hasRepeats: Bool) -> PostgresStatement {
         let source: SQL =
             hasRepeats
             ? "(SELECT DISTINCT ON (i.sku) * FROM import_row i WHERE \(ownRows) ORDER BY i.sku, i.line DESC)"
@@ -397,7 +397,7 @@ enum ImportStatements {
         """
     /// Copies the rows of a store, `$2`, to another id, `$3`.
     static let copyRows: PostgresStatement = """
-        INSERT INTO import_row (store_id, \(ImportColumns.copied)) SELECT $3, \(ImportColumns.copied) FROM import_row i WHERE \(ownRows)
+        INSERT INTO import_row (store_id, \(WrittenColumns.copied)) SELECT $3, \(WrittenColumns.copied) FROM import_row i WHERE \(ownRows)
         """
     static let deleteRowsOfStore: PostgresStatement = "DELETE FROM import_row i WHERE \(ownRows)"
     /// Creates or restores shelves of a store, `$1`; `$2` to `$6` are ids, keys, titles, positions and sort keys of titles. A restored shelf

@@ -8,6 +8,11 @@ internal import LibPQ
 /// Importing the same file again changes nothing. Changes become visible when a store's transaction
 /// commits. A crashed import leaves only staged rows, which the next import deletes. All work runs on a
 /// separate thread, so that a large file does not delay other requests.
+///
+/// The path of a row: `RecordReader` splits the file into records, `ImportReader` finds the column of each field, and
+/// `ImportRecordReader` makes an `ImportRecord` of their texts, which `ValueReader` reads. `ImportSession` stages a row of `import_row`
+/// for each of its shelves, compares them with the catalog, and `ImportApplication` writes products and placements. A row can be
+/// rejected until then.
 package struct Importer: Sendable {
     private let pool: PostgresPool
     private let changes: ChangeAnnouncer
@@ -88,10 +93,10 @@ package struct Importer: Sendable {
                 await analyzeTables(session.summary, connection)
             }
             await end(id, connection)
-            observer.observe(.importEnded(session.summary, ContinuousClock.now - start))
+            observer.observe(.importCompleted(session.summary, ContinuousClock.now - start))
             return session.summary
         } catch {
-            observer.observe(.importEnded(nil, ContinuousClock.now - start))
+            observer.observe(.importFailed(reason: "\(error)", ContinuousClock.now - start))
             // Use a separate task: the failed one may be cancelled, but its rows must still be deleted.
             await Task { await end(id, connection) }.value
             throw error

@@ -83,14 +83,13 @@ struct ListWriter {
         _ connection: isolated PostgresConnection,
         currentOnly: Bool = true
     ) throws -> ListMembership {
-        for _ in 0..<8 {
+        try attempting(8) {
             guard let owner = try owner(of: id, connection) else { throw CatalogError.notFound("list “\(id)”") }
             let exists = try connection.query(ListStatements.lock, [.text(owner), .text(id.text)]) { $0.count > 0 }
             // The owner may have changed, or been erased, while waiting for the lock.
             let found = try membership(id, connection, currentOnly: currentOnly)
-            if exists, found.list.owner.text == owner { return found }
+            return exists && found.list.owner.text == owner ? found : nil
         }
-        throw CatalogError.unavailable
     }
 
     /// Returns the catalog data that sorts need, for the products of items and for additional products.

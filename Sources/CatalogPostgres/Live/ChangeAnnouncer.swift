@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// Notifies other servers of changes, in batches, after the commit.
 ///
-/// Only latency depends on it: servers also poll the counters every second. A notification inside the
+/// Only event streams listen, and only their latency depends on it: servers also poll the counters every second. Pages need no
+/// notification, because each read compares versions. A notification inside the
 /// write's own transaction would cost 40% of write throughput, because all of them would queue for one lock.
 package final class ChangeAnnouncer: Sendable {
     package static let channel = "aisle"

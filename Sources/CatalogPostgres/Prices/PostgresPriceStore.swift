@@ -15,7 +15,6 @@ struct PostgresPriceStore: PriceStore {
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
         return try await database.write(to: store, within: .prices) { connection in
-            // Lock the store only against currency changes.
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
@@ -116,4 +115,18 @@ struct PostgresPriceStore: PriceStore {
             }
         }
     }
+}
+
+/// The statements of prices. `$1` is the store id.
+enum PriceStatements {
+    /// The keys of shelves, `$2`.
+    static let shelfKeys: PostgresStatement = "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)"
+    /// The given products, `$2`, that exist.
+    static let known: PostgresStatement =
+        "SELECT DISTINCT p.sku FROM \(PlacementStatements.rows("product", "sku", store: "$1", skus: "$2"))"
+    /// The shelves on which products, `$2`, are placed.
+    static let shelves: PostgresStatement = """
+        SELECT h.key FROM shelf h WHERE h.store_id = $1 AND h.shelf_id IN (
+            SELECT p.shelf_id FROM \(PlacementStatements.rows("placement", "shelf_id", store: "$1", skus: "$2"))) ORDER BY h.key
+        """
 }

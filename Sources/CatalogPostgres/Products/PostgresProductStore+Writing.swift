@@ -10,7 +10,6 @@ extension PostgresProductStore {
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            // Lock the store only against changes of its currency and its language.
             let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
             let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)

@@ -23,20 +23,13 @@ package struct PurchaseBook: Sendable {
     /// - Returns: the number of products whose score changed.
     package func count(_ store: CatalogKey, day: Int, jobs: Int = 1) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            for _ in 0..<Self.ruleChangeLimit {
+            try await attempting(Self.ruleChangeLimit) {
                 let read = try await lookup.readStore(store)
                 let isSameRule = read.store.lastCount.hasSameRule(of: read.store.popularityRule)
-                let changed: Int? =
-                    if !isSameRule {
-                        try await countAll(store, day)
-                    } else if read.store.popularityMetric == .decay {
-                        try await countDue(read, jobs: jobs)
-                    } else {
-                        try await countWindow(read, day)
-                    }
-                if let changed { return changed }
+                if !isSameRule { return try await countAll(store, day) }
+                return read.store.popularityMetric == .decay
+                    ? try await countDue(read, jobs: jobs) : try await countWindow(read, day)
             }
-            throw CatalogError.unavailable
         }
     }
 
@@ -228,4 +221,22 @@ package struct PurchaseBook: Sendable {
     }
 
     static func date(_ day: Int) -> PostgresValue { .date(Int32(day)) }
+}
+
+/// The cells of the inbox, a partition each. Half of them are open for new purchases; the others are sealed and folded
+/// meanwhile, or empty.
+///
+/// All purchases of a product that are pending in one half are in the same cell, so that cells can be folded
+/// concurrently.
+enum PurchaseCells {
+    /// The number of cells that are open.
+    static let openCount = 4
+    static let all = 0..<2 * openCount
+
+    /// A cell's table.
+    static func table(_ cell: Int) -> SQL { "purchase_inbox_\(cell)" }
+
+    /// Returns SQL for the distance of a product's cell from the first open one. It must never change for purchases that
+    /// are pending.
+    static func offset(_ sku: SQL) -> SQL { "get_byte(sha256(convert_to(\(sku), 'UTF8')), 0) % \(openCount)" }
 }

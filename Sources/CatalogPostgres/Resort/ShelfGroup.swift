@@ -113,7 +113,7 @@ struct ShelfGroup: Sendable {
         where shelf.source != nil
             || (isDisplayCompared(shelf) && (due.ids.contains(shelf.id) || shelf.mayHaveOtherProducts))
         {
-            tables[shelf.id] = try pages.shelves.locked(shelf.head, connection)
+            tables[shelf.id] = try pages.memory.locked(shelf.head, connection)
         }
         return tables
     }

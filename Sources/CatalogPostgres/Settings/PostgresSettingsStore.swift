@@ -70,15 +70,15 @@ struct PostgresSettingsStore: SettingsStore {
         of user: UserID,
         _ read: () async throws -> (value: T, isFromEarlierLife: Bool)
     ) async throws -> T {
-        for _ in 0..<3 {
+        try await attempting(3) {
             let (value, isFromEarlierLife) = try await read()
             if !isFromEarlierLife { return value }
             try await database.writes.transaction(within: .edit, of: .user(user)) {
                 try DatabaseEpoch.makeDevicesResync(of: user, $0)
             }
             database.announcer.announce(.user(user))
+            return nil
         }
-        throw CatalogError.unavailable
     }
 
     func rememberedViews(
@@ -146,8 +146,9 @@ struct PostgresSettingsStore: SettingsStore {
             let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
             switch try await combiner.set(single) {
             case .set(let result): return [result]
+            // If the shelf exists meanwhile, the setting is set below.
             case .missingShelf: try await requireShelf(edit.shelf)
-            case .full: break
+            case .nearlyFull: break
             }
         } else {
             try await requireShelf(edit.shelf)

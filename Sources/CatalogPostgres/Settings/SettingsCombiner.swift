@@ -60,7 +60,7 @@ final class SettingsCombiner: Sendable {
         _ row: borrowing PostgresRow,
         from column: Int
     ) throws -> Outcome {
-        guard !row.isNull(column) else { return .full }
+        guard !row.isNull(column) else { return .nearlyFull }
         return .set(
             SettingsEdit.Result(
                 setting: Setting(
@@ -135,7 +135,7 @@ extension SettingsCombiner {
     enum Outcome: Sendable {
         case set(SettingsEdit.Result)
         /// The user has almost too many settings; they must be counted under the lock.
-        case full
+        case nearlyFull
         case missingShelf
     }
 }

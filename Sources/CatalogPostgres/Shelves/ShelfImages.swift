@@ -32,7 +32,7 @@ package struct ShelfImages: Sendable {
     private let database: Database
     private let memory: ShelfMemory
 
-    package init(_ catalog: PostgresCatalog) { (database, memory) = (catalog.database, catalog.pageStore.shelves) }
+    package init(_ catalog: PostgresCatalog) { (database, memory) = (catalog.database, catalog.pageStore.memory) }
 
     /// Stores images that this server missed, if other servers have not.
     ///

@@ -1,13 +1,13 @@
-internal import Catalog
+package import Catalog
 internal import LibPQ
 internal import Shelves
 internal import Synchronization
 
 /// The shelves that this server has in memory, with their views and facets.
 ///
-/// A shelf is used only at the version that a read needs: it follows the recorded changes, or is read again.
+/// A shelf is used only at the version that a read needs: it follows the recorded changes, or is read again. No notification changes it.
 final class ShelfMemory: Sendable {
-    /// The number of products up to which a shelf is read like a page: in one round trip, and from the worker that has it.
+    /// The number of products up to which a shelf is read like a page: by few short queries, and from the worker that has it.
     private static let smallShelf = 500
     /// The number of products from which a shelf is sorted, filtered and counted on another thread than the event loop's.
     private static let offLoopProducts = 2000
@@ -181,8 +181,8 @@ final class ShelfMemory: Sendable {
         try await source.read([following.query], into: ShelfReader.Latest()) { $0 = try ShelfReader.latest($2) }
     }
 
-    /// Returns the query for the changes since the version in memory, to send it with others; nil without such a version. It reads no image,
-    /// because callers do not share it.
+    /// Returns the query for the changes since the version in memory, to send it with others; nil without such a version. It does not
+    /// ask for an image: each of the requests that wait for the same shelf would read it.
     func following(_ location: ShelfLocation, _ source: ReadSource) -> Following? {
         guard kept(location) != nil else { return nil }
         return following(location, readsImage: false, beginLoad(source))
@@ -407,7 +407,7 @@ final class ShelfMemory: Sendable {
     }
 
     /// The same on the current thread, which is not an event loop's.
-    func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> Facets {
+    private func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> Facets {
         let result = Self.facetKey(plan, shelf, key)
         if let known = facets[result] { return known }
         let counted = shelf.table.facets(plan.facets, plan.view.filter, in: plan.currency)
@@ -464,4 +464,45 @@ extension Facets {
         let texts = (brands + tags).reduce(0) { $0 + 48 + $1.value.utf8.count }
         return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride
     }
+}
+
+/// How the memory for shelves is divided.
+package struct ShelfMemoryShares: Sendable, Hashable {
+    /// The size of everything that is kept but one large shelf and one large union, in bytes.
+    package let limit: Int
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// The share of shelves, which also get what unions, views and facets leave of theirs.
+    var shelves: Int { limit / 2 }
+    /// The limit for shelves while the caches of unions, views and facets are empty.
+    var shelvesLimit: Int { limit - products }
+    var unions: Int { limit / 8 }
+    var views: Int { limit / 32 * 5 }
+    var facets: Int { limit / 32 }
+    /// The share of rendered products, which the API keeps.
+    package var products: Int { limit / 16 * 3 }
+}
+
+/// The use of the memory for shelves.
+package struct ShelfMemoryUse: Sendable, Hashable {
+    /// The limit of everything but one large shelf and one large union, in bytes.
+    package var limit: Int
+    /// The shelves, with the large one.
+    package var shelves: CacheUse
+    /// Shelves with those below them, in tables of their own.
+    package var unions = CacheUse()
+    package var views: CacheUse
+    package var facets: CacheUse
+    /// Rendered products, which the API keeps.
+    package var products = CacheUse()
+    /// The number of reads that found their shelf at the required version.
+    package var hits: Int
+
+    package var kinds: [(name: String, use: CacheUse)] {
+        [("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("products", products)]
+    }
+
+    /// The size of everything, in bytes.
+    package var bytes: Int { kinds.reduce(0) { $0 + $1.use.size } }
 }

@@ -26,8 +26,8 @@ final class PageBasisCache: Sendable {
     private static let largest = 256 << 10
 
     /// The bases of pages for everyone.
-    private let shelves = SharedCache<ShelfAddress, PageBasis>(limit: limit, largest: largest) { $0.size + $1.size }
-    /// The remembered views of users by shelf. The head of the shelf is that of `shelves`.
+    private let bases = SharedCache<ShelfAddress, PageBasis>(limit: limit, largest: largest) { $0.size + $1.size }
+    /// The remembered views of users by shelf. The head of the shelf is that of `bases`.
     private let views = SharedCache<View, UserViews>(limit: limit, largest: largest) { $0.size + $1.size }
     /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
     private let known = SharedCache<RememberedViews, RememberedViews>(limit: limit, largest: largest) { views, _ in
@@ -35,7 +35,7 @@ final class PageBasisCache: Sendable {
     }
 
     func basis(of request: PageRequest) -> PageBasis? {
-        guard let address = request.address, let shelf = shelves[address] else { return nil }
+        guard let address = request.address, let shelf = bases[address] else { return nil }
         guard let user = request.user, request.after == nil else { return shelf }
         let view = View(address: address, user: user)
         guard let known = views[view] else { return nil }
@@ -44,7 +44,7 @@ final class PageBasisCache: Sendable {
 
     /// Returns where the shelf of a request was last time; nil if that is not known.
     func location(of request: PageRequest) -> ShelfLocation? {
-        request.address.flatMap { shelves[$0]?.head.location }
+        request.address.flatMap { bases[$0]?.head.location }
     }
 
     func insert(_ basis: PageBasis, of request: PageRequest) {
@@ -64,7 +64,7 @@ final class PageBasisCache: Sendable {
     /// Inserts only the shelf and its store.
     func insert(_ head: ShelfHead, of request: PageRequest) {
         guard let address = request.address else { return }
-        shelves[address] = PageBasis(head: head)
+        bases[address] = PageBasis(head: head)
     }
 }
 

@@ -6,7 +6,7 @@ extension PostgresPageStore {
     /// Reads the shelves of a union, and returns the union at their versions; nil if a shelf changes meanwhile.
     ///
     /// - Throws: `notFound`.
-    func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
+    func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
         struct Found: Sendable {
             var head: ShelfHead?
             var views = RememberedViews.none
@@ -33,7 +33,7 @@ extension PostgresPageStore {
             throw CatalogError.notFound("shelf “\(shelf)”")
         }
         guard found.members.agrees(with: head) else { return nil }
-        return try await unions.union(head, found.members, source).map { memoryShelf(head, found.views, $0) }
+        return try await unions.union(head, found.members, source).map { loadedShelf(head, found.views, $0) }
     }
 
     /// The same in a transaction, with the basis of the upper shelf.
@@ -42,17 +42,17 @@ extension PostgresPageStore {
         _ basis: PageBasis,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
-    ) throws -> MemoryShelf? {
+    ) throws -> LoadedShelf? {
         let query = ShelfUnions.Members.query(basis.head.location.storeID, request.shelf)
         let members = try connection.query(query.statement, query.parameters) {
             try ShelfUnions.Members($0, of: basis.head.location.storeID)
         }
         guard members.agrees(with: basis.head) else { return nil }
-        return try unions.union(basis.head, members, load, connection).map { memoryShelf(basis.head, basis.views, $0) }
+        return try unions.union(basis.head, members, load, connection).map { loadedShelf(basis.head, basis.views, $0) }
     }
 
-    private func memoryShelf(_ head: ShelfHead, _ views: RememberedViews, _ found: ShelfUnions.Found) -> MemoryShelf {
+    private func loadedShelf(_ head: ShelfHead, _ views: RememberedViews, _ found: ShelfUnions.Found) -> LoadedShelf {
         let basis = PageBasis(head: head, views: views, union: found.union)
-        return MemoryShelf(basis: basis, shelf: found.shelf, key: .union(head.location), memory: shelves)
+        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(head.location), memory: memory)
     }
 }

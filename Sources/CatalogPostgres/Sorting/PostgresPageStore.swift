@@ -6,19 +6,19 @@ internal import LibPQ
 struct PostgresPageStore: PageStore {
     let database: Database
     let bases = PageBasisCache()
-    let shelves: ShelfMemory
+    let memory: ShelfMemory
     let unions: ShelfUnions
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
         let unions = ShelfUnions.cache(limit: shelfMemory.unions)
-        shelves = ShelfMemory(database, shelfMemory) { unions.use.size }
-        self.unions = ShelfUnions(shelves, unions)
+        memory = ShelfMemory(database, shelfMemory) { unions.use.size }
+        self.unions = ShelfUnions(memory, unions)
     }
 
     /// The use of the memory for shelves.
     var memoryUse: ShelfMemoryUse {
-        var use = shelves.use
+        var use = memory.use
         use.unions = unions.use
         return use
     }
@@ -56,7 +56,7 @@ struct PostgresPageStore: PageStore {
     }
 
     /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
-    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
+    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
         if request.asksForSeveral { return try await readUnion(request, source) }
         guard var found = try await readShelf(request, source) else { return nil }
         guard let query = Self.cursorKeyQuery(request, found.basis.head) else { return found }
@@ -75,50 +75,52 @@ struct PostgresPageStore: PageStore {
         return current == ShelfVersion(found.basis.head) ? found : nil
     }
 
-    private func readShelf(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf? {
+    private func readShelf(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
         let likely = bases.basis(of: request)
-        if let likely, !request.showsDescendants(of: likely.head), let shelf = shelves.known(likely.head),
+        if let likely, !request.showsDescendants(of: likely.head), let shelf = memory.known(likely.head),
             try await isCurrent(likely, request, source)
         {
-            return memoryShelf(likely, shelf)
+            return loadedShelf(likely, shelf)
         }
         let (basis, followed) = try await readBasis(request, following: bases.location(of: request), source)
         if request.showsDescendants(of: basis.head) { return try await readUnion(request, source) }
-        if let followed, followed.version == basis.head.state.version { return memoryShelf(basis, followed) }
-        return try await shelves.shelf(basis.head, source).map { memoryShelf(basis, $0) }
+        if let followed, followed.version == basis.head.state.version { return loadedShelf(basis, followed) }
+        return try await memory.shelf(basis.head, source).map { loadedShelf(basis, $0) }
     }
 
-    private func memoryShelf(_ basis: PageBasis, _ shelf: ShelfSnapshot) -> MemoryShelf {
-        MemoryShelf(basis: basis, shelf: shelf, key: .shelf(basis.head.location), memory: shelves)
+    private func loadedShelf(_ basis: PageBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
+        LoadedShelf(basis: basis, shelf: shelf, key: .shelf(basis.head.location), memory: memory)
     }
 
     /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
     /// concurrent commits.
-    private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> MemoryShelf {
-        let load = shelves.beginLoad(source)
+    private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf {
+        let load = memory.beginLoad(source)
         return try await source.snapshot(within: .shelf) { connection in
-            for _ in 0..<8 {
-                let basis = try basis(of: request, connection)
-                if request.showsDescendants(of: basis.head) {
-                    if let union = try readUnion(request, basis, load, connection) { return union }
-                } else if let shelf = try shelves.load(basis.head, load, connection) {
-                    bases.insert(basis.head, of: request)
-                    var found = memoryShelf(basis, shelf)
-                    if let query = Self.cursorKeyQuery(request, basis.head) {
-                        found.cursorKey = try connection.query(query.statement, query.parameters) {
-                            try $0.first { try $0.bytea(0) }
-                        }
-                        let latest = ShelfLookup.versionQuery(basis.head.location)
-                        let version = try connection.query(latest.statement, latest.parameters) {
-                            try $0.first { try ShelfLookup.version($0) }
-                        }
-                        guard version == ShelfVersion(basis.head) else { continue }
-                    }
-                    return found
-                }
-            }
-            throw CatalogError.unavailable
+            try attempting(8) { try read(request, load, connection) }
         }
+    }
+
+    /// Reads a shelf on a given connection; nil if it changes meanwhile.
+    private func read(
+        _ request: PageRequest,
+        _ load: ShelfMemory.Load,
+        _ connection: isolated PostgresConnection
+    ) throws -> LoadedShelf? {
+        let basis = try basis(of: request, connection)
+        if request.showsDescendants(of: basis.head) { return try readUnion(request, basis, load, connection) }
+        guard let shelf = try memory.load(basis.head, load, connection) else { return nil }
+        bases.insert(basis.head, of: request)
+        var found = loadedShelf(basis, shelf)
+        guard let query = Self.cursorKeyQuery(request, basis.head) else { return found }
+        found.cursorKey = try connection.query(query.statement, query.parameters) {
+            try $0.first { try $0.bytea(0) }
+        }
+        let latest = ShelfLookup.versionQuery(basis.head.location)
+        let version = try connection.query(latest.statement, latest.parameters) {
+            try $0.first { try ShelfLookup.version($0) }
+        }
+        return version == ShelfVersion(basis.head) ? found : nil
     }
 
     /// Returns the query for the place of a cursor in the manual order whose keys were replaced since its page; nil for other cursors. A product
@@ -136,7 +138,7 @@ struct PostgresPageStore: PageStore {
     /// Reads the basis of a page, and what changed on its shelf.
     ///
     /// - Parameter location: the shelf that the page was on last time; nil if it is not known.
-    /// - Returns: the basis, and the shelf in memory after its changes, at the version of a state that this request has read.
+    /// - Returns: the basis, and the shelf in memory with the changes that were read; nil if they were not all.
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,
@@ -153,7 +155,7 @@ struct PostgresPageStore: PageStore {
         // The revision is read before the views, so that views that change in between are read again next time.
         var revisions: [SharedQuery] = []
         if let user { revisions = [try await database.shared(PostgresSettingsStore.revisionQuery(user))] }
-        let following = location.flatMap { shelves.following($0, source) }
+        let following = location.flatMap { memory.following($0, source) }
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
             id -> (basis: PageBasis, latest: ShelfReader.Latest?)? in
@@ -178,7 +180,7 @@ struct PostgresPageStore: PageStore {
         if let (basis, latest) = found {
             bases.insert(basis, of: request)
             guard let following, let latest, basis.head.location == following.location else { return (basis, nil) }
-            return (basis, await shelves.apply(latest, following))
+            return (basis, await memory.apply(latest, following))
         }
         _ = try await lookup.readStore(request.store, source)
         throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable
@@ -230,7 +232,7 @@ struct PostgresPageStore: PageStore {
     ) throws -> [String] {
         let request = PageRequest(store: address.store, shelf: address.shelf, sort: sort)
         let head = try basis(of: request, connection).head
-        return try shelves.locked(head, connection).ids(try request.plan(for: head))
+        return try memory.locked(head, connection).ids(try request.plan(for: head))
     }
 
     /// Reads the basis of a page on a given connection.

@@ -36,7 +36,7 @@ struct PostgresShelfStore: ShelfStore {
     /// Reads the shelves of a page and the next one, and the language by whose rules they are ordered.
     private func readShelves(_ request: ShelvesRequest) async throws -> (shelves: [ListedShelf], language: String) {
         let statement = Self.shelves(request.sort, isFirst: request.after == nil).named("PostgresShelfStore.shelves")
-        for _ in 0..<4 {
+        return try await attempting(4) {
             let store = try await lookup.readStore(request.store)
             let language = store.store.language
             let place = try request.after.map { after in
@@ -58,8 +58,8 @@ struct PostgresShelfStore: ShelfStore {
             if read.shelves.isEmpty, try await lookup.readStore(request.store).store.language == language {
                 return read
             }
+            return nil
         }
-        throw CatalogError.unavailable
     }
 
     /// Returns the place of a cursor as parameters, in the order of the columns of its sort.

@@ -20,8 +20,8 @@ enum ShelfLocks {
     /// Shelves that a transaction has locked.
     struct LockedShelves {
         let ids: [Int32]
-        /// The time of the last change of the shelves, as a parameter; null without shelves. A changed product gets a later time.
-        /// So the times show the products that have changed since the last change of a shelf.
+        /// The time of the last change of the shelves, as a parameter; null without shelves. A changed product gets a later time,
+        /// so `modified_at` shows which products changed after a shelf.
         let lastChange: PostgresValue
         /// The number of locked products; 0 if only shelves were locked.
         var products = 0
@@ -46,7 +46,7 @@ enum ShelfLocks {
         return LockedShelves(ids: ids, lastChange: .timestamptz(times.max()))
     }
 
-    /// Locks the shelves of products, in key order, then the products, then checks the shelves again: before the locks
+    /// Locks the shelves of products, in the order of their ids, then the products, then checks the shelves again: before the locks
     /// were acquired, another transaction may have placed the products elsewhere.
     ///
     /// - Parameter skus: an array of skus.

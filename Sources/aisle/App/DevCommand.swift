@@ -59,6 +59,7 @@ struct DevCommand: AisleCommand {
             Console.note("seeded: \(summary.inserted) products")
         }
         let port = settings.hasOwnPort ? settings.port : Server.freePort(from: settings.port, host: settings.host)
+        if port != settings.port { Console.note("port \(settings.port) is in use; serving on \(port)") }
         try await Server(
             catalog: catalog,
             settings: settings,

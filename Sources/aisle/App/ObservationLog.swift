@@ -57,14 +57,14 @@ final class ObservationLog: Sendable {
                 "connection",
                 "rejected a connection from \(address): it already has a tenth of AISLE_CONNECTIONS; if it is a proxy, add it to AISLE_TRUSTED_PROXIES"
             )
-        case .importEnded(let summary?, let duration):
+        case .importCompleted(let summary, let duration):
             let counts = summary.counts.filter { $0.count > 0 }.map { (name: $0.name, value: Value.integer($0.count)) }
             write(.info, "import finished", [("duration_ms", Self.milliseconds(duration))] + counts)
-        case .importEnded(nil, let duration):
+        case .importFailed(let reason, let duration):
             write(
                 .warning,
                 "import failed; stores that were already imported keep their changes",
-                [("duration_ms", Self.milliseconds(duration))]
+                [("reason", .text(String(reason.prefix(500)))), ("duration_ms", Self.milliseconds(duration))]
             )
         case .purchasesFolded(let count, let duration):
             guard count > 0 else { return }

@@ -10,3 +10,16 @@ enum OutputFormat: String, ExpressibleByArgument, CaseIterable {
         format ?? (Console.outputIsTerminal ? .table : .tsv)
     }
 }
+
+/// The output format of a report that is not a table.
+enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json
+}
+
+/// A format of log lines.
+enum LogFormat: String, CaseIterable {
+    /// One JSON object per line.
+    case json
+    /// Text for people.
+    case text
+}

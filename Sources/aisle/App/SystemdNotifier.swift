@@ -1,5 +1,10 @@
+internal import AsyncAlgorithms
 internal import FoundationEssentials
 internal import Glibc
+internal import Logging
+internal import NIOCore
+internal import NIOPosix
+internal import ServiceLifecycle
 
 /// Notifies systemd of the state of a server (`sd_notify(3)`).
 struct SystemdNotifier: Sendable {
@@ -74,5 +79,27 @@ struct SystemdNotifier: Sendable {
         let isAbstract = path[0] == 0
         let size = MemoryLayout.offset(of: \sockaddr_un.sun_path)! + path.count + (isAbstract ? 0 : 1)
         return (address, socklen_t(size))
+    }
+}
+
+/// Shows systemd that the server still works; without that, systemd ends and restarts it.
+///
+/// A server works if all of its event loops run jobs and a probe succeeds. The database is not part of it: a restart would not
+/// repair that.
+struct Watchdog: Service {
+    let notifier: SystemdNotifier
+    /// The interval at which systemd expects signs of life.
+    let interval: Duration
+    /// Returns whether the server answers requests.
+    let probe: @Sendable () async -> Bool
+    let logger: Logger
+
+    func run() async throws {
+        // A tick may be late, and a single probe may fail.
+        for await _ in AsyncTimerSequence(interval: interval / 4, clock: .continuous).cancelOnGracefulShutdown() {
+            // The next tick comes only after this one was answered, so a server that hangs sends nothing.
+            for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() { try await loop.submit {}.get() }
+            if await probe() { notifier.send(.alive) } else { logger.error("the server does not answer its own probe") }
+        }
     }
 }

@@ -2,6 +2,8 @@ internal import ArgumentParser
 internal import Catalog
 internal import CatalogImport
 internal import CatalogJSON
+internal import CatalogPostgres
+internal import LibPQ
 internal import Platform
 
 /// An input file with rows of named columns. It is read twice: to check all rows, and then to use them.
@@ -43,7 +45,7 @@ struct RowFile {
     ///
     /// - Parameter onRows: rejects rows that are invalid.
     /// - Throws: `CatalogError.unprocessable` if more rows are rejected than the options allow.
-    mutating func check(_ onRows: ([FieldRow]) async throws -> Void, atEnd: () async throws -> Void) async throws {
+    mutating func check(_ onRows: ([NamedRow]) async throws -> Void, atEnd: () async throws -> Void) async throws {
         do {
             let reader = try await pass { rows, all in
                 read += all
@@ -66,7 +68,7 @@ struct RowFile {
     }
 
     /// Reads the file in chunks and passes on the rows after each chunk.
-    func read(_ onRows: ([FieldRow]) async throws -> Void) async throws {
+    func read(_ onRows: ([NamedRow]) async throws -> Void) async throws {
         _ = try await pass { rows, _ in try await onRows(rows) }
     }
 
@@ -78,12 +80,13 @@ struct RowFile {
         try arguments.write(report: report.json, input: path)
     }
 
-    private func pass(_ onRows: (_ rows: [FieldRow], _ count: Int) async throws -> Void) async throws -> RowReader {
+    private func pass(_ onRows: (_ rows: [NamedRow], _ count: Int) async throws -> Void) async throws -> NamedRowReader
+    {
         let pieces = FileContent(try FileChunks(path: path))
-        var reader = RowReader(format, dialect, columns: columns, required: required, keepsRejectedRows: keepsRows)
-        var rows: [FieldRow] = []
+        var reader = NamedRowReader(format, dialect, columns: columns, required: required, keepsRejectedRows: keepsRows)
+        var rows: [NamedRow] = []
         var rejected: [ImportRejection] = []
-        func handle(_ event: RowReader.Event) {
+        func handle(_ event: NamedRowReader.Event) {
             switch event {
             case .row(let row): rows.append(row)
             case .rejected(let rejection): rejected.append(rejection)
@@ -141,3 +144,30 @@ extension ImportOptions.Format {
 
 extension ImportOptions.Format: ExpressibleByArgument {}
 extension ImportOptions.ErrorPolicy: ExpressibleByArgument {}
+
+/// The chunks of a file or of standard input.
+struct FileChunks: AsyncSequence, Sendable {
+    /// The number of bytes read so far.
+    final class Progress: @unchecked Sendable { var read = 0 }
+
+    private let file: InputFile
+    let progress = Progress()
+
+    init(path: String) throws { file = try InputFile(path) }
+
+    /// The size in bytes; nil for standard input.
+    var size: Int? { file.size }
+
+    struct AsyncIterator: AsyncIteratorProtocol {
+        let file: InputFile
+        let progress: Progress
+        mutating func next() async throws -> [UInt8]? {
+            let bytes = try file.read(upTo: 1 << 18)
+            guard !bytes.isEmpty else { return nil }
+            progress.read += bytes.count
+            return bytes
+        }
+    }
+
+    func makeAsyncIterator() -> AsyncIterator { AsyncIterator(file: file, progress: progress) }
+}

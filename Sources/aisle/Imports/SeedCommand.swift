@@ -70,9 +70,9 @@ func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary
 /// Returns the sample data's price changes by store and day.
 func seedStorms() throws -> [CatalogKey: [[PriceChange]]] {
     let currencies = Dictionary(uniqueKeysWithValues: SeedData.stores.map { (CatalogKey($0.0)!, Currency($0.2)!) })
-    var reader = RowReader(.csv, columns: PricesCommand.columns, required: PricesCommand.columns)
+    var reader = NamedRowReader(.csv, columns: PricesCommand.columns, required: PricesCommand.columns)
     var days: [CatalogKey: [String: [PriceChange]]] = [:]
-    func handle(_ event: RowReader.Event) throws {
+    func handle(_ event: NamedRowReader.Event) throws {
         guard case .row(let row) = event, let store = row.text("store").flatMap({ CatalogKey($0) }),
             let price = currencies[store]?.minorUnits(ExactDecimal(try row.required("price"))!)
         else { preconditionFailure("invalid embedded price data") }

@@ -73,7 +73,8 @@ final class ObservationMetrics: Sendable {
         case .eventsSent(let kind, let count): events[kind]?.increment(by: count)
         case .feedUpdated(let kind, let delay):
             timer(ServerMetrics.eventDelay, [("kind", kind.rawValue)]).record(duration: delay)
-        case .importEnded(let summary, let duration): count(summary, duration)
+        case .importCompleted(let summary, let duration): count(summary, duration)
+        case .importFailed(_, let duration): count(nil, duration)
         case .purchasesFolded(let count, let duration):
             counter(ServerMetrics.foldedPurchases).increment(by: count)
             timer(ServerMetrics.foldDuration).record(duration: duration)

@@ -82,7 +82,7 @@ struct PricesCommand: AsyncParsableCommand {
                 _ = try await store?.resolve(catalog)
                 let start = ContinuousClock.now
                 let (rejections, today) = (file.rejections, Timestamp.now().day)
-                func play(_ rows: [FieldRow], _ storm: inout PriceStorm) async throws {
+                func play(_ rows: [NamedRow], _ storm: inout PriceStorm) async throws {
                     for row in rows {
                         let date = row.text("date")
                         guard let day = Self.day(date), date != nil || !replay else {
@@ -138,7 +138,7 @@ private struct PriceStorm {
     private let fallback: CatalogKey?
     private var currencies: [CatalogKey: Currency] = [:]
     private var replays: [CatalogKey: PriceReplay] = [:]
-    private var pending: [CatalogKey: [SKU: (row: FieldRow, change: PriceChange)]] = [:]
+    private var pending: [CatalogKey: [SKU: (row: NamedRow, change: PriceChange)]] = [:]
     private var date: String?
     private var isEmpty = true
     private var moved: [Int] = []
@@ -168,7 +168,7 @@ private struct PriceStorm {
 
     func isAnotherDay(_ date: String?) -> Bool { !isEmpty && date != self.date }
 
-    mutating func add(_ row: FieldRow, _ date: String?) async throws {
+    mutating func add(_ row: NamedRow, _ date: String?) async throws {
         if let last = self.date, let date, date < last {
             throw CommandFailure(
                 "line \(row.line): \(date) comes after \(last); sort the file by date",

@@ -49,7 +49,7 @@ struct PurchasesCommand: AsyncParsableCommand {
                     Console.progress("\(read) events")
                 }
                 let (now, rejections) = (Timestamp.now(), file.rejections)
-                func add(_ rows: [FieldRow]) throws {
+                func add(_ rows: [NamedRow]) throws {
                     for row in rows {
                         read += 1
                         do throws(ImportRejection) {
@@ -93,7 +93,7 @@ struct PurchasesCommand: AsyncParsableCommand {
         }
 
         private static func store(
-            _ row: FieldRow,
+            _ row: NamedRow,
             _ fallback: CatalogKey?,
             _ stores: Swift.Set<CatalogKey>
         ) throws(ImportRejection) -> CatalogKey {

@@ -1,8 +1,8 @@
-internal import JSON
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogJSON
 internal import CatalogPostgres
+internal import JSON
 
 struct PrefCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -144,4 +144,10 @@ struct PrefCommand: AsyncParsableCommand {
             }
         }
     }
+}
+
+/// The common options of commands for a user's settings.
+struct PrefOptions: ParsableArguments {
+    @OptionGroup var database: DatabaseOptions
+    @Option(help: "The user.") var user: UserID
 }

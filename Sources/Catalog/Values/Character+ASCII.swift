@@ -1,3 +1,0 @@
-extension Character {
-    package var isASCIIDigit: Bool { ("0"..."9").contains(self) }
-}

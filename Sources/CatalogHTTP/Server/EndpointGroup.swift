@@ -1,4 +1,0 @@
-/// The endpoints of one feature.
-protocol EndpointGroup: Sendable {
-    var endpoints: [Endpoint] { get }
-}
