@@ -1,5 +1,5 @@
-/// A key that products are filtered by: the name, the form of the values, the comparison, the help and the title. Its column
-/// is defined in `ProductColumn.swift` of CatalogPostgres.
+/// A key that products are filtered by: the name, the form of the values, the comparison, the help and the title. Its condition on
+/// shelves in memory is in `ShelfTable+Filtering.swift`.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
@@ -113,7 +113,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     private static let dimensionSummary =
         "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
 
-    /// Everything about a key but its column in the database, which `ProductColumn` has.
+    /// Everything about a key but its condition on shelves in memory.
     private var row: Row {
         switch self {
         case .brand:
