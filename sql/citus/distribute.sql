@@ -4,7 +4,8 @@
 --
 -- Tables of stores are distributed by store_id, tables of users by user_id; each group is colocated. The table
 -- user_token is distributed by the token's digest, purchase_erasure by the customer. The tables import_run,
--- resort_run and schema_migration stay local on the coordinator, before version 35 purchase_row, and before version 18 import_row. Writers wait while the rows are copied.
+-- resort_run and schema_migration stay local on the coordinator, before version 35 purchase_row, and before version 18 import_row. Writers
+-- wait while the rows are copied.
 DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',

@@ -11,7 +11,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     package var naturalDirection: SortDirection { row.direction }
 
     /// Whether the key may be reversed.
-    package var isReversible: Bool { self != .position }
+    package var isReversible: Bool { row.reversedTitles != nil }
 
     /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }

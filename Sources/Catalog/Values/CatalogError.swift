@@ -35,6 +35,18 @@ package enum CatalogError: Error, Sendable, Equatable {
     /// An internal error. The text is for the log, never for a client.
     case fault(String)
 
+    /// The reason, for the log.
+    package var reason: String {
+        switch self {
+        case .malformed(_, let detail, _, _), .unprocessable(_, let detail), .unknownStores(let detail, _): detail
+        case .unknownSortKey(let error, _): error.detail
+        case .notFound(let what): "\(what) does not exist"
+        case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
+        case .invalidCursor, .stale, .staleSetting, .staleList, .keyReused, .unavailable, .readOnly, .cancelled:
+            "\(self)"
+        }
+    }
+
     /// - Parameters:
     ///   - stores: the keys of the stores, at least one.
     ///   - known: the keys of the stores that exist.

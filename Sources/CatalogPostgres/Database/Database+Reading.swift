@@ -74,7 +74,7 @@ extension Database {
         return try await body(ReadSource(self, worker.throughCoordinator))
     }
 
-    /// Reads values by their keys on Citus, those of each worker together and apart from those of other workers.
+    /// Reads values by their keys: on Citus, those of each worker together and apart from those of other workers; otherwise all together.
     ///
     /// - Parameter owner: the owner of a key's rows; nil if it is not known.
     /// - Returns: the values of the workers that answered, at most `patience` after the first one.

@@ -96,7 +96,12 @@ package struct Importer: Sendable {
             observer.observe(.importCompleted(session.summary, ContinuousClock.now - start))
             return session.summary
         } catch {
-            observer.observe(.importFailed(reason: "\(error)", ContinuousClock.now - start))
+            observer.observe(
+                .importFailed(
+                    reason: (error as? CatalogError)?.reason ?? String(reflecting: error),
+                    ContinuousClock.now - start
+                )
+            )
             // Use a separate task: the failed one may be cancelled, but its rows must still be deleted.
             await Task { await end(id, connection) }.value
             throw error

@@ -243,6 +243,10 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.execute(UserStatements.lockAccount, [caller])
+        // The user may have left another owner's list with the same id.
+        if let former = try owner(of: list.id, connection), former != list.owner.text {
+            try connection.executeDeferred(ListStatements.deleteMember, [.text(former), .text(list.id.text), caller])
+        }
         try connection.execute(
             ListStatements.place,
             [

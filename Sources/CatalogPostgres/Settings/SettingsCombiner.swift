@@ -6,16 +6,16 @@ internal import LibPQ
 /// Sets single settings of many users together; this is the most frequent write. It needs all users in one database: on Citus,
 /// `SettingsWriter` sets each setting alone.
 ///
-/// The previous value and the number of settings are read at the start of the statement, before the account is locked. Other servers may
-/// add settings of the user at the same time. So a new setting is only set here while `margin` more are allowed; after that,
-/// `SettingsWriter` counts under the lock.
+/// The previous value and the number of settings are read at the start of the statement, before the account is locked. Meanwhile, others may
+/// add settings of the user. So a new setting is only set here while `margin` more are allowed; after that, `SettingsWriter` counts under
+/// the lock. An edit of many settings that reaches the limit meanwhile may be exceeded by one setting for each server.
 final class SettingsCombiner: Sendable {
     private let database: Database
     private let combiner: WriteCombiner<Write, Outcome>
 
     /// The maximum number of settings in a transaction.
     private static let batchLimit = 64
-    /// How many settings fewer than the maximum a user may have here: more than servers can add at the same moment.
+    /// How many settings fewer than the maximum a user may have here: more than servers can add one by one at the same moment.
     private static let margin = 100
     /// How long a write waits for a lock, alone and in a batch, which also makes others wait.
     private static let (lockTimeout, batchLockTimeout) = ("3s", "100ms")

@@ -48,14 +48,13 @@ struct SettingsWriter {
     ///
     /// - Throws: `unprocessable` if the user has too many settings.
     private func checkLimits(_ results: [SettingsEdit.Result], _ connection: isolated PostgresConnection) throws {
-        let isNeeded = results.contains { result in
-            result.isApplied && (result.setting.isDeleted || result.previous?.isDeleted ?? true)
-        }
-        guard isNeeded else { return }
+        let applied = results.filter(\.isApplied)
+        let adds = applied.contains { !$0.setting.isDeleted && $0.previous?.isDeleted ?? true }
+        guard adds || applied.contains(where: \.setting.isDeleted) else { return }
         let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
-        guard current <= Setting.countLimit else { throw SettingsEdit.tooMany() }
+        guard current <= Setting.countLimit || !adds else { throw SettingsEdit.tooMany() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])

@@ -6,9 +6,14 @@ struct ShelfLookup: Sendable {
     let database: Database
 
     func readStores() async throws -> [ShelfRow.StoreRead] {
-        // On Citus, it needs all workers. One that does not respond must not delay pages.
-        try await database.longReads.perform(within: .lookup) {
-            try $0.query(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
+        // On Citus, it needs all workers, of which one may not respond.
+        if try await database.isDistributed() {
+            return try await database.longReads.perform(within: .lookup) {
+                try $0.query(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
+            }
+        }
+        return try await database.pages.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
+            stores = try rows.map { try ShelfRow.store($0) }
         }
     }
 

@@ -4,7 +4,7 @@ import CatalogJSON
 import Testing
 
 /// Rows of purchases and prices: CSV and NDJSON, read in chunks.
-@Suite(.timeLimit(.minutes(15))) struct RowReaderTests {
+@Suite(.timeLimit(.minutes(15))) struct NamedRowReaderTests {
     private static let columns = ["store", "sku", "price"]
 
     /// Returns the rows of a file that is read in chunks of a size.
