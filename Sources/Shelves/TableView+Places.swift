@@ -155,7 +155,9 @@ extension ShelfTable {
             guard let text = other.text else { return .same }
             if key == .name { return Order(compareName(row, text)) }
             return Order(brandTexts.compare(Int(brands[row]), text.key, Array(text.text.utf8)))
-        default: preconditionFailure("a key's values have one type")
+        case (.price, _), (.unitPrice, _), (.popularity, _), (.brand, _), (.name, _), (.created, _), (.modified, _),
+            (.tags, _), (.position, _):
+            preconditionFailure("a key's values have one type")
         }
     }
 }

@@ -51,6 +51,14 @@ import Testing
                 newer[key].map { differences(value, $0, at: "\(place).\(key)") } ?? ["\(place).\(key) is missing"]
             }
         case (let older as [Any], let newer as [Any]):
+            // A newer version may have more sorts and filters.
+            let id = place.hasSuffix("sort_options") ? "sort" : place.hasSuffix("filter_options") ? "filter" : nil
+            if let id {
+                func values(_ options: [Any]) -> [String: Any] {
+                    Dictionary(uniqueKeysWithValues: options.map { (($0 as? [String: Any])?[id] as? String ?? "", $0) })
+                }
+                return differences(values(older), values(newer), at: place)
+            }
             if older.count != newer.count { return ["\(place): \(older.count) elements, now \(newer.count)"] }
             return zip(older, newer).enumerated().flatMap { differences($1.0, $1.1, at: "\(place)[\($0)]") }
         default:

@@ -2,6 +2,7 @@ import JSON
 import Catalog
 import CatalogJSON
 import Foundation
+import Site
 import TestSupport
 import Testing
 
@@ -45,6 +46,42 @@ import Testing
     @Test("An enumeration has the cases of its type", arguments: enumerations)
     func enumerationsMatch(_ name: String, _ values: [String]) {
         #expect(texts(value("components/schemas/\(name)/enum")) == values)
+    }
+
+    @Test("The schemas of sorts and filters name every key", arguments: SortKey.allCases)
+    func sortKeysAreDescribed(_ key: SortKey) throws {
+        let schema = value("components/schemas/SortText")
+        #expect(schema?["description"]?.string?.contains("`\(key.name)`") == true)
+        let pattern = try Regex(try #require(schema?["pattern"]?.string))
+        #expect(key.name.wholeMatch(of: pattern) != nil)
+        #expect(("-" + key.name).wholeMatch(of: pattern) != nil || !key.isReversible)
+        #expect(
+            Set(value("components/schemas/Filter/properties")?.members?.map(\.name) ?? [])
+                == Set(FilterKey.allCases.map(\.name))
+        )
+    }
+
+    @Test("A product has the same fields in a PUT and in a PATCH, and shows all of them")
+    func productFieldsAgree() {
+        func fields(_ schema: String) -> Set<String> {
+            Set(value("components/schemas/\(schema)/properties")?.members?.map(\.name) ?? [])
+        }
+        #expect(!fields("ProductInput").isEmpty && fields("ProductInput") == fields("ProductPatch"))
+        #expect(fields("ProductInput").isSubset(of: fields("Product")))
+    }
+
+    @Test("The guides have a row for each sort key, filter and problem type")
+    func guidesHaveRows() throws {
+        func rows(_ guide: String) throws -> [Substring] {
+            let text = String(decoding: try #require(Guide.all.first { $0.name == guide }).markdown, as: UTF8.self)
+            return text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map {
+                $0.dropFirst(2).prefix { $0 != "|" }
+            }
+        }
+        let (sorting, filters, errors) = (try rows("sorting"), try rows("filters"), try rows("errors"))
+        for key in SortKey.allCases { #expect(sorting.contains { $0.contains("`\(key.name)`") }, "\(key)") }
+        for key in FilterKey.allCases { #expect(filters.contains { $0.contains("`\(key.name)`") }, "\(key)") }
+        for kind in ProblemKind.allCases { #expect(errors.contains { $0.contains("`\(kind.rawValue)`") }, "\(kind)") }
     }
 
     /// All objects of the document, with their paths.

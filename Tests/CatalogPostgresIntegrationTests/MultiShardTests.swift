@@ -56,7 +56,7 @@ import Testing
         "ListStatements.sweepItems": "sweep",
         "ListStatements.expiredPlaces": "sweep",
         "ListStatements.sweepMembers": "sweep",
-        "ListStatements.sweepSharesOnCitus": "sweep",
+        "ListStatements.sweepShares": "sweep",
         // Guests' lists, when they register.
         "ListStatements.transferOwnership": "a list moves from one user's shard to another's",
         // Imports, which may concern any number of stores.

@@ -182,7 +182,7 @@ import Testing
 
     /// Fixed statements for tables that are not distributed. With Citus, others take their place.
     private static let notForCitus: Set<String> = [
-        "SettingsCombiner.setMany", "ListStatements.sweepShares",
+        "SettingsCombiner.setMany",
         "PurchaseStatements.fold", "PurchaseStatements.foldShelves",
     ]
 
