@@ -24,6 +24,12 @@ def before_call(context, case, **kwargs):
     if isinstance(case.query, dict) and "sku" in case.query:
         # A request names products, or asks for a page of all products of the store.
         case.query = {"sku": case.query["sku"]}
+    if isinstance(case.query, dict) and (case.operation.path == "/v1/stores/{store}/products" or case.query.get("include")):
+        # The manual order is that of one shelf.
+        for name in ("sort", "from_sort", "to_sort"):
+            terms = [term for term in str(case.query.pop(name, "")).split(",") if term not in ("", "position")]
+            if terms:
+                case.query[name] = ",".join(terms)
     bodies = case.body if isinstance(case.body, list) else [case.body]
     for values in (case.query, *bodies):
         make_valid(values)
