@@ -87,14 +87,14 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     }
 
     /// The title in a picker.
-    package func title(_ language: Language) -> String { language == .ru ? row.titles.ru : row.titles.en }
+    package func title(_ language: Language) -> String { language.text(row.titles) }
 
     private struct Row {
         let form: Form
         let comparison: Comparison
         let upperEnd: FilterKey?
         let summary: String
-        let titles: (en: String, ru: String)
+        let titles: Texts
         let compared: (Product, Currency) -> Compared
 
         init(
@@ -102,7 +102,7 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
             _ comparison: Comparison,
             upperEnd: FilterKey? = nil,
             _ summary: String,
-            _ titles: (en: String, ru: String),
+            _ titles: Texts,
             _ compared: @escaping (Product, Currency) -> Compared
         ) {
             (self.form, self.comparison, self.upperEnd) = (form, comparison, upperEnd)

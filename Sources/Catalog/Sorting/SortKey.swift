@@ -25,22 +25,22 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// Returns the title of the key and direction in a picker.
     package func title(_ direction: SortDirection, _ language: Language) -> String {
         let titles = direction == naturalDirection ? row.titles : row.reversedTitles ?? row.titles
-        return language == .ru ? titles.ru : titles.en
+        return language.text(titles)
     }
 
     private struct Row {
         let direction: SortDirection
         let summary: String
-        let titles: (en: String, ru: String)
+        let titles: Texts
         /// nil if the key may not be reversed.
-        let reversedTitles: (en: String, ru: String)?
+        let reversedTitles: Texts?
         let value: (Listing) -> SortValue
 
         init(
             _ direction: SortDirection,
             _ summary: String,
-            titles: (en: String, ru: String),
-            reversed: (en: String, ru: String)? = nil,
+            titles: Texts,
+            reversed: Texts? = nil,
             _ value: @escaping (Listing) -> SortValue
         ) {
             (self.direction, self.summary, self.titles) = (direction, summary, titles)

@@ -1,6 +1,12 @@
+/// A text in each language of the server.
+typealias Texts = (en: String, ru: String)
+
 /// A language of the server's texts.
 package enum Language: String, CaseIterable, Sendable {
     case en, ru
+
+    /// Returns the text in this language.
+    func text(_ texts: Texts) -> String { self == .ru ? texts.ru : texts.en }
 
     /// Selects the best language for an `Accept-Language` header; defaults to English.
     ///

@@ -32,17 +32,19 @@ struct ImportEndpoint: EndpointGroup {
         ]
     }
 
-    static let importTypes: [String: ImportOptions.Format] = [
-        "text/csv": .csv, "text/tab-separated-values": .csv, "application/xml": .xml, "text/xml": .xml,
-        "application/x-ndjson": .ndjson, "application/ndjson": .ndjson,
+    /// The accepted media types, in the order of the API description. Generated clients send the last one.
+    static let importTypes: KeyValuePairs<String, ImportOptions.Format> = [
+        "application/ndjson": .ndjson, "application/x-ndjson": .ndjson, "application/xml": .xml,
+        "text/tab-separated-values": .csv, "text/xml": .xml, "text/csv": .csv,
     ]
+
     private func importFile(_ call: Call) async throws -> Response {
         let (target, request, store) = (call.target, call.request, try call.parameters.store)
-        guard let format = Self.importTypes[request.mediaType ?? ""] else {
+        guard let format = Self.importTypes.first(where: { $0.key == request.mediaType })?.value else {
             throw Problem(
                 .unsupportedMediaType,
                 "the body must be CSV, NDJSON or XML",
-                allowed: Self.importTypes.keys.sorted()
+                allowed: Self.importTypes.map(\.key).sorted()
             )
         }
         let isGzip = try BodyLoader.checkCoding(request, allowsGzip: true)
@@ -210,8 +212,7 @@ extension Operation {
             "max_new_shelves", "max_rejects", "encoding", "separator", "decimal_mark", "header_line", "profile",
             .idempotencyKey,
         ],
-        // Generated clients send the last type.
-        body: .file(ImportEndpoint.importTypes.keys.sorted().filter { $0 != "text/csv" } + ["text/csv"]),
+        body: .file(ImportEndpoint.importTypes.map(\.key)),
         [200: .json("The result of the import.", "ImportResult")]
     )
 }
