@@ -129,10 +129,42 @@ import WebClient
             #expect(try await HTTPClient.shared.send(HTTPFetch("GET", url)).status == 200)
             #expect(receiver.next() == "WATCHDOG=1")
             server.signal(SIGTERM)
-            #expect(await server.wait() == 0)
             #expect(receiver.next { $0.hasPrefix("STOPPING=1") } != nil)
+            #expect(await server.wait() == 0)
         }
         try await database.drop()
+    }
+
+    @Test("A server stops although nobody reads its notifications")
+    func stopsWithFullQueue() async throws {
+        let database = try await TestDatabase.migrated()
+        let receiver = try NotificationReceiver(isAbstract: true)
+        let server = try TestProcess(
+            ["serve", "--port", "0"],
+            environment: [
+                "DATABASE_URL": database.configuration.dsn, "NOTIFY_SOCKET": receiver.address,
+                "WATCHDOG_USEC": "200000",
+            ]
+        )
+        _ = try #require(await server.port())
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": receiver.address], process: 7))
+        while notifier.send(.alive) {}
+        server.signal(SIGTERM)
+        #expect(await server.wait() == 0)
+        try await database.drop()
+    }
+
+    @Test("A notification waits, within its limit, for space in the queue")
+    func waitsForSpace() async throws {
+        let receiver = try NotificationReceiver(isAbstract: true)
+        let notifier = try #require(SystemdNotifier(environment: ["NOTIFY_SOCKET": receiver.address], process: 7))
+        while notifier.send(.alive) {}
+        await notifier.send(.stopping(limit: .seconds(1)), within: .milliseconds(20))
+        async let stopping: Void = notifier.send(.stopping(limit: .seconds(1)), within: .seconds(60))
+        #expect(receiver.next { $0.hasPrefix("STOPPING=1") } != nil)
+        await stopping
+        #expect(notifier.send(.alive))
+        #expect(receiver.next() == "WATCHDOG=1")
     }
 
     @Test("A descriptor that is not a listening socket is a configuration error")

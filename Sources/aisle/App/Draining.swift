@@ -18,8 +18,8 @@ struct Draining: Service {
     func run() async throws {
         // A service that fails cancels the others.
         let hasFailed = (try? await gracefulShutdown()) == nil
-        notifier?.send(.stopping(limit: delay + limit))
         state.begin()
+        await notifier?.send(.stopping(limit: delay + limit), within: .seconds(1))
         try? await Task.sleep(for: delay)
         endEventually(hasFailed ? EXIT_FAILURE : EXIT_SUCCESS)
     }

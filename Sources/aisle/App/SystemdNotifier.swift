@@ -50,20 +50,35 @@ struct SystemdNotifier: Sendable {
         return notifier
     }
 
-    /// Sends a state; returns false if systemd did not take it.
+    /// Sends a state without waiting; returns false if systemd did not take it, for example because its queue is full.
     @discardableResult
-    func send(_ state: State) -> Bool {
+    func send(_ state: State) -> Bool { delivery(of: state) == .delivered }
+
+    /// Sends a state, and tries again while the queue of systemd is full.
+    func send(_ state: State, within limit: Duration) async {
+        let deadline = ContinuousClock.now + limit
+        while delivery(of: state) == .queueIsFull, ContinuousClock.now < deadline {
+            try? await Task.sleep(for: .milliseconds(10))
+        }
+    }
+
+    private enum Delivery { case delivered, queueIsFull, failed }
+
+    /// Tries to send a state once. A full queue must not block a thread: the shutdown runs on the same threads.
+    private func delivery(of state: State) -> Delivery {
         let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return false }
+        guard descriptor >= 0 else { return .failed }
         defer { close(descriptor) }
         var (address, size) = Self.address(of: socket)
         let text = Array(state.text.utf8)
+        let flags = Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)
         let sent = withUnsafePointer(to: &address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                sendto(descriptor, text, text.count, Int32(MSG_NOSIGNAL), $0, size)
+                sendto(descriptor, text, text.count, flags, $0, size)
             }
         }
-        return sent == text.count
+        if sent == text.count { return .delivered }
+        return errno == EAGAIN ? .queueIsFull : .failed
     }
 
     /// The size of `sun_path`.
