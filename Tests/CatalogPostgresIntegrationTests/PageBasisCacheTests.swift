@@ -7,13 +7,15 @@ import Testing
 @Suite struct PageBasisCacheTests {
     private static let store = Store(key: CatalogKey("shop")!, title: "Shop", currency: Currency("EUR")!)
 
+    private static let location = ShelfLocation(storeID: 1, shelfID: 1)
+
     private static func request(_ shelf: Int, _ user: Int) -> PageRequest {
         var request = PageRequest(store: store.key, shelf: CatalogKey("shelf-\(shelf)")!)
         request.user = UserID("user-\(user)")
         return request
     }
 
-    private static func basis(_ shelf: Int, _ views: RememberedViews) -> PageBasis {
+    private static func basis(_ shelf: Int, _ views: RememberedViews) -> LocatedBasis {
         let shelf = Shelf(key: CatalogKey("shelf-\(shelf)")!, title: "Shelf")
         let state = ShelfState(
             shelf: shelf,
@@ -24,7 +26,10 @@ import Testing
             version: 1,
             orderVersion: 1
         )
-        return PageBasis(head: ShelfHead(store: store, storeVersion: 1, state: state), views: views)
+        return LocatedBasis(
+            basis: PageBasis(head: ShelfHead(store: store, storeVersion: 1, state: state), views: views),
+            location: location
+        )
     }
 
     /// A remembered filter of more than 3 KiB.
@@ -56,12 +61,12 @@ import Testing
         let cache = PageBasisCache()
         let views = try Self.views(1)
         cache.insert(Self.basis(1, views), of: Self.request(1, 1))
-        var newer = Self.basis(1, .none).head
+        var newer = Self.basis(1, .none).basis.head
         newer.storeVersion = 2
-        cache.insert(newer, of: Self.request(1, 2))
+        cache.insert(LocatedHead(head: newer, location: Self.location), of: Self.request(1, 2))
         let found = try #require(cache.basis(of: Self.request(1, 1)))
-        #expect(found.head == newer)
-        #expect(found.views == views)
+        #expect(found.basis.head == newer)
+        #expect(found.basis.views == views)
         #expect(cache.basis(of: Self.request(1, 2)) == nil)
     }
 }

@@ -7,10 +7,11 @@ import LibPQ
 enum SQLOrder {
     /// Returns the products of a shelf in the order of a sort.
     static func ids(
-        _ head: ShelfHead,
+        _ shelf: LocatedHead,
         _ sort: Sort,
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
+        let (head, location) = (shelf.head, shelf.location)
         let rule = head.state.shelf.soldOut ?? head.store.soldOut
         var order: [String] = []
         if rule == .last, sort.terms[0].key != .position { order.append("r.in_stock DESC") }
@@ -26,7 +27,6 @@ enum SQLOrder {
                 WHERE p.store_id = $1 AND p.shelf_id = $2 ORDER BY \(order.joined(separator: ", "))
                 """
         )
-        let location = head.location
         return try connection.query(
             PostgresStatement(statement),
             [.int4(location.storeID), .int4(location.shelfID)]

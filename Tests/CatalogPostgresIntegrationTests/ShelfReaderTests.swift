@@ -215,15 +215,16 @@ import Testing
             PageRequest(store: ShelfWrites.store, shelf: shelf, sort: sort, limit: 20)
         )
         let head = page.head
+        let location = try await ShelfLookup(database: catalog.database).readHead(ShelfWrites.store, shelf).location
         return try await catalog.database.longReads.snapshot(within: .shelf) { connection in
-            let ids: [PostgresValue] = [.int4(head.location.storeID), .int4(head.location.shelfID)]
+            let ids: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID)]
             let version = try connection.query(
                 "SELECT version FROM shelf WHERE store_id = $1 AND shelf_id = $2",
                 ids
             ) { try $0.first { try $0.int8(0) } }
             guard version == head.state.version else { return false }
-            let skus = try SQLOrder.ids(head, sort, connection).prefix(20)
-            let products = try Self.products(head.location.shelfID, connection)
+            let skus = try SQLOrder.ids(LocatedHead(head: head, location: location), sort, connection).prefix(20)
+            let products = try Self.products(location.shelfID, connection)
             let bySKU = Dictionary(uniqueKeysWithValues: products.map { ($0.sku.text, $0) })
             #expect(page.products == skus.map { bySKU[$0] }, "\(shelf) by \(sort)")
             return true

@@ -56,8 +56,8 @@ import TestSupport
                     try catalog.pageStore.ids(ShelfAddress(Self.store, Self.shelf), by: sort, $0)
                 }
                 #expect(own == expected, "\(sort.description)")
-                let head = try await catalog.shelves.shelf(Self.store, Self.shelf)
-                let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(head, sort, $0) }
+                let shelf = try await ShelfLookup(database: catalog.database).readHead(Self.store, Self.shelf)
+                let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(shelf, sort, $0) }
                 #expect(sorted == expected, "\(sort.description) by SQL")
                 for limit in [1, 7, 100] {
                     let paged = try await catalog.pages.allPages(Self.request(sort, limit))

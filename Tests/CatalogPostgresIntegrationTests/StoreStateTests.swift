@@ -27,7 +27,7 @@ import Testing
         in store: CatalogKey,
         _ catalog: PostgresCatalog
     ) async throws -> Int32 {
-        try await catalog.shelves.shelf(store, shelf).location.shelfID
+        try await ShelfLookup(database: catalog.database).readHead(store, shelf).location.shelfID
     }
 
     @Test("Shelves that are created at the same time get different ids, from 1 in each store")

@@ -4,20 +4,15 @@ package struct ShelfHead: Sendable, Hashable {
     /// A counter that grows with every change to the store's settings, and to the parents and default sorts that its shelves inherit.
     package var storeVersion: Int64
     package var state: ShelfState
-    /// The shelf's location in storage; opaque to callers.
-    package var location: ShelfLocation
 
-    package init(store: Store, storeVersion: Int64, state: ShelfState, location: ShelfLocation = .none) {
-        self.location = location
+    package init(store: Store, storeVersion: Int64, state: ShelfState) {
         self.store = store
         self.storeVersion = storeVersion
         self.state = state
     }
 
     /// All shelves of a store as one shelf, with the store's settings and none of its own.
-    ///
-    /// - Parameter location: the location of all shelves.
-    package init(allShelvesOf store: Store, version: Int64, location: ShelfLocation = .none) {
+    package init(allShelvesOf store: Store, version: Int64) {
         let state = ShelfState(
             shelf: Shelf(key: store.key, title: store.title),
             productCount: 0,
@@ -27,7 +22,7 @@ package struct ShelfHead: Sendable, Hashable {
             version: 0,
             orderVersion: 0
         )
-        self.init(store: store, storeVersion: version, state: state, location: location)
+        self.init(store: store, storeVersion: version, state: state)
     }
 }
 
@@ -61,26 +56,6 @@ extension ShelfHead {
             return ResolvedView(sort: sort, source: .store, filter: filter)
         }
         return ResolvedView(sort: .system, source: .system, filter: filter)
-    }
-}
-
-/// A shelf's location in storage: the internal ids of its store and shelf.
-package struct ShelfLocation: Sendable, Hashable {
-    package let storeID: Int32
-    package let shelfID: Int32
-
-    /// The location in a storage without internal ids.
-    package static let none = ShelfLocation(storeID: 0, shelfID: 0)
-
-    /// The location of all shelves of a store together.
-    package static func allShelves(ofStore id: Int32) -> ShelfLocation { ShelfLocation(storeID: id, shelfID: 0) }
-
-    /// Whether it is that of all shelves of the store.
-    package var isOfAllShelves: Bool { shelfID == 0 }
-
-    package init(storeID: Int32, shelfID: Int32) {
-        self.storeID = storeID
-        self.shelfID = shelfID
     }
 }
 

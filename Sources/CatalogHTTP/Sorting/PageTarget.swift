@@ -45,7 +45,6 @@ final class TaggedPage: Sendable {
     let tag: String
     let key: PageCache.Key
     private let day: Int
-    private let location: ShelfLocation
     private let version: ShelfVersion
 
     init(_ planned: PlannedPage, day: Int, key: PageCache.Key) {
@@ -54,13 +53,12 @@ final class TaggedPage: Sendable {
         tag = planned.entityTag(day: day)
         self.key = key
         self.day = day
-        location = head.location
         version = ShelfVersion(head)
     }
 
     /// Whether a basis with the same views has this plan and tag. The versions cover everything else that they depend on.
     func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
-        self.day == day && location == basis.head.location && version == ShelfVersion(basis.head)
+        self.day == day && version == ShelfVersion(basis.head)
             && plan.keyGeneration == basis.head.state.keyGeneration && plan.union == basis.union
     }
 }

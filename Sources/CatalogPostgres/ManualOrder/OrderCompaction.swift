@@ -23,8 +23,8 @@ package struct OrderCompaction: Sendable {
             var storeID: Int32?
             var shelfID: Int32?
             if let store, let shelf {
-                let head = try await lookup.readHead(store, shelf)
-                (storeID, shelfID) = (head.location.storeID, head.location.shelfID)
+                let location = try await lookup.readHead(store, shelf).location
+                (storeID, shelfID) = (location.storeID, location.shelfID)
             } else if let store {
                 storeID = try await lookup.readStore(store).id
             }

@@ -59,7 +59,7 @@ struct ShelfGroup: Sendable {
         try connection.query(ResortStatements.lock, scope(shelves)) {
             try $0.map {
                 ResortedShelf(
-                    head: try ShelfRow.head($0),
+                    located: try ShelfRow.head($0),
                     resortedVersion: try $0.int8OrNil(ShelfRow.storeWidth + ShelfRow.stateWidth)
                 )
             }
@@ -113,7 +113,7 @@ struct ShelfGroup: Sendable {
         where shelf.source != nil
             || (isDisplayCompared(shelf) && (due.ids.contains(shelf.id) || shelf.mayHaveOtherProducts))
         {
-            tables[shelf.id] = try pages.memory.locked(shelf.head, connection)
+            tables[shelf.id] = try pages.memory.locked(shelf.located, connection)
         }
         return tables
     }

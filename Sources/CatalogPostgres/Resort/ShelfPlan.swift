@@ -4,11 +4,12 @@ internal import Ordering
 
 /// A shelf of a re-sort, as it was read.
 struct ResortedShelf: Sendable {
-    let head: ShelfHead
+    let located: LocatedHead
     /// The version that the last re-sort left; nil before the first.
     let resortedVersion: Int64?
 
-    var id: Int32 { head.location.shelfID }
+    var head: ShelfHead { located.head }
+    var id: Int32 { located.location.shelfID }
     var source: Sort? { head.state.shelf.positionSource }
     /// The effective sort if a request names none.
     var shownSort: Sort { head.resolve().sort }

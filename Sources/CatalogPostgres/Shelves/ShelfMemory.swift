@@ -16,7 +16,7 @@ final class ShelfMemory: Sendable {
 
     /// Reads from different servers are not shared: one may fail that another can do.
     struct LoadKey: Hashable {
-        let location: ShelfLocation
+        let table: TableKey
         /// The number of the replica; nil for the primary.
         let replica: Int?
     }
@@ -24,8 +24,7 @@ final class ShelfMemory: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
         case shelf(ShelfLocation)
-        /// The union of a shelf and all shelves below it.
-        case union(ShelfLocation)
+        case union(ShelfUnions.Key)
     }
 
     /// The key of a view, or of facets: they belong to one version of a table.
@@ -118,20 +117,16 @@ final class ShelfMemory: Sendable {
     /// Begins to read shelves in a transaction.
     func beginLoad(_ source: ReadSource) -> Load { Load(start: .now, isOfReplica: source.replica != nil) }
 
-    /// Returns a shelf in memory at the version of a head; nil if it is not there.
-    func known(_ head: ShelfHead) -> ShelfSnapshot? {
-        kept(head.location).flatMap { $0.shelf.version == head.state.version ? hit($0) : nil }
+    /// Returns a shelf in memory at a version; nil if it is not there.
+    func known(_ location: ShelfLocation, at version: Int64) -> ShelfSnapshot? {
+        kept(location).flatMap { $0.shelf.version == version ? hit($0) : nil }
     }
 
-    /// Returns a shelf at the version of a head.
+    /// Returns a shelf at a version.
     ///
+    /// - Parameter products: the number of its products at this version.
     /// - Returns: nil if the shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
-    func shelf(_ head: ShelfHead, _ source: ReadSource) async throws -> ShelfSnapshot? {
-        try await shelf(head.location, at: head.state.version, products: head.state.productCount, source)
-    }
-
-    /// The same by location, version and number of products.
     func shelf(
         _ location: ShelfLocation,
         at version: Int64,
@@ -144,7 +139,7 @@ final class ShelfMemory: Sendable {
         }
         let load = beginLoad(source)
         let isSmall = products <= Self.smallShelf
-        let found = try await loads.value(LoadKey(location: location, replica: source.replica)) {
+        let found = try await loads.value(LoadKey(table: .shelf(location), replica: source.replica)) {
             var isDamaged = false
             // A large shelf that is not in memory is read in a transaction.
             if isSmall || self.kept(location) != nil {
@@ -255,19 +250,10 @@ final class ShelfMemory: Sendable {
 
     // MARK: - Reads in transactions
 
-    /// Returns a shelf at the version of a head that was read in the same transaction, which only reads.
+    /// Returns a shelf at a version that was read in the same transaction, which only reads.
     ///
     /// - Returns: nil if the shelf has another version by now. On Citus, a transaction may see several versions.
     /// - Throws: `ReplicaProblem`, as `shelf`.
-    func load(
-        _ head: ShelfHead,
-        _ load: Load,
-        _ connection: isolated PostgresConnection
-    ) throws -> ShelfSnapshot? {
-        try self.load(head.location, at: head.state.version, load, connection)
-    }
-
-    /// The same by location and version.
     func load(
         _ location: ShelfLocation,
         at version: Int64,
@@ -286,13 +272,13 @@ final class ShelfMemory: Sendable {
     ///
     /// - Throws: `notFound`.
     func locked(
-        _ head: ShelfHead,
+        _ shelf: LocatedHead,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfTable {
-        if let known = kept(head.location)?.shelf, known.version == head.state.version { return known.table }
-        guard let found = try ShelfReader.read(head.location.shelfID, of: head.location.storeID, connection).shelf
-        else {
-            throw CatalogError.notFound("shelf “\(head.state.shelf.key)”")
+        let (location, state) = (shelf.location, shelf.head.state)
+        if let known = kept(location)?.shelf, known.version == state.version { return known.table }
+        guard let found = try ShelfReader.read(location.shelfID, of: location.storeID, connection).shelf else {
+            throw CatalogError.notFound("shelf “\(state.shelf.key)”")
         }
         return found.shelf.table
     }

@@ -9,6 +9,37 @@ internal import Synchronization
 ///
 /// A union is used only at the versions of all its shelves.
 final class ShelfUnions: Sendable {
+    /// Identifies a union: a shelf with all shelves below it, or all shelves of a store.
+    enum Key: Hashable, Sendable {
+        case descendants(of: ShelfLocation)
+        case allShelves(storeID: Int32)
+
+        var storeID: Int32 {
+            switch self {
+            case .descendants(of: let upper): upper.storeID
+            case .allShelves(let storeID): storeID
+            }
+        }
+    }
+
+    /// A union with the settings that it is shown with.
+    struct Scope: Sendable {
+        let key: Key
+        let head: ShelfHead
+
+        /// A shelf with all shelves below it.
+        init(_ upper: LocatedHead) {
+            key = .descendants(of: upper.location)
+            head = upper.head
+        }
+
+        /// All shelves of a store.
+        init(_ store: ShelfRow.StoreRead) {
+            key = .allShelves(storeID: store.id)
+            head = ShelfHead(allShelvesOf: store.store, version: store.version)
+        }
+    }
+
     /// A shelf of a union.
     struct Member: Sendable {
         let location: ShelfLocation
@@ -47,11 +78,11 @@ final class ShelfUnions: Sendable {
             return PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
         }
 
-        /// Whether they are from the same state as a head.
-        func agrees(with head: ShelfHead) -> Bool {
-            storeVersion == head.storeVersion
-                && (head.location.isOfAllShelves
-                    || shelves.contains { $0.location == head.location && $0.version == head.state.version })
+        /// Whether they are from the same state as the settings of a union.
+        func agree(with scope: Scope) -> Bool {
+            guard storeVersion == scope.head.storeVersion else { return false }
+            guard case .descendants(of: let upper) = scope.key else { return true }
+            return shelves.contains { $0.location == upper && $0.version == scope.head.state.version }
         }
     }
 
@@ -86,22 +117,22 @@ final class ShelfUnions: Sendable {
     private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
-    private let unions: SharedCache<ShelfLocation, Found>
+    private let unions: SharedCache<Key, Found>
     /// The size of the largest union in `unions`, in bytes.
     private let largest: Int
     /// The union that was made last of those that are too large for `unions`.
-    private let large = Mutex<(location: ShelfLocation, found: Found)?>(nil)
+    private let large = Mutex<(key: Key, found: Found)?>(nil)
     private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
     private let count = Atomic<Int64>(0)
 
     /// - Parameter unions: a cache from `cache`, whose size the memory knows.
-    init(_ memory: ShelfMemory, _ unions: SharedCache<ShelfLocation, Found>) {
+    init(_ memory: ShelfMemory, _ unions: SharedCache<Key, Found>) {
         (self.memory, self.unions) = (memory, unions)
         largest = unions.limit / 2
     }
 
     /// - Parameter limit: the size of all unions but a large one, in bytes.
-    static func cache(limit: Int) -> SharedCache<ShelfLocation, Found> {
+    static func cache(limit: Int) -> SharedCache<Key, Found> {
         SharedCache(limit: limit, largest: limit / 2) { $1.size }
     }
 
@@ -120,9 +151,9 @@ final class ShelfUnions: Sendable {
     /// - Returns: nil if a shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
-    func union(_ head: ShelfHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
-        if let known = try kept(head.location, members, isOfReplica: source.replica != nil) { return known }
-        let key = ShelfMemory.LoadKey(location: head.location, replica: source.replica)
+    func union(_ scope: Scope, _ members: Members, _ source: ReadSource) async throws -> Found? {
+        if let known = try kept(scope.key, members, isOfReplica: source.replica != nil) { return known }
+        let key = ShelfMemory.LoadKey(table: .union(scope.key), replica: source.replica)
         let found = try await loads.value(key) {
             let start = ContinuousClock.now
             var tables: [ShelfTable] = []
@@ -139,10 +170,10 @@ final class ShelfUnions: Sendable {
             }
             let merged = tables
             if tables.reduce(0, { $0 + $1.count }) < Self.offLoopProducts {
-                return self.merge(merged, head, members, since: start)
+                return self.merge(merged, scope, members, since: start)
             }
             return await Task(executorPreference: globalConcurrentExecutor) {
-                self.merge(merged, head, members, since: start)
+                self.merge(merged, scope, members, since: start)
             }.value
         }
         return found?.members.digest == members.digest ? found : nil
@@ -150,54 +181,52 @@ final class ShelfUnions: Sendable {
 
     /// The same in a transaction that only reads.
     func union(
-        _ head: ShelfHead,
+        _ scope: Scope,
         _ members: Members,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> Found? {
-        if let known = try kept(head.location, members, isOfReplica: load.isOfReplica) { return known }
+        if let known = try kept(scope.key, members, isOfReplica: load.isOfReplica) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
         for member in members.shelves {
             guard let shelf = try memory.load(member.location, at: member.version, load, connection) else { return nil }
             tables.append(shelf.table)
         }
-        return merge(tables, head, members, since: start)
+        return merge(tables, scope, members, since: start)
     }
 
-    private func kept(_ location: ShelfLocation, _ members: Members, isOfReplica: Bool) throws -> Found? {
-        guard let known = unions[location] ?? large.withLock({ $0?.location == location ? $0?.found : nil }) else {
-            return nil
-        }
+    private func kept(_ key: Key, _ members: Members, isOfReplica: Bool) throws -> Found? {
+        guard let known = unions[key] ?? large.withLock({ $0?.key == key ? $0?.found : nil }) else { return nil }
         guard known.members.digest == members.digest else {
             if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
             return nil
         }
         // A page of all shelves of a store does not show which of them are popular.
-        if !location.isOfAllShelves { for member in members.shelves { memory.noteUse(of: member.location) } }
+        if case .descendants = key { for member in members.shelves { memory.noteUse(of: member.location) } }
         return known
     }
 
     /// Makes a union, and keeps it unless a later one is kept.
     private func merge(
         _ tables: [ShelfTable],
-        _ head: ShelfHead,
+        _ scope: Scope,
         _ members: Members,
         since start: ContinuousClock.Instant
     ) -> Found {
-        let table = ShelfTable.union(tables)
+        let (table, state) = (ShelfTable.union(tables), scope.head.state)
         let union = ShelfUnion(
             digest: members.digest,
-            dimension: head.state.shelf.dimension ?? table.mostFrequentDimension ?? head.state.comparisonDimension
+            dimension: state.shelf.dimension ?? table.mostFrequentDimension ?? state.comparisonDimension
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
         let found = Found(union, members, shelf, since: start)
-        if let known = unions[head.location], known.start > start { return found }
+        if let known = unions[scope.key], known.start > start { return found }
         if found.size <= largest {
-            unions[head.location] = found
+            unions[scope.key] = found
         } else {
-            unions[head.location] = nil
-            large.withLock { $0 = (head.location, found) }
+            unions[scope.key] = nil
+            large.withLock { $0 = (scope.key, found) }
         }
         memory.fitShelves()
         return found

@@ -1,6 +1,12 @@
 internal import Catalog
 internal import LibPQ
 
+/// The basis of a page of one shelf, with the shelf's location.
+struct LocatedBasis: Sendable {
+    let basis: PageBasis
+    let location: ShelfLocation
+}
+
 /// A cache of page bases from the last reads. An entry is only a guess, which every read confirms, so
 /// outdated entries do no harm.
 final class PageBasisCache: Sendable {
@@ -26,7 +32,9 @@ final class PageBasisCache: Sendable {
     private static let largest = 256 << 10
 
     /// The bases of pages for everyone.
-    private let bases = SharedCache<ShelfAddress, PageBasis>(limit: limit, largest: largest) { $0.size + $1.size }
+    private let bases = SharedCache<ShelfAddress, LocatedBasis>(limit: limit, largest: largest) {
+        $0.size + $1.basis.size
+    }
     /// The remembered views of users by shelf. The head of the shelf is that of `bases`.
     private let views = SharedCache<View, UserViews>(limit: limit, largest: largest) { $0.size + $1.size }
     /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
@@ -34,21 +42,23 @@ final class PageBasisCache: Sendable {
         views.size
     }
 
-    func basis(of request: PageRequest) -> PageBasis? {
+    func basis(of request: PageRequest) -> LocatedBasis? {
         guard let address = request.address, let shelf = bases[address] else { return nil }
         guard let user = request.user, request.after == nil else { return shelf }
         let view = View(address: address, user: user)
         guard let known = views[view] else { return nil }
-        return PageBasis(head: shelf.head, views: known.views, revision: known.revision)
+        let basis = PageBasis(head: shelf.basis.head, views: known.views, revision: known.revision)
+        return LocatedBasis(basis: basis, location: shelf.location)
     }
 
     /// Returns where the shelf of a request was last time; nil if that is not known.
     func location(of request: PageRequest) -> ShelfLocation? {
-        request.address.flatMap { bases[$0]?.head.location }
+        request.address.flatMap { bases[$0]?.location }
     }
 
-    func insert(_ basis: PageBasis, of request: PageRequest) {
-        insert(basis.head, of: request)
+    func insert(_ found: LocatedBasis, of request: PageRequest) {
+        let basis = found.basis
+        insert(LocatedHead(head: basis.head, location: found.location), of: request)
         guard let address = request.address, let user = request.user, request.after == nil else { return }
         let view = View(address: address, user: user)
         views[view] = UserViews(views: shared(basis.views), revision: basis.revision)
@@ -62,9 +72,9 @@ final class PageBasisCache: Sendable {
     }
 
     /// Inserts only the shelf and its store.
-    func insert(_ head: ShelfHead, of request: PageRequest) {
+    func insert(_ shelf: LocatedHead, of request: PageRequest) {
         guard let address = request.address else { return }
-        bases[address] = PageBasis(head: head)
+        bases[address] = LocatedBasis(basis: PageBasis(head: shelf.head), location: shelf.location)
     }
 }
 

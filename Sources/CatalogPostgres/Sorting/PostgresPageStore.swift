@@ -57,10 +57,14 @@ struct PostgresPageStore: PageStore {
 
     /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
     private func read(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        if request.asksForSeveral { return try await readUnion(request, source) }
-        guard var found = try await readShelf(request, source) else { return nil }
-        guard let query = Self.cursorKeyQuery(request, found.basis.head) else { return found }
-        let version = ShelfLookup.versionQuery(found.basis.head.location)
+        guard !request.asksForSeveral, let address = request.address else {
+            return try await readUnion(request, source)
+        }
+        guard var found = try await readShelf(request, at: address, source) else { return nil }
+        guard case .shelf(let location) = found.key,
+            let query = Self.cursorKeyQuery(request, found.basis.head, location)
+        else { return found }
+        let version = ShelfLookup.versionQuery(location)
         let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
             state,
             index,
@@ -75,21 +79,33 @@ struct PostgresPageStore: PageStore {
         return current == ShelfVersion(found.basis.head) ? found : nil
     }
 
-    private func readShelf(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        let likely = bases.basis(of: request)
-        if let likely, !request.showsDescendants(of: likely.head), let shelf = memory.known(likely.head),
+    private func readShelf(
+        _ request: PageRequest,
+        at address: ShelfAddress,
+        _ source: ReadSource
+    ) async throws -> LoadedShelf? {
+        if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
+            let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
             try await isCurrent(likely, request, source)
         {
             return loadedShelf(likely, shelf)
         }
-        let (basis, followed) = try await readBasis(request, following: bases.location(of: request), source)
-        if request.showsDescendants(of: basis.head) { return try await readUnion(request, source) }
-        if let followed, followed.version == basis.head.state.version { return loadedShelf(basis, followed) }
-        return try await memory.shelf(basis.head, source).map { loadedShelf(basis, $0) }
+        let (found, followed) = try await readBasis(
+            request,
+            at: address,
+            following: bases.location(of: request),
+            source
+        )
+        if request.showsDescendants(of: found.basis.head) { return try await readUnion(request, source) }
+        let state = found.basis.head.state
+        if let followed, followed.version == state.version { return loadedShelf(found, followed) }
+        return try await memory.shelf(found.location, at: state.version, products: state.productCount, source).map {
+            loadedShelf(found, $0)
+        }
     }
 
-    private func loadedShelf(_ basis: PageBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
-        LoadedShelf(basis: basis, shelf: shelf, key: .shelf(basis.head.location), memory: memory)
+    private func loadedShelf(_ found: LocatedBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
+        LoadedShelf(basis: found.basis, shelf: shelf, key: .shelf(found.location), memory: memory)
     }
 
     /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
@@ -107,31 +123,42 @@ struct PostgresPageStore: PageStore {
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
-        let basis = try basis(of: request, connection)
-        if request.showsDescendants(of: basis.head) { return try readUnion(request, basis, load, connection) }
-        guard let shelf = try memory.load(basis.head, load, connection) else { return nil }
-        bases.insert(basis.head, of: request)
-        var found = loadedShelf(basis, shelf)
-        guard let query = Self.cursorKeyQuery(request, basis.head) else { return found }
+        let lookup = ShelfLookup(database: database)
+        guard let address = request.address else {
+            let store = try lookup.store(request.store, connection)
+            return try readUnion(request, ShelfUnions.Scope(store), load, connection)
+        }
+        let located = try lookup.head(address.store, address.shelf, connection)
+        let (head, location) = (located.head, located.location)
+        if request.showsDescendants(of: head) {
+            return try readUnion(request, ShelfUnions.Scope(located), load, connection)
+        }
+        guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
+        bases.insert(located, of: request)
+        let basis = PageBasis(head: head, views: try views(of: request, connection))
+        var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
+        guard let query = Self.cursorKeyQuery(request, head, location) else { return found }
         found.cursorKey = try connection.query(query.statement, query.parameters) {
             try $0.first { try $0.bytea(0) }
         }
-        let latest = ShelfLookup.versionQuery(basis.head.location)
+        let latest = ShelfLookup.versionQuery(location)
         let version = try connection.query(latest.statement, latest.parameters) {
             try $0.first { try ShelfLookup.version($0) }
         }
-        return version == ShelfVersion(basis.head) ? found : nil
+        return version == ShelfVersion(head) ? found : nil
     }
 
     /// Returns the query for the place of a cursor in the manual order whose keys were replaced since its page; nil for other cursors. A product
     /// that has left the shelf keeps its place.
-    private static func cursorKeyQuery(_ request: PageRequest, _ head: ShelfHead) -> PostgresQuery? {
+    private static func cursorKeyQuery(
+        _ request: PageRequest,
+        _ head: ShelfHead,
+        _ location: ShelfLocation
+    ) -> PostgresQuery? {
         guard let cursor = request.after, cursor.keyGeneration != head.state.keyGeneration,
             let sort = try? Sort.parse(cursor.sort), sort.readsPositions
         else { return nil }
-        let place: [PostgresValue] = [
-            .int4(head.location.storeID), .int4(head.location.shelfID), .text(cursor.id),
-        ]
+        let place: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .text(cursor.id)]
         return PostgresQuery(ShelfReadStatements.position, place)
     }
 
@@ -142,11 +169,12 @@ struct PostgresPageStore: PageStore {
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,
-        following location: ShelfLocation? = nil,
+        at address: ShelfAddress,
+        following location: ShelfLocation?,
         _ source: ReadSource
-    ) async throws -> (basis: PageBasis, shelf: ShelfSnapshot?) {
+    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
         struct Found: Sendable {
-            var head: ShelfHead?
+            var shelf: LocatedHead?
             var views = RememberedViews.none
             var latest: ShelfReader.Latest?
         }
@@ -158,43 +186,50 @@ struct PostgresPageStore: PageStore {
         let following = location.flatMap { memory.following($0, source) }
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
-            id -> (basis: PageBasis, latest: ShelfReader.Latest?)? in
+            id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
             let (revision, found) = try await source.read(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
-                then: [ShelfLookup.headQuery(id, request)] + views
+                then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + views
                     + (following.map { [$0.query] } ?? []),
                 into: Found()
             ) { found, index, rows in
                 if index == 0 {
-                    found.head = try ShelfLookup.head(rows, of: request)
+                    found.shelf = try rows.first { try ShelfRow.head($0) }
                 } else if index <= views.count {
                     found.views = try PostgresSettingsStore.views(rows)
                 } else {
                     found.latest = try ShelfReader.latest(rows)
                 }
             }
-            return found.head.map { (PageBasis(head: $0, views: found.views, revision: revision), found.latest) }
+            return found.shelf.map { shelf in
+                let basis = PageBasis(head: shelf.head, views: found.views, revision: revision)
+                return (LocatedBasis(basis: basis, location: shelf.location), found.latest)
+            }
         }
         if let (basis, latest) = found {
             bases.insert(basis, of: request)
-            guard let following, let latest, basis.head.location == following.location else { return (basis, nil) }
+            guard let following, let latest, basis.location == following.location else { return (basis, nil) }
             return (basis, await memory.apply(latest, following))
         }
         _ = try await lookup.readStore(request.store, source)
-        throw request.shelf.map { CatalogError.notFound("shelf “\($0)”") } ?? CatalogError.unavailable
+        throw CatalogError.notFound("shelf “\(address.shelf)”")
     }
 
     /// Returns whether a basis is current. The versions cover everything in the basis. Many reads share the queries of the versions.
-    private func isCurrent(_ basis: PageBasis, _ request: PageRequest, _ source: ReadSource) async throws -> Bool {
+    private func isCurrent(
+        _ found: LocatedBasis,
+        _ request: PageRequest,
+        _ source: ReadSource
+    ) async throws -> Bool {
         struct Versions: Sendable {
             /// nil if the shelf does not exist.
             var shelf: ShelfVersion?
             /// The revision of the caller's settings; 0 if they do not matter.
             var revision: Int64 = 0
         }
-        var queries = [try await database.shared(ShelfLookup.sharedVersionQuery(basis.head.location))]
+        var queries = [try await database.shared(ShelfLookup.sharedVersionQuery(found.location))]
         if let user = Self.rememberingUser(request) {
             queries.append(try await database.shared(PostgresSettingsStore.revisionQuery(user)))
         }
@@ -211,7 +246,7 @@ struct PostgresPageStore: PageStore {
             then: [],
             into: ()
         ) { _, _, _ in }.shared
-        return versions.shelf == ShelfVersion(basis.head) && versions.revision == basis.revision
+        return versions.shelf == ShelfVersion(found.basis.head) && versions.revision == found.basis.revision
     }
 
     /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
@@ -231,17 +266,16 @@ struct PostgresPageStore: PageStore {
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
         let request = PageRequest(store: address.store, shelf: address.shelf, sort: sort)
-        let head = try basis(of: request, connection).head
-        return try memory.locked(head, connection).ids(try request.plan(for: head))
+        let shelf = try ShelfLookup(database: database).head(address.store, address.shelf, connection)
+        return try memory.locked(shelf, connection).ids(try request.plan(for: shelf.head))
     }
 
-    /// Reads the basis of a page on a given connection.
-    func basis(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> PageBasis {
-        let head = try ShelfLookup(database: database).head(of: request, connection)
+    /// Reads the caller's remembered views.
+    func views(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> RememberedViews {
         var views = RememberedViews.none
         for query in Self.viewsQuery(request) {
             views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
         }
-        return PageBasis(head: head, views: views)
+        return views
     }
 }

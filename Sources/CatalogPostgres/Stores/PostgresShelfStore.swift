@@ -18,7 +18,7 @@ struct PostgresShelfStore: ShelfStore {
     }
 
     func shelf(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> ShelfHead {
-        try await database.mappingErrors { try await lookup.readHead(store, shelf) }
+        try await database.mappingErrors { try await lookup.readHead(store, shelf).head }
     }
 
     func shelves(_ request: ShelvesRequest) async throws(CatalogError) -> ShelvesPage {

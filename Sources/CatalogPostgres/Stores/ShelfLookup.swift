@@ -36,9 +36,9 @@ struct ShelfLookup: Sendable {
     }
 
     /// - Throws: `notFound` for the store or the shelf.
-    func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> ShelfHead {
+    func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> LocatedHead {
         try await database.readingPrimary(store, for: nil) { source in
-            let found = try await reading(store, source) { id -> ShelfHead? in
+            let found = try await reading(store, source) { id -> LocatedHead? in
                 try await source.read([Self.headQuery(id, store, shelf)], into: nil) { found, _, rows in
                     found = try rows.first { try ShelfRow.head($0) }
                 }
@@ -155,21 +155,15 @@ struct ShelfLookup: Sendable {
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ connection: isolated PostgresConnection
-    ) throws -> ShelfHead {
-        try head(of: PageRequest(store: store, shelf: shelf), connection)
-    }
-
-    /// Reads the shelf of a page, or all shelves of the store.
-    ///
-    /// - Throws: `notFound` for the store or the shelf.
-    func head(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> ShelfHead {
-        let found = try reading(request.store, connection) { id, connection in
-            let query = Self.headQuery(id, request)
-            return try connection.query(query.statement, query.parameters) { try Self.head($0, of: request) }
+    ) throws -> LocatedHead {
+        let found = try reading(store, connection) { id, connection in
+            let query = Self.headQuery(id, store, shelf)
+            return try connection.query(query.statement, query.parameters) {
+                try $0.first { try ShelfRow.head($0) }
+            }
         }
         if let found { return found }
-        _ = try store(request.store, connection)
-        guard let shelf = request.shelf else { throw CatalogError.unavailable }
+        _ = try self.store(store, connection)
         throw CatalogError.notFound("shelf “\(shelf)”")
     }
 
@@ -205,21 +199,6 @@ struct ShelfLookup: Sendable {
         FROM \(ShelfRow.stores) JOIN shelf h ON h.store_id = s.store_id AND h.key = $3 AND h.deleted_at IS NULL
         WHERE s.store_id = $1 AND t.store_id = $1 AND h.store_id = $1 AND s.key = $2
         """
-    /// Returns the query for the shelf of a page, or for all shelves of the store.
-    ///
-    /// - Parameter id: the id of the store.
-    static func headQuery(_ id: Int32, _ request: PageRequest) -> PostgresQuery {
-        guard let shelf = request.shelf else {
-            return PostgresQuery(oneStore, [.int4(id), .text(request.store.text)])
-        }
-        return headQuery(id, request.store, shelf)
-    }
-
-    /// Reads the rows of the query for the shelf of a page; nil if there are none.
-    static func head(_ rows: borrowing PostgresRows, of request: PageRequest) throws -> ShelfHead? {
-        try rows.first { try request.shelf == nil ? ShelfRow.allShelves($0) : ShelfRow.head($0) }
-    }
-
     /// Returns the query for a shelf.
     ///
     /// - Parameter id: the id of the store.

@@ -128,22 +128,10 @@ enum ShelfRow {
         )
     }
 
-    /// Reads the columns of a store as all its shelves.
-    static func allShelves(_ row: borrowing PostgresRow) throws -> ShelfHead {
+    static func head(_ row: borrowing PostgresRow) throws -> LocatedHead {
         let store = try store(row)
-        return ShelfHead(
-            allShelvesOf: store.store,
-            version: store.version,
-            location: .allShelves(ofStore: store.id)
-        )
-    }
-
-    static func head(_ row: borrowing PostgresRow) throws -> ShelfHead {
-        let store = try store(row)
-        return ShelfHead(
-            store: store.store,
-            storeVersion: store.version,
-            state: try state(row, from: storeWidth),
+        return LocatedHead(
+            head: ShelfHead(store: store.store, storeVersion: store.version, state: try state(row, from: storeWidth)),
             location: ShelfLocation(storeID: store.id, shelfID: try row.int4(storeWidth))
         )
     }
