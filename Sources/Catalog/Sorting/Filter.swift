@@ -1,5 +1,3 @@
-package import JSON
-
 /// A restriction of a shelf to products that match every key; an empty filter matches all products.
 package struct Filter: Sendable, Hashable {
     package private(set) var values: [FilterKey: FilterValue]
@@ -99,19 +97,4 @@ extension FilterValue {
 /// The source of a response's filter.
 package enum FilterSource: String, CaseIterable, Sendable, Hashable {
     case query, user
-}
-
-/// A filter that a picker offers.
-package struct FilterOption: Sendable, Hashable {
-    package let key: FilterKey
-    package let title: String
-    /// The key's values in the caller's remembered filter; null if it has none.
-    package let selected: JSONValue
-
-    package static func options(selected filter: Filter, language: Language) -> [FilterOption] {
-        let json = filter.json
-        return FilterKey.allCases.map { key in
-            FilterOption(key: key, title: key.title(language), selected: json[key.name] ?? .null)
-        }
-    }
 }

@@ -1,5 +1,5 @@
-/// A key that products are filtered by: the name, the form of the values, the comparison, the help and the title. Its condition on
-/// shelves in memory is in `ShelfTable+Filtering.swift`.
+/// A key that products are filtered by: the name, the form of the values, the comparison and the help. Its condition on
+/// shelves in memory is in `ShelfTable+Filtering.swift`, its titles are in `PickerOptions.swift`.
 package enum FilterKey: String, CaseIterable, Sendable, Hashable {
     case brand, tag
     case inStock = "in_stock"
@@ -86,15 +86,11 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// The title in a picker.
-    package func title(_ language: Language) -> String { language.text(row.titles) }
-
     private struct Row {
         let form: Form
         let comparison: Comparison
         let upperEnd: FilterKey?
         let summary: String
-        let titles: Texts
         let compared: (Product, Currency) -> Compared
 
         init(
@@ -102,36 +98,33 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
             _ comparison: Comparison,
             upperEnd: FilterKey? = nil,
             _ summary: String,
-            _ titles: Texts,
             _ compared: @escaping (Product, Currency) -> Compared
         ) {
             (self.form, self.comparison, self.upperEnd) = (form, comparison, upperEnd)
-            (self.summary, self.titles, self.compared) = (summary, titles, compared)
+            (self.summary, self.compared) = (summary, compared)
         }
     }
 
     private static let dimensionSummary =
         "measured by \(Dimension.allCases.map(\.rawValue).joined(separator: ", "))"
 
-    /// Everything about a key but its condition on shelves in memory.
+    /// Everything about a key but its condition on shelves in memory and its titles.
     private var row: Row {
         switch self {
         case .brand:
             Row(
                 .texts,
                 .isAny,
-                "of this brand; an empty value matches products without a brand",
-                ("Brand", "Бренд")
+                "of this brand; an empty value matches products without a brand"
             ) { product, _ in .texts(product.brand.map { [$0] } ?? []) }
         case .tag:
             Row(
                 .texts,
                 .hasAny,
-                "with this tag; an empty value matches products without tags",
-                ("Tag", "Метка")
+                "with this tag; an empty value matches products without tags"
             ) { product, _ in .texts(product.tags) }
         case .inStock:
-            Row(.flag, .equals, "in stock (true) or sold out (false)", ("In stock", "В наличии")) { product, _ in
+            Row(.flag, .equals, "in stock (true) or sold out (false)") { product, _ in
                 .flag(product.inStock)
             }
         case .priceMin:
@@ -139,57 +132,46 @@ package enum FilterKey: String, CaseIterable, Sendable, Hashable {
                 .amount,
                 .atLeast,
                 upperEnd: .priceMax,
-                "with at least this price, in the store's currency",
-                ("Price from", "Цена от")
+                "with at least this price, in the store's currency"
             ) { .price($0.priceMinor, in: $1) }
         case .priceMax:
-            Row(.amount, .atMost, "with at most this price, in the store's currency", ("Price up to", "Цена до")) {
+            Row(.amount, .atMost, "with at most this price, in the store's currency") {
                 .price($0.priceMinor, in: $1)
             }
         case .unitPriceMax:
             Row(
                 .amountPerQuantity,
                 .atMostPerQuantity,
-                "with at most this unit price, such as 1.20/100g; products in other dimensions do not match",
-                ("Unit price up to", "Цена за единицу до")
+                "with at most this unit price, such as 1.20/100g; products in other dimensions do not match"
             ) { _, _ in .unitPrice }
         case .createdAfter:
             Row(
                 .timestamp(isEnd: false),
                 .atLeast,
                 upperEnd: .createdBefore,
-                "created at or after this time; a day means its start in UTC",
-                ("Added since", "Добавлено с")
+                "created at or after this time; a day means its start in UTC"
             ) { product, _ in .moment(product.createdAt) }
         case .createdBefore:
             Row(
                 .timestamp(isEnd: true),
                 .atMost,
-                "created at or before this time; a day means its end in UTC",
-                ("Added before", "Добавлено до")
+                "created at or before this time; a day means its end in UTC"
             ) { product, _ in .moment(product.createdAt) }
         case .modifiedAfter:
             Row(
                 .timestamp(isEnd: false),
                 .atLeast,
                 upperEnd: .modifiedBefore,
-                "last modified at or after this time; a day means its start in UTC",
-                ("Changed since", "Изменено с")
+                "last modified at or after this time; a day means its start in UTC"
             ) { product, _ in .moment(product.modifiedAt) }
         case .modifiedBefore:
             Row(
                 .timestamp(isEnd: true),
                 .atMost,
-                "last modified at or before this time; a day means its end in UTC",
-                ("Not changed since", "Не менялось с")
+                "last modified at or before this time; a day means its end in UTC"
             ) { product, _ in .moment(product.modifiedAt) }
         case .dimension:
-            Row(
-                .dimensions,
-                .isAny,
-                Self.dimensionSummary,
-                ("Sold by", "Единица измерения")
-            ) { product, _ in .dimension(product.size?.unit.dimension) }
+            Row(.dimensions, .isAny, Self.dimensionSummary) { product, _ in .dimension(product.size?.unit.dimension) }
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A key to sort products by: its name, direction, comparison, help text and titles.
+/// A key to sort products by: its name, direction, comparison and help text.
 package enum SortKey: String, CaseIterable, Sendable, Hashable {
     case price
     case unitPrice = "unit_price"
@@ -10,8 +10,8 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// The direction that users expect by default: cheapest, most popular or newest first.
     package var naturalDirection: SortDirection { row.direction }
 
-    /// Whether the key may be reversed.
-    package var isReversible: Bool { row.reversedTitles != nil }
+    /// Whether the key may be reversed. A manual order is shown as arranged.
+    package var isReversible: Bool { self != .position }
 
     /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }
@@ -22,97 +22,41 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
     /// The meaning of the key, as a phrase for help texts and the API description.
     package var summary: String { row.summary }
 
-    /// Returns the title of the key and direction in a picker.
-    package func title(_ direction: SortDirection, _ language: Language) -> String {
-        let titles = direction == naturalDirection ? row.titles : row.reversedTitles ?? row.titles
-        return language.text(titles)
-    }
-
     private struct Row {
         let direction: SortDirection
         let summary: String
-        let titles: Texts
-        /// nil if the key may not be reversed.
-        let reversedTitles: Texts?
         let value: (Listing) -> SortValue
 
-        init(
-            _ direction: SortDirection,
-            _ summary: String,
-            titles: Texts,
-            reversed: Texts? = nil,
-            _ value: @escaping (Listing) -> SortValue
-        ) {
-            (self.direction, self.summary, self.titles) = (direction, summary, titles)
-            (reversedTitles, self.value) = (reversed, value)
+        init(_ direction: SortDirection, _ summary: String, _ value: @escaping (Listing) -> SortValue) {
+            (self.direction, self.summary, self.value) = (direction, summary, value)
         }
     }
 
-    /// Everything about a key but its comparison in memory, which `TableView` has.
+    /// Everything about a key but its comparison in memory, which `TableView` has, and its titles, which `PickerOptions.swift` has.
     private var row: Row {
         switch self {
         case .price:
-            Row(
-                .ascending,
-                "the current price",
-                titles: ("Price: low to high", "Сначала дешёвые"),
-                reversed: ("Price: high to low", "Сначала дорогие")
-            ) { $0.product.priceMinor.map(SortValue.integer) ?? .missing }
+            Row(.ascending, "the current price") { $0.product.priceMinor.map(SortValue.integer) ?? .missing }
         case .unitPrice:
-            Row(
-                .ascending,
-                "the exact price per kg, litre, piece, metre, m² or dose",
-                titles: ("Unit price: low to high", "Цена за единицу: по возрастанию"),
-                reversed: ("Unit price: high to low", "Цена за единицу: по убыванию")
-            ) { $0.product.unitPrice.map { .unitPrice($0.dimension, digits: $0.key) } ?? .missing }
+            Row(.ascending, "the exact price per kg, litre, piece, metre, m² or dose") {
+                $0.product.unitPrice.map { .unitPrice($0.dimension, digits: $0.key) } ?? .missing
+            }
         case .popularity:
-            Row(
-                .descending,
-                "how often the product was bought recently",
-                titles: ("Popularity", "По популярности"),
-                reversed: ("Least popular", "Сначала непопулярные")
-            ) { .real($0.product.popularity.log2) }
+            Row(.descending, "how often the product was bought recently") { .real($0.product.popularity.log2) }
         case .brand:
-            Row(
-                .ascending,
-                "the brand, in the language of the store",
-                titles: ("Brand", "По бренду"),
-                reversed: ("Brand: Z to A", "По бренду: в обратном порядке")
-            ) { $0.product.brand.map(SortValue.text) ?? .missing }
+            Row(.ascending, "the brand, in the language of the store") {
+                $0.product.brand.map(SortValue.text) ?? .missing
+            }
         case .name:
-            Row(
-                .ascending,
-                "the name, in the language of the store",
-                titles: ("Name", "По названию"),
-                reversed: ("Name: Z to A", "По названию: в обратном порядке")
-            ) { .text($0.product.name) }
+            Row(.ascending, "the name, in the language of the store") { .text($0.product.name) }
         case .created:
-            Row(
-                .descending,
-                "when the product was created",
-                titles: ("Newest", "Сначала новые"),
-                reversed: ("Oldest", "Сначала старые")
-            ) { .integer($0.product.createdAt.microseconds) }
+            Row(.descending, "when the product was created") { .integer($0.product.createdAt.microseconds) }
         case .modified:
-            Row(
-                .descending,
-                "when the product last changed",
-                titles: ("Recently changed", "Недавно изменённые"),
-                reversed: ("Least recently changed", "Давно не изменённые")
-            ) { .integer($0.product.modifiedAt.microseconds) }
+            Row(.descending, "when the product last changed") { .integer($0.product.modifiedAt.microseconds) }
         case .tags:
-            Row(
-                .descending,
-                "the number of tags",
-                titles: ("Most tags", "Больше меток"),
-                reversed: ("Fewest tags", "Меньше меток")
-            ) { .integer(Int64($0.product.tags.count)) }
+            Row(.descending, "the number of tags") { .integer(Int64($0.product.tags.count)) }
         case .position:
-            Row(
-                .ascending,
-                "the manual order of the shelf",
-                titles: ("Our selection", "Наша подборка")
-            ) { .bytes($0.position) }
+            Row(.ascending, "the manual order of the shelf") { .bytes($0.position) }
         }
     }
 }
