@@ -45,7 +45,7 @@ package struct PostgresCatalog: Sendable {
             importProfiles: PostgresImportProfileStore(database: database),
             audit: PostgresAuditStore(database: database, customers: customers),
             readiness: database,
-            positions: database
+            states: database
         )
     }
 

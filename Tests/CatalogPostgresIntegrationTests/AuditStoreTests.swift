@@ -149,7 +149,7 @@ import Testing
         )
         let memory = InMemoryCatalog(collate: collator)
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            try await RequestContext(origin: origin).run {
+            try await origin.run {
                 try await Self.changeEverything(memory.storage)
                 try await Self.changeEverything(catalog.storage)
             }
@@ -241,7 +241,7 @@ import Testing
         )
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.settings.edit(SettingsEdit([.init(SettingKey("theme")!, .bool(true))]), of: Self.bob)
-            try await RequestContext(origin: origin).run {
+            try await origin.run {
                 for value in 0..<3 {
                     _ = try await catalog.settings.edit(
                         SettingsEdit([.init(SettingKey("theme")!, .number("\(value)"))]),
@@ -289,7 +289,7 @@ import Testing
                             address: number % 2 == 0 ? nil : "192.0.2.\(number)",
                             requestID: "r\(number)"
                         )
-                        try await RequestContext(origin: origin).run {
+                        try await origin.run {
                             let edit = SettingsEdit([.init(SettingKey("theme")!, .number("\(number)"))])
                             _ = try await catalog.settings.edit(edit, of: UserID("u\(number)")!)
                         }

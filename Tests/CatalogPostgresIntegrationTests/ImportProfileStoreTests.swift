@@ -259,7 +259,7 @@ import TestSupport
             let (first, second) = (
                 try options(#"{"columns":{"sku":"Code"}}"#).profile, try options(#"{"title":"B"}"#).profile
             )
-            try await RequestContext(origin: ChangeOrigin(source: .api, actor: "merchandiser")).run {
+            try await ChangeOrigin(source: .api, actor: "merchandiser").run {
                 #expect(try await catalog.importProfiles.save(first, named: name))
                 #expect(try await catalog.importProfiles.profile(named: "supplier") == first)
                 #expect(try await !catalog.importProfiles.save(second, named: name))

@@ -76,7 +76,7 @@ import Testing
     func originIsInherited() async {
         let origin = ChangeOrigin(source: .api, actor: "ann", address: "192.0.2.1")
         #expect(ChangeOrigin.current == .server)
-        await RequestContext(origin: origin).run {
+        await origin.run {
             #expect(await Task { ChangeOrigin.current }.value == origin)
             #expect(await Task.detached { ChangeOrigin.current }.value == .server)
         }

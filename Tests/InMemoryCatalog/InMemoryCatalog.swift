@@ -7,7 +7,7 @@ internal import Synchronization
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, OrderStore, PurchaseStore, PriceStore,
     SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
-    PositionSource
+    StateSource
 {
     struct ShelfContent {
         var shelf: Shelf
@@ -74,7 +74,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, OrderS
             importProfiles: self,
             audit: self,
             readiness: self,
-            positions: self
+            states: self
         )
     }
 
@@ -88,11 +88,21 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, OrderS
 
     package func readiness() async -> Readiness { .ready }
 
-    package var hasReplicas: Bool { false }
+    /// The token of all states, because every read returns the current one.
+    package static let state = StateToken([1])
 
-    /// All states have the same position, because every read returns the current one.
-    package func position() async throws(CatalogError) -> LogPosition {
-        LogPosition(cluster: 1, timeline: 1, offset: 1)
+    package func token(including tokens: [StateToken]) -> StateToken? {
+        !tokens.isEmpty && tokens.allSatisfy { $0 == Self.state } ? Self.state : nil
+    }
+
+    package func performReads<T>(after token: StateToken?, _ body: () async throws -> T) async throws -> T {
+        try await body()
+    }
+
+    package func performWrites<T>(
+        _ body: (_ token: @Sendable () async -> StateToken) async throws -> T
+    ) async throws -> T {
+        try await body { Self.state }
     }
 
     // MARK: - Reading

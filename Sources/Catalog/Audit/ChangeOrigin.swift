@@ -40,5 +40,10 @@ package struct ChangeOrigin: Sendable, Hashable {
     package static let server = ChangeOrigin(source: .server, actor: "aisle")
 
     /// The origin of the changes of the current task.
-    package static var current: ChangeOrigin { RequestContext.current.origin }
+    @TaskLocal package static var current = ChangeOrigin.server
+
+    /// Runs work whose changes have this origin.
+    package func run<T>(_ body: () async throws -> T) async rethrows -> T {
+        try await Self.$current.withValue(self, operation: body)
+    }
 }

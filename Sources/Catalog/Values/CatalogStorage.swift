@@ -16,7 +16,7 @@ package struct CatalogStorage: Sendable {
     package let importProfiles: any ImportProfileStore
     package let audit: any AuditStore
     package let readiness: any ReadinessSource
-    package let positions: any PositionSource
+    package let states: any StateSource
 
     package init(
         shelves: any ShelfStore,
@@ -33,7 +33,7 @@ package struct CatalogStorage: Sendable {
         importProfiles: any ImportProfileStore,
         audit: any AuditStore,
         readiness: any ReadinessSource,
-        positions: any PositionSource
+        states: any StateSource
     ) {
         self.shelves = shelves
         self.products = products
@@ -49,6 +49,6 @@ package struct CatalogStorage: Sendable {
         self.importProfiles = importProfiles
         self.audit = audit
         self.readiness = readiness
-        self.positions = positions
+        self.states = states
     }
 }

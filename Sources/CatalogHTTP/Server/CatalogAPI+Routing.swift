@@ -104,7 +104,7 @@ extension CatalogAPI {
             peer: exchange.peer,
             trustedProxies: options.trustedProxies
         )
-        let position = try Self.requiredPosition(of: request)
+        let seen = try seenState(of: request)
         let length = Self.bodyLength(request)
         try charge(
             endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
@@ -118,8 +118,9 @@ extension CatalogAPI {
         let (handled, isAbandoned) = (call, exchange.isAbandoned)
         // Direct requests change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.isDirect ? nil : call.origin(exchange.id)
-        let response = try await positioned(endpoint, after: position, by: origin) {
-            try await handle(handled, length, isAbandoned)
+        let response = try await consistently(endpoint, after: seen) {
+            guard let origin else { return try await handle(handled, length, isAbandoned) }
+            return try await origin.run { try await handle(handled, length, isAbandoned) }
         }
         settle(response, call, &exchange.quota)
         return response

@@ -1,4 +1,4 @@
-package import Catalog
+internal import Catalog
 internal import JSON
 
 extension RecordedResponse {
@@ -12,33 +12,5 @@ extension RecordedResponse {
             if let value = try body(&reader) { return value }
         } catch {}
         throw .fault("invalid recorded response")
-    }
-}
-
-extension LogPosition {
-    /// The version of the form of tokens.
-    private static let version: UInt8 = 1
-    /// The length of a token's bytes: version, cluster, timeline and offset.
-    private static let length = 1 + 8 + 4 + 8
-
-    /// The position as opaque text of letters, digits, `-` and `_`.
-    package var token: String {
-        func bytes(_ number: some FixedWidthInteger) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
-        return Base64URL.encode([Self.version] + bytes(cluster) + bytes(timeline) + bytes(offset))
-    }
-
-    /// Returns the position of a token; nil for any other text.
-    package init?(token: String) {
-        guard let bytes = Base64URL.decode(token), bytes.count == Self.length, bytes[0] == Self.version else {
-            return nil
-        }
-        func number(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
-        let offset = Int64(bitPattern: number(13..<21))
-        guard offset >= 0 else { return nil }
-        self.init(
-            cluster: Int64(bitPattern: number(1..<9)),
-            timeline: UInt32(number(9..<13)),
-            offset: offset
-        )
     }
 }

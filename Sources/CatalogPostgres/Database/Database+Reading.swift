@@ -45,9 +45,7 @@ extension Database {
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
-        if let requirement = RequestContext.current.requirement,
-            let source = replicas?.choose(for: requirement.position)
-        {
+        if case .including(let logPosition) = StateContext.current, let source = replicas?.choose(for: logPosition) {
             do { return try await body(source) } catch let error where Self.isRepeatable(error) {
                 source.readFailed(error)
             }

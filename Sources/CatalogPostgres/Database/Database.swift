@@ -4,7 +4,7 @@ package import LibPQ
 internal import Synchronization
 
 /// Access to the database: its connection lanes and the services that all stores share.
-package final class Database: ReadinessSource, PositionSource {
+package final class Database: ReadinessSource {
     /// The lane for reads that may scan a whole shelf, so that they delay neither pages nor writes.
     package let longReads: Lane
     /// The lane for writes, and for short reads of a user's own data.
@@ -182,20 +182,6 @@ package final class Database: ReadinessSource, PositionSource {
     func warmUpPages(_ queries: [PostgresQuery]) {
         pageLane.warmUp(queries)
         for replica in replicas?.all ?? [] { replica.pages.warmUp(queries) }
-    }
-
-    package var hasReplicas: Bool { replicas != nil }
-
-    /// Returns the current position of the primary's log.
-    package func position() async throws(CatalogError) -> LogPosition {
-        try await mappingErrors {
-            let position: LogPosition? = try await pages.read([PostgresQuery(PositionStatements.current)], into: nil) {
-                $0 = try PositionStatements.position($2)
-                _ = $1
-            }
-            guard let position else { throw CatalogError.readOnly }
-            return position
-        }
     }
 
     /// Returns the key that all servers of the deployment share.

@@ -122,15 +122,15 @@ package struct Lane: Sendable {
         of owner: DataOwner? = nil,
         _ body: (PostgresConnection) async throws -> T
     ) async throws -> T {
-        defer { RequestContext.current.positions?.forget() }
+        defer { LogPositionRecorder.current?.forget() }
         return try await pool.withConnection(of: group(of: owner), body)
     }
 
-    /// Reads the position after each transaction if the current request asks for it.
+    /// Reads the log position after each transaction if the current request asks for it.
     private static var epilogue: TransactionEpilogue? {
-        RequestContext.current.positions.map { recorder in
+        LogPositionRecorder.current.map { recorder in
             TransactionEpilogue(PositionStatements.current) { rows in
-                if let position = try PositionStatements.position(rows) { recorder.record(position) }
+                if let logPosition = try PositionStatements.position(rows) { recorder.record(logPosition) }
             }
         }
     }

@@ -10,8 +10,8 @@ internal import Synchronization
 /// lock. Each write is answered after its commit. If a batch fails because of one write, all of them are written again, each
 /// alone.
 final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
-    /// The outcome of a write, and the position after its commit; nil if it is unknown.
-    private typealias Written = (outcome: Outcome, position: LogPosition?)
+    /// The outcome of a write, and the log position after its commit; nil if it is unknown.
+    private typealias Written = (outcome: Outcome, logPosition: LogPosition?)
 
     private struct Waiter {
         let key: String
@@ -96,10 +96,10 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         } onCancel: {
             withdraw(number)
         }
-        if let position = written.position {
-            RequestContext.current.positions?.record(position)
+        if let logPosition = written.logPosition {
+            LogPositionRecorder.current?.record(logPosition)
         } else {
-            RequestContext.current.positions?.forget()
+            LogPositionRecorder.current?.forget()
         }
         return written.outcome
     }
@@ -192,14 +192,14 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             }
             var context = TaskContext.current
             context.steps = StepRecorder.shared(by: batch.map(\.recorder))
-            let recorder = PositionRecorder()
+            let recorder = LogPositionRecorder()
             let outcomes = try await context.run {
-                try await RequestContext(positions: recorder).run { try await run(batch.map(\.write)) }
+                try await StateContext.$current.withValue(.recording(recorder)) { try await run(batch.map(\.write)) }
             }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)
             for (waiter, outcome) in zip(batch, outcomes) {
-                waiter.continuation.resume(returning: (outcome, recorder.position))
+                waiter.continuation.resume(returning: (outcome, recorder.logPosition))
             }
         } catch let error as PostgresError where error.sqlState != nil && batch.count > 1 {
             await withTaskGroup { group in

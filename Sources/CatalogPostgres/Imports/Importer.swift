@@ -43,7 +43,7 @@ package struct Importer: Sendable {
         onPrune: ([ShelfRemoval]) throws -> Bool = { _ in false }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
         // Its connections are not those of a lane, which would record the position.
-        defer { RequestContext.current.positions?.forget() }
+        defer { LogPositionRecorder.current?.forget() }
         return try await observer.mappingErrors {
             let id = ImportID()
             let group = database.imports.group(of: options.store.flatMap(database.owner))

@@ -15,7 +15,7 @@ extension AisleCommand {
 
     func run() async throws {
         do {
-            try await RequestContext(origin: .commandLine).run {
+            try await ChangeOrigin.commandLine.run {
                 if Self.handlesSignals {
                     try await execute()
                 } else {

@@ -171,7 +171,7 @@ struct Server {
         do {
             // Requests set their own origin.
             let services = ServiceGroup(configuration: configuration)
-            try await RequestContext(origin: .server).run { try await services.run() }
+            try await ChangeOrigin.server.run { try await services.run() }
         } catch {
             throw Self.bindFailure(error, settings.host, port, ("--host", "--port")) ?? error
         }

@@ -1,5 +1,6 @@
-import Catalog
 import Testing
+
+@testable import CatalogPostgres
 
 @Suite("Log positions", .timeLimit(.minutes(15))) struct LogPositionTests {
     private static func position(_ timeline: UInt32, _ offset: Int64, cluster: Int64 = 7) -> LogPosition {
@@ -25,32 +26,32 @@ import Testing
 
     @Test("A recorder keeps the latest position, until a write has an unknown one")
     func recorderKeepsTheLatest() {
-        let recorder = PositionRecorder()
-        #expect(recorder.position == nil)
+        let recorder = LogPositionRecorder()
+        #expect(recorder.logPosition == nil)
         recorder.record(Self.position(1, 9))
         recorder.record(Self.position(1, 3))
-        #expect(recorder.position == Self.position(1, 9))
+        #expect(recorder.logPosition == Self.position(1, 9))
         recorder.record(Self.position(2, 3))
-        #expect(recorder.position == Self.position(2, 3))
+        #expect(recorder.logPosition == Self.position(2, 3))
         recorder.record(Self.position(1, 3, cluster: 8))
-        #expect(recorder.position == Self.position(1, 3, cluster: 8))
+        #expect(recorder.logPosition == Self.position(1, 3, cluster: 8))
         recorder.forget()
-        #expect(recorder.position == nil)
+        #expect(recorder.logPosition == nil)
         recorder.record(Self.position(1, 3))
-        #expect(recorder.position == Self.position(1, 3))
+        #expect(recorder.logPosition == Self.position(1, 3))
     }
 
     @Test("A transaction that does not report its position makes that of the request unknown")
     func missingPositionIsUnknown() {
-        let recorder = PositionRecorder()
+        let recorder = LogPositionRecorder()
         recorder.expect()
         recorder.record(Self.position(1, 3))
         recorder.expect()
         recorder.expect()
-        #expect(recorder.position == nil)
+        #expect(recorder.logPosition == nil)
         recorder.record(Self.position(1, 9))
-        #expect(recorder.position == nil)
+        #expect(recorder.logPosition == nil)
         recorder.record(Self.position(1, 5))
-        #expect(recorder.position == Self.position(1, 9))
+        #expect(recorder.logPosition == Self.position(1, 9))
     }
 }

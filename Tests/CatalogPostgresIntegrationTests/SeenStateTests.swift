@@ -7,23 +7,23 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// The positions of writes, and reads that replicas may answer.
-@Suite("Positions", .timeLimit(.minutes(5))) struct PositionTests {
+/// The log positions of writes, and reads that replicas may answer.
+@Suite("States that clients have seen", .timeLimit(.minutes(5))) struct SeenStateTests {
     private static let store = CatalogKey("corner")!
     private static let shelf = CatalogKey("dairy")!
 
-    /// Runs a write, and returns its position, and the ones before and after it.
+    /// Runs a write, and returns its log position, and the ones before and after it.
     private func recorded(
         _ catalog: PostgresCatalog,
         _ write: () async throws -> Void
-    ) async throws -> (position: LogPosition?, before: LogPosition, after: LogPosition) {
-        let before = try await catalog.positions.position()
-        let recorder = PositionRecorder()
-        try await RequestContext(positions: recorder).run { try await write() }
-        return (recorder.position, before, try await catalog.positions.position())
+    ) async throws -> (logPosition: LogPosition?, before: LogPosition, after: LogPosition) {
+        let before = try await catalog.database.logPosition()
+        let recorder = LogPositionRecorder()
+        try await StateContext.$current.withValue(.recording(recorder)) { try await write() }
+        return (recorder.logPosition, before, try await catalog.database.logPosition())
     }
 
-    @Test("A write records a position after its commit, on every path of writes")
+    @Test("A write records a log position after its commit, on every path of writes")
     func writesRecordPositions() async throws {
         try await withCatalog { catalog in
             let user = UserID("ann")!
@@ -44,8 +44,8 @@ import Testing
                 },
             ]
             for write in writes {
-                let (position, before, after) = try await recorded(catalog, write)
-                let found = try #require(position)
+                let (logPosition, before, after) = try await recorded(catalog, write)
+                let found = try #require(logPosition)
                 #expect(before.isBefore(found))
                 #expect(!after.isBefore(found))
                 #expect(found.cluster == before.cluster)
@@ -60,7 +60,6 @@ import Testing
         let catalog = PostgresCatalog(
             try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
         )
-        #expect(catalog.positions.hasReplicas)
         let replicas = try #require(catalog.database.replicas)
         _ = try await catalog.shelves.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!))
         _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
@@ -70,9 +69,8 @@ import Testing
         }
         #expect(replicas.status[0].problem == ReplicaProblem.promoted.rawValue)
         #expect(!replicas.replacePrimary)
-        let position = try await catalog.positions.position()
-        for requirement in [ReadRequirement(position: nil), ReadRequirement(position: position)] {
-            let page = try await RequestContext(requirement: requirement).run {
+        for token in [nil, try await catalog.database.logPosition().token] {
+            let page = try await catalog.states.performReads(after: token) {
                 try await catalog.pages.page(PageRequest(store: Self.store, shelf: Self.shelf))
             }
             #expect(page.items.isEmpty)

@@ -1,17 +1,20 @@
 import Catalog
 import CatalogJSON
 import HTTPTypes
+import InMemoryCatalog
 import Testing
 
 @testable import CatalogHTTP
 
 /// The header `Aisle-Seen`.
-@Suite("Positions of writes", .timeLimit(.minutes(2))) struct PositionHeaderTests {
+@Suite("States after writes", .timeLimit(.minutes(2))) struct SeenStateHeaderTests {
     private static let page = "/v1/stores/s/shelves/dairy/products?sort=price"
+    /// The token of all states in memory.
+    private static let token = Base64URL.encode(InMemoryCatalog.state.bytes)
     private static let seen = HTTPField.Name("Aisle-Seen")!
 
-    @Test("Every successful write answers its position, and reads answer none")
-    func writesAnswerPositions() async throws {
+    @Test("Every successful write answers the token of the state after it, and reads answer none")
+    func writesAnswerTokens() async throws {
         let api = try await MemoryAPI.withShelf()
         let writes: [(HTTPRequest.Method, String, String?)] = [
             (.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#),
@@ -23,15 +26,15 @@ import Testing
         for (method, path, body) in writes {
             let response = try await api.send(method, path, body)
             #expect((200..<300).contains(response.status), "\(path): \(response.status)")
-            #expect(response.headers[Self.seen].flatMap { LogPosition(token: $0) } != nil, "\(path)")
+            #expect(response.headers[Self.seen] == Self.token, "\(path)")
         }
         for path in [Self.page, "/v1/stores", "/v1/me/settings"] {
             #expect(try await api.send(.get, path).headers[Self.seen] == nil)
         }
     }
 
-    @Test("A conflict answers the position of the state that it is about, and other errors answer none")
-    func conflictsAnswerPositions() async throws {
+    @Test("A conflict answers the token of the state that it is about, and other errors answer none")
+    func conflictsAnswerTokens() async throws {
         let api = try await MemoryAPI.withShelf()
         let moves = "/v1/stores/s/shelves/dairy/order/moves"
         let body = #"{"moves":[{"ids":["milk"],"place":"first"}]}"#
@@ -43,10 +46,10 @@ import Testing
         #expect(malformed.headers[Self.seen] == nil)
     }
 
-    @Test("A position can be sent with every request, and several with one")
-    func positionsAreAccepted() async throws {
+    @Test("A token can be sent with every request, and several with one")
+    func tokensAreAccepted() async throws {
         let api = try await MemoryAPI.withShelf()
-        let token = LogPosition(cluster: 1, timeline: 1, offset: 1).token
+        let token = Self.token
         for header in [token, "\(token),\(token)", "\(token) , \(token)"] {
             #expect(try await api.send(.get, Self.page, nil, ["Aisle-Seen": header]).status == 200)
             #expect(try await api.send(.get, "/v1/stores", nil, ["Aisle-Seen": header]).status == 200)
@@ -54,8 +57,8 @@ import Testing
     }
 
     @Test(
-        "A value that is not a position is a malformed request that names the header",
-        arguments: ["", "x", "0/16B3740", "\(LogPosition.unknown.token),x"]
+        "A value that is not a token is a malformed request that names the header",
+        arguments: ["", "x", "0/16B3740", "AA", "\(token),x"]
     )
     func rejectsOtherValues(value: String) async throws {
         let api = try await MemoryAPI.withShelf()
@@ -65,10 +68,10 @@ import Testing
         #expect(response.text("detail")?.contains("Aisle-Seen") == true)
     }
 
-    @Test("Too many positions are a malformed request")
-    func limitsPositions() async throws {
+    @Test("Too many tokens are a malformed request")
+    func limitsTokens() async throws {
         let api = try await MemoryAPI.withShelf()
-        let value = Array(repeating: LogPosition.unknown.token, count: 17).joined(separator: ",")
+        let value = Array(repeating: Self.token, count: 17).joined(separator: ",")
         #expect(try await api.send(.get, Self.page, nil, ["Aisle-Seen": value]).status == 400)
     }
 
