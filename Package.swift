@@ -332,7 +332,8 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogJSON", "JSON", "Platform", "Telemetry",
+                "aisle", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "Live", "Platform",
+                "Telemetry",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

@@ -19,7 +19,7 @@ package final class LiveHub: Sendable {
         package var subscriptionsPerUserLimit = 64
         /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
         package var shelfFeedLimit = 2000
-        package var observer = Observer.none
+        package var observer = Observer<FeedObservation>.none
 
         package init() {}
     }
@@ -166,7 +166,7 @@ package final class LiveHub: Sendable {
 
     /// The numbers of subscriptions and feeds.
     package struct Use: Sendable, Hashable {
-        package var kind: Observation.FeedKind
+        package var kind: FeedKind
         package var subscriptions: Int
         package var feeds: Int
     }

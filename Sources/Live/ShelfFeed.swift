@@ -66,7 +66,7 @@ final class ShelfFeed: Sendable {
     private let pages: any PageStore
     private let changes: any ChangeStore
     private let readLimiter: AsyncSemaphore
-    private let observer: Observer
+    private let observer: Observer<FeedObservation>
     private let state = Mutex(State())
 
     /// The number of windows kept for reconnects.
@@ -79,7 +79,7 @@ final class ShelfFeed: Sendable {
         _ pages: any PageStore,
         _ changes: any ChangeStore,
         _ readLimiter: AsyncSemaphore,
-        _ observer: Observer = .none
+        _ observer: Observer<FeedObservation> = .none
     ) {
         self.key = key
         self.pages = pages

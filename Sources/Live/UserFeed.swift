@@ -25,14 +25,14 @@ final class UserFeed: Sendable {
     let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
     private let store: any ChangeStore
-    private let observer: Observer
+    private let observer: Observer<FeedObservation>
     private let state: Mutex<State>
 
     /// The maximum number of cached changes, and their maximum size in bytes.
     private static let limit = 128
     private static let byteLimit = 64 << 10
 
-    init(_ user: UserID, _ store: any ChangeStore, revision: Int64, _ observer: Observer = .none) {
+    init(_ user: UserID, _ store: any ChangeStore, revision: Int64, _ observer: Observer<FeedObservation> = .none) {
         self.user = user
         self.store = store
         self.observer = observer

@@ -1,4 +1,7 @@
 import Catalog
+import CatalogHTTP
+import CatalogPostgres
+import Live
 import Telemetry
 import Testing
 
@@ -7,7 +10,9 @@ import Testing
 @Suite struct ObservationMetricsTests {
     private let registry = MetricRegistry(ServerMetrics.all)
 
-    private func request(_ method: String = "GET", endpoint: String? = "/v1/stores", status: Int = 200) -> Observation {
+    private func request(_ method: String = "GET", endpoint: String? = "/v1/stores", status: Int = 200)
+        -> HTTPObservation
+    {
         .requestCompleted(
             CompletedRequest(
                 method: method,
@@ -68,19 +73,25 @@ import Testing
         let metrics = ObservationMetrics(registry)
         var summary = ImportSummary()
         (summary.inserted, summary.rejected) = (7, 2)
-        let observations: [Observation] = [
-            .pageReturned(.cached), .pageReturned(.notModified), .fault(source: "housekeeping", id: nil, detail: "x"),
-            .validationGap(constraint: nil, sqlState: "22001"), .databaseError(kind: "53"),
-            .laneWaited(lane: "writes", .milliseconds(2)), .connectionRejected(address: "192.0.2.1"),
-            .eventsSent(.shelf, count: 3), .feedUpdated(.user, delay: .milliseconds(20)),
-            .importCompleted(summary, .seconds(2)), .importFailed(reason: "x", .seconds(1)),
-            .purchasesFolded(count: 11, .seconds(1)), .shelfRead(.whole, .milliseconds(20)),
+        let http: [HTTPObservation] = [
+            .pageReturned(.cached), .pageReturned(.notModified), .requestFailed(id: "1", detail: "x"),
+            .connectionRejected(address: "192.0.2.1"), .eventsSent(.shelf, count: 3),
         ]
-        for observation in observations { metrics.observe(observation) }
+        let database: [DatabaseObservation] = [
+            .validationGap(constraint: nil, sqlState: "22001"), .databaseError(kind: "53"),
+            .laneWaited(lane: "writes", .milliseconds(2)), .shelfRead(.whole, .milliseconds(20)),
+            .importCompleted(summary, .seconds(2)), .importFailed(reason: "x", .seconds(1)),
+        ]
+        for observation in http { metrics.observe(observation) }
+        for observation in database { metrics.observe(observation) }
+        metrics.observe(FeedObservation.feedUpdated(.user, delay: .milliseconds(20)))
+        metrics.observe(HousekeepingObservation.purchasesFolded(count: 11, .seconds(1)))
+        metrics.observe(HousekeepingObservation.taskFailed(detail: "x"))
         let text = registry.text(.prometheus)
         for line in [
             #"aisle_pages_total{result="cached"} 1"#, #"aisle_pages_total{result="not_modified"} 1"#,
             #"aisle_pages_total{result="rendered"} 0"#, #"aisle_faults_total{source="housekeeping"} 1"#,
+            #"aisle_faults_total{source="request"} 1"#,
             "aisle_validation_gaps_total 1", #"aisle_postgres_errors_total{class="53"} 1"#,
             #"aisle_lane_wait_seconds_bucket{lane="writes",le="0.005"} 1"#,
             "aisle_http_connections_rejected_total 1", #"aisle_events_sent_total{kind="shelf"} 3"#,

@@ -184,7 +184,7 @@ import Testing
     @Test("Writers at the same time either come first or find no store, and leave nothing", arguments: [1, 5])
     func concurrentWriters(_ round: Int) async throws {
         let rejections = Rejections()
-        let observer = Observer {
+        let observer = Observer<DatabaseObservation> {
             if case .databaseUnavailable(let reason) = $0 { rejections.reasons.withLock { $0.append(reason) } }
         }
         try await withCatalog(observer: observer) { (catalog: PostgresCatalog) async throws in

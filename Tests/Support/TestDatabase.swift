@@ -218,7 +218,7 @@ extension TestDatabase {
 
 /// Runs a test on a migrated database with a catalog, checks that its tables are consistent, and drops it.
 package func withCatalog(
-    observer: Observer = .none,
+    observer: Observer<DatabaseObservation> = .none,
     _ body: (PostgresCatalog) async throws -> Void
 ) async throws {
     let database = try await TestDatabase.migrated()

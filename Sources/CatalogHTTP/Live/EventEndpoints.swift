@@ -11,7 +11,7 @@ struct EventEndpoints: EndpointGroup {
     let users: any UserStore
     let settings: any SettingsStore
     let streams: ClientStreams
-    let observer: Observer
+    let observer: Observer<HTTPObservation>
 
     var endpoints: [Endpoint] {
         [
@@ -105,7 +105,7 @@ struct EventEndpoints: EndpointGroup {
 
     private func stream(
         _ call: Call,
-        _ kind: Observation.FeedKind,
+        _ kind: FeedKind,
         _ open: ClientStreams.Stream?,
         opening: LiveEvent?,
         _ changes: any LiveSubscription

@@ -21,7 +21,7 @@ package struct CatalogAPI: HTTPResponder {
     let authenticator: Authenticator
     let bodies: BodyLoader
     let memory: BodyMemory
-    private let observer: Observer
+    private let observer: Observer<HTTPObservation>
     let limiter: RateLimiter?
     /// Limits the number of delayed 429 responses.
     private let delays = Slots(1000)
@@ -37,7 +37,7 @@ package struct CatalogAPI: HTTPResponder {
         verifier: TokenVerifier?,
         live: LiveHub,
         options: Options = Options(),
-        observer: Observer = .none
+        observer: Observer<HTTPObservation> = .none
     ) {
         self.options = options
         self.catalog = catalog
@@ -238,7 +238,7 @@ package struct CatalogAPI: HTTPResponder {
         case let problem as Problem: return problem
         case let error as CatalogError:
             if case .fault(let text) = error {
-                observer.observe(.fault(source: "request", id: requestID, detail: text))
+                observer.observe(.requestFailed(id: requestID, detail: text))
             }
             return Problem(error)
         case is CancellationError: return Problem(CatalogError.unavailable)
@@ -246,7 +246,7 @@ package struct CatalogAPI: HTTPResponder {
         case let error as any HTTPResponseError where error.status == .contentTooLarge:
             return BodyLoader.tooLarge(options.bodyLimit)
         default:
-            observer.observe(.fault(source: "request", id: requestID, detail: String(reflecting: error)))
+            observer.observe(.requestFailed(id: requestID, detail: String(reflecting: error)))
             return Problem(CatalogError.fault(""))
         }
     }

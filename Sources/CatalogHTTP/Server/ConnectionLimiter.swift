@@ -6,11 +6,11 @@ internal import NIOHTTPTypes
 package final class ConnectionLimiter: Sendable {
     private let proxies: TrustedProxies
     private let slots: KeyedSlots<[UInt8]>
-    private let observer: Observer
+    private let observer: Observer<HTTPObservation>
 
     /// - Parameter limit: the maximum number of connections from an address; for IPv6, from its /64 prefix, because one
     ///   client can use any address in it.
-    package init(limit: Int, except proxies: TrustedProxies, observer: Observer = .none) {
+    package init(limit: Int, except proxies: TrustedProxies, observer: Observer<HTTPObservation> = .none) {
         self.observer = observer
         self.proxies = proxies
         slots = KeyedSlots(limit: limit)

@@ -9,14 +9,14 @@ internal import Platform
 struct PageEndpoints: EndpointGroup {
     let store: any PageStore
     let cursors: CursorCodec
-    let observer: Observer
+    let observer: Observer<HTTPObservation>
     let cache: PageCache
     let fragments: ProductFragments
 
     init(
         store: any PageStore,
         cursors: CursorCodec,
-        observer: Observer,
+        observer: Observer<HTTPObservation>,
         cache: PageCache,
         fragments: ProductFragments
     ) {

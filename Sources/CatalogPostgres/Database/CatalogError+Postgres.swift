@@ -48,7 +48,7 @@ extension PostgresError {
     }
 }
 
-extension Observer {
+extension Observer<DatabaseObservation> {
     /// Runs a body, maps its errors to domain errors, and reports notable ones.
     func mappingErrors<T>(_ body: () async throws -> T) async throws(CatalogError) -> T {
         do { return try await body() } catch {

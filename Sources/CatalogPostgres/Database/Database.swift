@@ -15,7 +15,7 @@ package final class Database: ReadinessSource {
     package let batch: Lane
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
-    package let observer: Observer
+    package let observer: Observer<DatabaseObservation>
     let pageLane: PageLane
     /// The replicas that may answer reads; nil if there are none.
     package let replicas: Replicas?
@@ -59,7 +59,7 @@ package final class Database: ReadinessSource {
         waitLimit: Duration = waitLimit,
         readsWorkers: Bool = false,
         announces: Bool = false,
-        observer: Observer = .none
+        observer: Observer<DatabaseObservation> = .none
     ) throws {
         let configuration = configuration.naming(StatementRegistry.names)
         let direct = direct?.naming(StatementRegistry.names)

@@ -23,7 +23,7 @@ package struct Lane: Sendable {
         waiting: Int,
         leaseTimeout: Duration,
         workers: StoreWorkers? = nil,
-        observer: Observer
+        observer: Observer<DatabaseObservation>
     ) {
         self.name = name
         self.workers = workers

@@ -13,7 +13,7 @@ package final class Replicas: Sendable {
     }
 
     private let state: Mutex<State>
-    private let observer: Observer
+    private let observer: Observer<DatabaseObservation>
     private let monitors = Mutex<[Task<Void, Never>]>([])
 
     /// The default of the maximum lag of a replica that is used.
@@ -30,7 +30,7 @@ package final class Replicas: Sendable {
         primary: PostgresConfiguration,
         connections: ConnectionCounts,
         lagLimit: Duration,
-        observer: Observer
+        observer: Observer<DatabaseObservation>
     ) throws {
         all = try configurations.map { try Replica($0, connections: connections) }
         var monitored = primary

@@ -16,7 +16,7 @@ internal import LibPQ
 package struct Importer: Sendable {
     private let pool: PostgresPool
     private let changes: ChangeAnnouncer
-    private let observer: Observer
+    private let observer: Observer<DatabaseObservation>
     private let database: Database
     private let profiles: any ImportProfileStore
 

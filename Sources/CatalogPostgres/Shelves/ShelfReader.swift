@@ -20,7 +20,7 @@ enum ShelfReader {
     /// A shelf that was read.
     struct Found: Sendable {
         let shelf: ShelfSnapshot
-        let kind: Observation.ShelfReadKind
+        let kind: DatabaseObservation.ShelfReadKind
         /// The number of products that changed since its image.
         var changeCount = 0
     }

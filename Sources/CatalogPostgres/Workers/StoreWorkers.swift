@@ -35,7 +35,7 @@ package final class StoreWorkers: Sendable {
 
     private let coordinator: PostgresConfiguration
     private let connections: ConnectionCounts
-    private let observer: Observer
+    private let observer: Observer<DatabaseObservation>
     private let probe: ProbeConnection
     private let state = Mutex(State())
     private let mayBeDistributed = Atomic<Bool>(true)
@@ -58,7 +58,11 @@ package final class StoreWorkers: Sendable {
     /// How long a shard is read through the coordinator after its worker could not answer.
     private static let pause: Duration = .seconds(5)
     /// - Parameter coordinator: the configuration of the coordinator.
-    init(_ coordinator: PostgresConfiguration, _ connections: ConnectionCounts, _ observer: Observer) {
+    init(
+        _ coordinator: PostgresConfiguration,
+        _ connections: ConnectionCounts,
+        _ observer: Observer<DatabaseObservation>
+    ) {
         var monitored = coordinator
         monitored.connectTimeout = .seconds(2)
         (self.coordinator, self.connections, self.observer) = (coordinator, connections, observer)

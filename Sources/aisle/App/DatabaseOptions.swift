@@ -185,7 +185,9 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Returns the catalog configured for a server.
-    func catalog(serving settings: ServerSettings, _ observer: Observer) async throws -> PostgresCatalog {
+    func catalog(serving settings: ServerSettings, _ observer: Observer<DatabaseObservation>) async throws
+        -> PostgresCatalog
+    {
         try await catalog(
             settings.connections,
             replicas: try replicaConfigurations(),
@@ -205,7 +207,7 @@ struct DatabaseOptions: ParsableArguments {
         readsWorkers: Bool = false,
         announces: Bool = false,
         shelfMemory: Int = PostgresCatalog.shelfMemory,
-        observer: Observer = .none
+        observer: Observer<DatabaseObservation> = .none
     ) async throws -> PostgresCatalog {
         PostgresCatalog(
             try Database(

@@ -53,7 +53,7 @@ struct DevCommand: AisleCommand {
             for step in try await Migrator(pool).migrate() { Console.note("migrated: \(step.description)") }
         }
         let telemetry = try ServerTelemetry(settings)
-        let catalog = try await database.catalog(serving: settings, telemetry.observer)
+        let catalog = try await database.catalog(serving: settings, telemetry.database)
         if try await catalog.shelves.stores().isEmpty {
             let summary = try await seedSampleCatalog(catalog)
             Console.note("seeded: \(summary.inserted) products")

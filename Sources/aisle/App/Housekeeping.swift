@@ -3,10 +3,19 @@ internal import Catalog
 internal import CatalogPostgres
 internal import ServiceLifecycle
 
+/// An event of housekeeping for logs and metrics.
+enum HousekeepingObservation: Sendable, Equatable {
+    /// Purchases were folded.
+    case purchasesFolded(count: Int, Duration)
+    /// A task failed with an internal error.
+    case taskFailed(detail: String)
+}
+
 /// The background work of a server: compacts ordering keys, folds purchases, stores images of shelves, purges expired data, and creates and
 /// drops the partitions of the audit log.
 struct Housekeeping: Service {
     let catalog: PostgresCatalog
+    let observer: Observer<HousekeepingObservation>
     /// How long entries of the audit log are kept.
     let auditRetention: AuditRetention
 
@@ -56,9 +65,7 @@ struct Housekeeping: Service {
                 let start = ContinuousClock.now
                 let outcome = try await purchases.run()
                 if outcome.isPostponed { return }
-                catalog.database.observer.observe(
-                    .purchasesFolded(count: outcome.total, ContinuousClock.now - start)
-                )
+                observer.observe(.purchasesFolded(count: outcome.total, ContinuousClock.now - start))
             }
             await run { _ = try await auditPartitions.run() }
         }
@@ -68,7 +75,7 @@ struct Housekeeping: Service {
     private func run(_ task: () async throws -> Void) async {
         // An unreachable database is reported elsewhere; try again at the next run.
         do { try await task() } catch CatalogError.fault(let detail) {
-            catalog.database.observer.observe(.fault(source: "housekeeping", id: nil, detail: detail))
+            observer.observe(.taskFailed(detail: detail))
         } catch {}
     }
 }

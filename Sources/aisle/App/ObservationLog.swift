@@ -1,4 +1,6 @@
 internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
 internal import Logging
 internal import Synchronization
 
@@ -20,16 +22,21 @@ final class ObservationLog: Sendable {
         self.logsRequests = logsRequests
     }
 
-    func observe(_ observation: Observation) {
+    func observe(_ observation: HTTPObservation) {
         switch observation {
         case .requestCompleted(let request): report(request)
-        case .fault(let source, let id, let detail):
+        case .requestFailed(let id, let detail): warnOfFault("request", detail, [("request_id", .text(id))])
+        case .connectionRejected(let address):
             warn(
-                "fault of \(source)",
-                "\(source) failed with an internal error: \(detail)",
-                .error,
-                fields: id.map { [("request_id", .text($0))] } ?? []
+                "connection",
+                "rejected a connection from \(address): it already has a tenth of AISLE_CONNECTIONS; if it is a proxy, add it to AISLE_TRUSTED_PROXIES"
             )
+        case .requestStarted, .pageReturned, .eventsSent: break
+        }
+    }
+
+    func observe(_ observation: DatabaseObservation) {
+        switch observation {
         case .validationGap(let constraint, let sqlState):
             warn(
                 "validation",
@@ -52,11 +59,6 @@ final class ObservationLog: Sendable {
                 "worker",
                 "a read was retried through the coordinator, because the worker \(name) could not answer: \(reason)"
             )
-        case .connectionRejected(let address):
-            warn(
-                "connection",
-                "rejected a connection from \(address): it already has a tenth of AISLE_CONNECTIONS; if it is a proxy, add it to AISLE_TRUSTED_PROXIES"
-            )
         case .importCompleted(let summary, let duration):
             let counts = summary.counts.filter { $0.count > 0 }.map { (name: $0.name, value: Value.integer($0.count)) }
             write(.info, "import finished", [("duration_ms", Self.milliseconds(duration))] + counts)
@@ -66,6 +68,12 @@ final class ObservationLog: Sendable {
                 "import failed; stores that were already imported keep their changes",
                 [("reason", .text(String(reason.prefix(500)))), ("duration_ms", Self.milliseconds(duration))]
             )
+        case .databaseError, .laneWaited, .shelfRead, .shelfImageWritten: break
+        }
+    }
+
+    func observe(_ observation: HousekeepingObservation) {
+        switch observation {
         case .purchasesFolded(let count, let duration):
             guard count > 0 else { return }
             write(
@@ -73,9 +81,7 @@ final class ObservationLog: Sendable {
                 "purchases folded",
                 [("purchases", .integer(count)), ("duration_ms", Self.milliseconds(duration))]
             )
-        case .requestStarted, .pageReturned, .databaseError, .laneWaited, .shelfRead, .shelfImageWritten, .eventsSent,
-            .feedUpdated:
-            break
+        case .taskFailed(let detail): warnOfFault("housekeeping", detail)
         }
     }
 
@@ -110,6 +116,11 @@ final class ObservationLog: Sendable {
         }
         guard let suppressed else { return }
         write(level, text, fields + (suppressed > 0 ? [("suppressed", .integer(suppressed))] : []))
+    }
+
+    /// - Parameter source: the kind of work: `request` or the name of a task.
+    private func warnOfFault(_ source: String, _ detail: String, _ fields: [(name: String, value: Value)] = []) {
+        warn("fault of \(source)", "\(source) failed with an internal error: \(detail)", .error, fields: fields)
     }
 
     // MARK: - Requests

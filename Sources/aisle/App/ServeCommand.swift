@@ -26,7 +26,7 @@ struct ServeCommand: AisleCommand {
         // Use the secret of the private database, if `aisle dev` generated one.
         if settings.tokens.isEmpty, database.isPrivate { settings.tokens.secret = LocalSecret.read() }
         let telemetry = try ServerTelemetry(settings)
-        let catalog = try await database.catalog(serving: settings, telemetry.observer)
+        let catalog = try await database.catalog(serving: settings, telemetry.database)
         if settings.tokens.isEmpty {
             telemetry.note(
                 "aisle: no keys to verify tokens, so writes and user settings are disabled; set AISLE_JWT_SECRET, "

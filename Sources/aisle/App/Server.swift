@@ -38,7 +38,7 @@ struct Server {
         let limiter = ConnectionLimiter(
             limit: limit,
             except: settings.trustedProxies,
-            observer: catalog.database.observer
+            observer: telemetry.http
         )
         var channel = HTTP1Channel.Configuration(
             additionalChannelHandlers: [
@@ -90,7 +90,7 @@ struct Server {
         catalog.warmUp()
         var liveOptions = LiveHub.Options()
         liveOptions.subscriptionLimit = settings.streamLimit
-        liveOptions.observer = telemetry.observer
+        liveOptions.observer = telemetry.feeds
         let live = LiveHub(
             pages: catalog.pages,
             changes: catalog.changes,
@@ -104,7 +104,7 @@ struct Server {
             verifier: try await settings.tokens.verifier(),
             live: live,
             options: apiOptions,
-            observer: telemetry.observer
+            observer: telemetry.http
         )
         let deadline = ContinuousClock.now + Self.readingLimit
         await api.warmUp(await readShelves(), until: deadline)
@@ -153,7 +153,8 @@ struct Server {
         if let tracing { services.append(tracing.service) }
         services += [
             EventLoopMonitor(group: MultiThreadedEventLoopGroup.singleton, factory: telemetry.registry),
-            Housekeeping(catalog: catalog, auditRetention: settings.auditRetention), server, LiveService(live: live),
+            Housekeeping(catalog: catalog, observer: telemetry.housekeeping, auditRetention: settings.auditRetention),
+            server, LiveService(live: live),
         ]
         if let notifier, let interval = notifier.watchdog {
             services.append(Watchdog(notifier: notifier, interval: interval, probe: api.isAlive, logger: logger))

@@ -1,4 +1,7 @@
 internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import Live
 internal import Metrics
 internal import Synchronization
 internal import Telemetry
@@ -8,8 +11,8 @@ final class ObservationMetrics: Sendable {
     let recent = RecentRequests()
     private let factory: any MetricsFactory
     private let requests = Mutex<[RequestLabels: RequestSeries]>([:])
-    private let pages: [Observation.PageResult: Counter]
-    private let events: [Observation.FeedKind: Counter]
+    private let pages: [HTTPObservation.PageResult: Counter]
+    private let events: [FeedKind: Counter]
     private let lanes = Mutex<[String: Metrics.Timer]>([:])
     private let requestsInFlight: Meter
 
@@ -28,12 +31,12 @@ final class ObservationMetrics: Sendable {
     init(_ factory: any MetricsFactory) {
         self.factory = factory
         pages = Dictionary(
-            uniqueKeysWithValues: Observation.PageResult.allCases.map { result in
+            uniqueKeysWithValues: HTTPObservation.PageResult.allCases.map { result in
                 (result, Self.counter(ServerMetrics.pages, [("result", result.rawValue)], factory))
             }
         )
         events = Dictionary(
-            uniqueKeysWithValues: Observation.FeedKind.allCases.map { kind in
+            uniqueKeysWithValues: FeedKind.allCases.map { kind in
                 (kind, Self.counter(ServerMetrics.eventsSent, [("kind", kind.rawValue)], factory))
             }
         )
@@ -45,22 +48,30 @@ final class ObservationMetrics: Sendable {
         ] {
             _ = Self.counter(definition, [], factory)
         }
-        for kind in Observation.ShelfReadKind.allCases {
+        for kind in DatabaseObservation.ShelfReadKind.allCases {
             _ = timer(ServerMetrics.shelfReads, [("kind", kind.rawValue)])
         }
         for outcome in ["completed", "failed"] { _ = counter(ServerMetrics.imports, [("outcome", outcome)]) }
         _ = counter(ServerMetrics.faults, [("source", "request")])
     }
 
-    func observe(_ observation: Observation) {
+    func observe(_ observation: HTTPObservation) {
         switch observation {
         case .requestStarted: requestsInFlight.increment()
         case .requestCompleted(let request): count(request)
+        case .requestFailed: countFault("request")
         case .pageReturned(let result): pages[result]?.increment()
-        case .fault(let source, _, _): counter(ServerMetrics.faults, [("source", source)]).increment()
+        case .connectionRejected: counter(ServerMetrics.connectionsRejected).increment()
+        case .eventsSent(let kind, let count): events[kind]?.increment(by: count)
+        }
+    }
+
+    func observe(_ observation: DatabaseObservation) {
+        switch observation {
         case .validationGap: counter(ServerMetrics.validationGaps).increment()
         case .databaseUnavailable: break
         case .databaseError(let kind): counter(ServerMetrics.databaseErrors, [("class", kind)]).increment()
+        case .laneWaited(let lane, let duration): laneTimer(lane).record(duration: duration)
         case .shelfRead(let kind, let duration):
             timer(ServerMetrics.shelfReads, [("kind", kind.rawValue)]).record(duration: duration)
         case .shelfImageWritten: counter(ServerMetrics.shelfImages).increment()
@@ -68,20 +79,30 @@ final class ObservationMetrics: Sendable {
             counter(ServerMetrics.replicaFallbacks, [("replica", name)]).increment()
         case .workerPassedOver(let name, _): counter(ServerMetrics.workerFallbacks, [("worker", name)]).increment()
         case .replicaChanged, .workerChanged: break
-        case .laneWaited(let lane, let duration): laneTimer(lane).record(duration: duration)
-        case .connectionRejected: counter(ServerMetrics.connectionsRejected).increment()
-        case .eventsSent(let kind, let count): events[kind]?.increment(by: count)
-        case .feedUpdated(let kind, let delay):
-            timer(ServerMetrics.eventDelay, [("kind", kind.rawValue)]).record(duration: delay)
         case .importCompleted(let summary, let duration): count(summary, duration)
         case .importFailed(_, let duration): count(nil, duration)
+        }
+    }
+
+    func observe(_ observation: FeedObservation) {
+        switch observation {
+        case .feedUpdated(let kind, let delay):
+            timer(ServerMetrics.eventDelay, [("kind", kind.rawValue)]).record(duration: delay)
+        }
+    }
+
+    func observe(_ observation: HousekeepingObservation) {
+        switch observation {
         case .purchasesFolded(let count, let duration):
             counter(ServerMetrics.foldedPurchases).increment(by: count)
             timer(ServerMetrics.foldDuration).record(duration: duration)
             Gauge(label: ServerMetrics.lastFold.name, dimensions: [], factory: factory)
                 .record(Double(Timestamp.now().microseconds) / 1e6)
+        case .taskFailed: countFault("housekeeping")
         }
     }
+
+    private func countFault(_ source: String) { counter(ServerMetrics.faults, [("source", source)]).increment() }
 
     private func count(_ request: CompletedRequest) {
         requestsInFlight.decrement()

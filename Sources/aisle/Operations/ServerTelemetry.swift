@@ -1,4 +1,7 @@
 internal import Catalog
+internal import CatalogHTTP
+internal import CatalogPostgres
+internal import Live
 internal import Logging
 internal import Platform
 internal import Telemetry
@@ -9,8 +12,10 @@ struct ServerTelemetry: Sendable {
     let log: ServerLog
     let registry: MetricRegistry
     let observations: ObservationMetrics
-    /// Logs and counts observations.
-    let observer: Observer
+    let database: Observer<DatabaseObservation>
+    let http: Observer<HTTPObservation>
+    let feeds: Observer<FeedObservation>
+    let housekeeping: Observer<HousekeepingObservation>
 
     /// - Throws: `OSThreadError` if the system is out of threads.
     init(_ settings: ServerSettings) throws(OSThreadError) {
@@ -23,9 +28,18 @@ struct ServerTelemetry: Sendable {
         self.observations = observations
         // Without an admin port, nobody can read the metrics.
         let isMeasured = settings.adminPort != nil
-        observer = Observer { observation in
-            lines.observe(observation)
-            if isMeasured { observations.observe(observation) }
+        database = Observer {
+            lines.observe($0)
+            if isMeasured { observations.observe($0) }
+        }
+        http = Observer {
+            lines.observe($0)
+            if isMeasured { observations.observe($0) }
+        }
+        feeds = Observer { if isMeasured { observations.observe($0) } }
+        housekeeping = Observer {
+            lines.observe($0)
+            if isMeasured { observations.observe($0) }
         }
     }
 

@@ -1,17 +1,7 @@
-/// An event for logs and metrics. All operational events are declared here.
-package enum Observation: Sendable, Equatable {
-    /// Where a page came from.
-    package enum PageResult: String, Sendable, CaseIterable {
-        case cached, rendered
-        /// The client has the page.
-        case notModified = "not_modified"
-    }
+package import Catalog
 
-    /// A kind of live feed.
-    package enum FeedKind: String, Sendable, CaseIterable {
-        case shelf, user
-    }
-
+/// An event of the database for logs and metrics.
+package enum DatabaseObservation: Sendable, Equatable {
     /// How a shelf was read into memory.
     package enum ShelfReadKind: String, Sendable, CaseIterable {
         /// Only what had changed since the version in memory.
@@ -21,17 +11,6 @@ package enum Observation: Sendable, Equatable {
         case whole
     }
 
-    /// A request has started; `requestCompleted` follows.
-    case requestStarted
-    case requestCompleted(CompletedRequest)
-    /// A page was returned.
-    case pageReturned(PageResult)
-    /// A request or a background task failed with an internal error.
-    ///
-    /// - Parameters:
-    ///   - source: the kind of work: `request` or the name of a task.
-    ///   - id: the id of the request.
-    case fault(source: String, id: String?, detail: String)
     /// The database rejected a value that validation had accepted.
     case validationGap(constraint: String?, sqlState: String)
     /// The database is unreachable or out of resources.
@@ -60,29 +39,7 @@ package enum Observation: Sendable, Equatable {
     case workerChanged(name: String, reason: String?)
     /// A read that a worker could not answer was retried through the coordinator.
     case workerPassedOver(name: String, reason: String)
-    /// A connection was rejected, because its client has too many.
-    ///
-    /// - Parameter address: the client's address.
-    case connectionRejected(address: String)
-    /// Events were sent to a subscriber.
-    case eventsSent(FeedKind, count: Int)
-    /// The events of a change are ready for the subscribers of a feed.
-    ///
-    /// - Parameter delay: the time since the server noticed the change.
-    case feedUpdated(FeedKind, delay: Duration)
     case importCompleted(ImportSummary, Duration)
     /// An import failed; stores that were already imported keep their changes.
     case importFailed(reason: String, Duration)
-    /// Purchases were folded.
-    case purchasesFolded(count: Int, Duration)
-}
-
-/// A receiver of observations.
-package struct Observer: Sendable {
-    package let observe: @Sendable (Observation) -> Void
-
-    package init(_ observe: @escaping @Sendable (Observation) -> Void) { self.observe = observe }
-
-    /// An observer that ignores everything.
-    package static let none = Observer { _ in }
 }
