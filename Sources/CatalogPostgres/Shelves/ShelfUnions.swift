@@ -22,8 +22,8 @@ final class ShelfUnions: Sendable {
         }
     }
 
-    /// A union with the settings that it is shown with.
-    struct Scope: Sendable {
+    /// The head that a union is shown with, and the union's key.
+    struct KeyedHead: Sendable {
         let key: Key
         let head: ShelfHead
 
@@ -78,11 +78,11 @@ final class ShelfUnions: Sendable {
             return PostgresQuery(ShelfStatements.withDescendants, [.int4(id), .text(shelf.text)])
         }
 
-        /// Whether they are from the same state as the settings of a union.
-        func agree(with scope: Scope) -> Bool {
-            guard storeVersion == scope.head.storeVersion else { return false }
-            guard case .descendants(of: let upper) = scope.key else { return true }
-            return shelves.contains { $0.location == upper && $0.version == scope.head.state.version }
+        /// Whether they are from the same state as the head of a union.
+        func agree(with keyed: KeyedHead) -> Bool {
+            guard storeVersion == keyed.head.storeVersion else { return false }
+            guard case .descendants(of: let upper) = keyed.key else { return true }
+            return shelves.contains { $0.location == upper && $0.version == keyed.head.state.version }
         }
     }
 
@@ -151,9 +151,9 @@ final class ShelfUnions: Sendable {
     /// - Returns: nil if a shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
-    func union(_ scope: Scope, _ members: Members, _ source: ReadSource) async throws -> Found? {
-        if let known = try kept(scope.key, members, isOfReplica: source.replica != nil) { return known }
-        let key = ShelfMemory.LoadKey(table: .union(scope.key), replica: source.replica)
+    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
+        if let known = try kept(keyed.key, members, isOfReplica: source.replica != nil) { return known }
+        let key = ShelfMemory.LoadKey(table: .union(keyed.key), replica: source.replica)
         let found = try await loads.value(key) {
             let start = ContinuousClock.now
             var tables: [ShelfTable] = []
@@ -170,10 +170,10 @@ final class ShelfUnions: Sendable {
             }
             let merged = tables
             if tables.reduce(0, { $0 + $1.count }) < Self.offLoopProducts {
-                return self.merge(merged, scope, members, since: start)
+                return self.merge(merged, keyed, members, since: start)
             }
             return await Task(executorPreference: globalConcurrentExecutor) {
-                self.merge(merged, scope, members, since: start)
+                self.merge(merged, keyed, members, since: start)
             }.value
         }
         return found?.members.digest == members.digest ? found : nil
@@ -181,19 +181,19 @@ final class ShelfUnions: Sendable {
 
     /// The same in a transaction that only reads.
     func union(
-        _ scope: Scope,
+        _ keyed: KeyedHead,
         _ members: Members,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> Found? {
-        if let known = try kept(scope.key, members, isOfReplica: load.isOfReplica) { return known }
+        if let known = try kept(keyed.key, members, isOfReplica: load.isOfReplica) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
         for member in members.shelves {
             guard let shelf = try memory.load(member.location, at: member.version, load, connection) else { return nil }
             tables.append(shelf.table)
         }
-        return merge(tables, scope, members, since: start)
+        return merge(tables, keyed, members, since: start)
     }
 
     private func kept(_ key: Key, _ members: Members, isOfReplica: Bool) throws -> Found? {
@@ -210,23 +210,23 @@ final class ShelfUnions: Sendable {
     /// Makes a union, and keeps it unless a later one is kept.
     private func merge(
         _ tables: [ShelfTable],
-        _ scope: Scope,
+        _ keyed: KeyedHead,
         _ members: Members,
         since start: ContinuousClock.Instant
     ) -> Found {
-        let (table, state) = (ShelfTable.union(tables), scope.head.state)
+        let (table, state) = (ShelfTable.union(tables), keyed.head.state)
         let union = ShelfUnion(
             digest: members.digest,
             dimension: state.shelf.dimension ?? table.mostFrequentDimension ?? state.comparisonDimension
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
         let found = Found(union, members, shelf, since: start)
-        if let known = unions[scope.key], known.start > start { return found }
+        if let known = unions[keyed.key], known.start > start { return found }
         if found.size <= largest {
-            unions[scope.key] = found
+            unions[keyed.key] = found
         } else {
-            unions[scope.key] = nil
-            large.withLock { $0 = (scope.key, found) }
+            unions[keyed.key] = nil
+            large.withLock { $0 = (keyed.key, found) }
         }
         memory.fitShelves()
         return found

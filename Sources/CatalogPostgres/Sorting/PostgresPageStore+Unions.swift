@@ -8,63 +8,63 @@ extension PostgresPageStore {
     /// - Throws: `notFound`.
     func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
         struct Found: Sendable {
-            var scope: ShelfUnions.Scope?
+            var keyed: ShelfUnions.KeyedHead?
             var views = RememberedViews.none
             var members = ShelfUnions.Members()
         }
         let lookup = ShelfLookup(database: database)
         let views = Self.viewsQuery(request)
-        let found = try await lookup.reading(request.store, source) { id -> (ShelfUnions.Scope, Found)? in
-            let settings =
+        let found = try await lookup.reading(request.store, source) { id -> (ShelfUnions.KeyedHead, Found)? in
+            let head =
                 request.shelf.map { ShelfLookup.headQuery(id, request.store, $0) }
                 ?? PostgresQuery(ShelfLookup.oneStore, [.int4(id), .text(request.store.text)])
-            let queries = [settings, ShelfUnions.Members.query(id, request.shelf)] + views
+            let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + views
             let found = try await source.read(queries, into: Found()) { found, index, rows in
                 switch index {
                 case 0:
-                    found.scope = try rows.first { row in
+                    found.keyed = try rows.first { row in
                         try request.shelf == nil
-                            ? ShelfUnions.Scope(ShelfRow.store(row)) : ShelfUnions.Scope(ShelfRow.head(row))
+                            ? ShelfUnions.KeyedHead(ShelfRow.store(row)) : ShelfUnions.KeyedHead(ShelfRow.head(row))
                     }
                 case 1: found.members = try ShelfUnions.Members(rows, of: id)
                 default: found.views = try PostgresSettingsStore.views(rows)
                 }
             }
-            return found.scope.map { ($0, found) }
+            return found.keyed.map { ($0, found) }
         }
-        guard let (scope, found) = found else {
+        guard let (keyed, found) = found else {
             _ = try await lookup.readStore(request.store, source)
             // A store is created at this moment, or its shelf is missing.
             guard let shelf = request.shelf else { return nil }
             throw CatalogError.notFound("shelf “\(shelf)”")
         }
-        guard found.members.agree(with: scope) else { return nil }
-        return try await unions.union(scope, found.members, source).map { loadedShelf(scope, found.views, $0) }
+        guard found.members.agree(with: keyed) else { return nil }
+        return try await unions.union(keyed, found.members, source).map { loadedShelf(keyed, found.views, $0) }
     }
 
-    /// The same in a transaction that has read the settings of the union.
+    /// The same in a transaction that has read the head of the union.
     func readUnion(
         _ request: PageRequest,
-        _ scope: ShelfUnions.Scope,
+        _ keyed: ShelfUnions.KeyedHead,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
-        let storeID = scope.key.storeID
+        let storeID = keyed.key.storeID
         let query = ShelfUnions.Members.query(storeID, request.shelf)
         let members = try connection.query(query.statement, query.parameters) {
             try ShelfUnions.Members($0, of: storeID)
         }
-        guard members.agree(with: scope) else { return nil }
+        guard members.agree(with: keyed) else { return nil }
         let views = try views(of: request, connection)
-        return try unions.union(scope, members, load, connection).map { loadedShelf(scope, views, $0) }
+        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, views, $0) }
     }
 
     private func loadedShelf(
-        _ scope: ShelfUnions.Scope,
+        _ keyed: ShelfUnions.KeyedHead,
         _ views: RememberedViews,
         _ found: ShelfUnions.Found
     ) -> LoadedShelf {
-        let basis = PageBasis(head: scope.head, views: views, union: found.union)
-        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(scope.key), memory: memory)
+        let basis = PageBasis(head: keyed.head, views: views, union: found.union)
+        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), memory: memory)
     }
 }

@@ -126,12 +126,12 @@ struct PostgresPageStore: PageStore {
         let lookup = ShelfLookup(database: database)
         guard let address = request.address else {
             let store = try lookup.store(request.store, connection)
-            return try readUnion(request, ShelfUnions.Scope(store), load, connection)
+            return try readUnion(request, ShelfUnions.KeyedHead(store), load, connection)
         }
         let located = try lookup.head(address.store, address.shelf, connection)
         let (head, location) = (located.head, located.location)
         if request.showsDescendants(of: head) {
-            return try readUnion(request, ShelfUnions.Scope(located), load, connection)
+            return try readUnion(request, ShelfUnions.KeyedHead(located), load, connection)
         }
         guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
         bases.insert(located, of: request)
