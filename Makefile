@@ -321,15 +321,17 @@ test-docs: build ## Run the commands of the README and of docs/, and check all l
 	python3 -B Tests/Docs/run.py $(AISLE)
 
 .PHONY: test-docc
-test-docc: deps ## Build the documentation of the library product AisleDiff; a warning is an error
+test-docc: deps ## Build the documentation of the library products, AisleDiff and Ordering; a warning is an error
 	rm -rf .build-docc
 	swift build --scratch-path .build-docc --target AisleDiff -Xswiftc -emit-symbol-graph \
 	    -Xswiftc -emit-symbol-graph-dir -Xswiftc "$$PWD/.build-docc/symbols"
 	@# The symbols of AisleDiff contain those that it exports from Ordering; given both, docc takes either at random.
-	rm .build-docc/symbols/Ordering.symbols.json
-	docc convert Sources/AisleDiff/AisleDiff.docc --additional-symbol-graph-dir .build-docc/symbols \
-	    --fallback-display-name AisleDiff --fallback-bundle-identifier AisleDiff --warnings-as-errors \
-	    --output-path .build-docc/AisleDiff.doccarchive
+	for library in AisleDiff Ordering; do \
+	    mkdir .build-docc/$$library && mv .build-docc/symbols/$$library*.json .build-docc/$$library && \
+	    docc convert Sources/$$library/$$library.docc --additional-symbol-graph-dir .build-docc/$$library \
+	        --fallback-display-name $$library --fallback-bundle-identifier $$library --warnings-as-errors \
+	        --output-path .build-docc/$$library.doccarchive || exit 1; \
+	done
 
 .PHONY: test-clients
 test-clients: build ## Generate clients from the OpenAPI document, use one, and compare the server with the document (EXAMPLES=200)

@@ -13,6 +13,7 @@ let package = Package(
     products: [
         .executable(name: "aisle", targets: ["aisle"]),
         .library(name: "AisleDiff", targets: ["AisleDiff"]),
+        .library(name: "Ordering", targets: ["Ordering"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
