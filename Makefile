@@ -56,7 +56,7 @@ PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHELLS := bash:share/bash-completion/completions zsh:share/zsh/site-functions fish:share/fish/vendor_completions.d
 PICTURES := docs/images
-SOURCES := Package.swift Sources Tests sql
+SOURCES := Package.swift Sources Tests sql docs
 
 .PHONY: help
 help: ## List the targets
@@ -316,8 +316,10 @@ test-costs: build ## Compare the buffers and the write-ahead log that operations
 	python3 -B Tests/Bench/costs.py $(AISLE) $(RECORD)
 
 .PHONY: test-docs
-test-docs: build ## Run the commands of the README and of docs/, and check all links
+test-docs: build ## Run the commands of the README and of docs/ with the examples, and check all links
 	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
+	swift build -c release --static-swift-stdlib --product DiffExample
+	swift build -c release --static-swift-stdlib --product OrderingExample
 	python3 -B Tests/Docs/run.py $(AISLE)
 
 .PHONY: test-docc

@@ -111,7 +111,7 @@ let package = Package(
             name: "Guides",
             path: "docs",
             exclude: [
-                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions",
+                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions", "examples",
                 "images/page-request.svg",
                 "images/resort.gif", "images/shop.png", "install.md", "operations", "performance.md", "upgrading.md",
             ],
@@ -180,6 +180,19 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "DiffExample",
+            dependencies: ["AisleDiff"],
+            path: "docs/examples/diff",
+            exclude: ["session.txt"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "OrderingExample",
+            dependencies: ["Ordering"],
+            path: "docs/examples/ordering",
             swiftSettings: strict
         ),
         .executableTarget(
