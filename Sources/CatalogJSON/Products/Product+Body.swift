@@ -73,8 +73,12 @@ extension BodyReader {
         return price
     }
 
+    mutating func text(_ text: ProductText) throws(CatalogError) -> String? {
+        try nonBlankString(text.name.description, bytes: text.limit)
+    }
+
     mutating func imageURL() throws(CatalogError) -> String? {
-        let imageURL = try nonBlankString("image_url", bytes: Product.imageURLLimit)
+        let imageURL = try text(.imageURL)
         guard imageURL.map(Product.isImageURL) ?? true else {
             throw .unprocessable(field: "image_url", detail: "image_url must be \(Product.imageURLRule)")
         }
