@@ -96,22 +96,19 @@ enum ListRow {
         func time(_ moment: Timestamp?) -> JSONValue { .integer(moment?.microseconds) }
         return JSONValue.array(
             items.map { item in
-                .object([
+                let storeID = item.product.flatMap { stores[$0.store] }
+                let changes = ListItem.Field.allCases.compactMap { field in
+                    item.changes[field].map { JSONValue.Member(field.rawValue, time($0)) }
+                }
+                return JSONValue.object([
                     .init("id", .string(item.id.text)),
-                    .init("store_id", .integer(item.product.flatMap { stores[$0.store] })),
+                    .init("store_id", .integer(storeID)),
                     .init("sku", .text(item.product?.sku.text)), .init("text", .string(item.text)),
                     .init("quantity", .number(item.quantity.description)), .init("note", .text(item.note)),
                     .init("checked", .bool(item.isChecked)), .init("key", .string(item.key.bytes.hexadecimal)),
                     .init("version", .integer(item.version)), .init("created", time(item.createdAt)),
                     .init("modified", time(item.modifiedAt)), .init("deleted", time(item.deletedAt)),
-                    .init(
-                        "changes",
-                        .object(
-                            ListItem.Field.allCases.compactMap { field in
-                                item.changes[field].map { .init(field.rawValue, time($0)) }
-                            }
-                        )
-                    ),
+                    .init("changes", .object(changes)),
                 ])
             }
         ).text
