@@ -124,8 +124,7 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "CatalogImport", "CatalogJSON", "Collation", "JSON", "LibPQ", "Ordering", "Platform",
-                "Schema", "Shelves",
+                "Catalog", "CatalogImport", "Collation", "JSON", "LibPQ", "Ordering", "Platform", "Schema", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],

@@ -58,7 +58,8 @@ import Testing
     func primaryIsNotAReplica() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(
-            try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
+            try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60)),
+            encodingEvents: \.json
         )
         #expect(catalog.positions.hasReplicas)
         let replicas = try #require(catalog.database.replicas)

@@ -14,7 +14,8 @@ package enum ProductField: CaseIterable, Hashable, Sendable {
         return fields
     }()
 
-    /// Whether entries of the audit log have the field. They have the fields that requests set, not the computed fields.
+    /// Whether entries of the audit log have the field. They have the fields that requests set, not the computed fields: those of
+    /// `Product.members`.
     package var isAudited: Bool {
         switch self {
         case .name, .priceMinor, .regularPriceMinor, .size, .text, .attributes, .inStock, .tags: true

@@ -144,7 +144,7 @@ struct ImportEndpoint: EndpointGroup {
         let store = try call.parameters.store
         // The fingerprint includes the body's hash, which is known only after the last byte.
         // A dry run changes nothing, so its response is not recorded.
-        let once = options.isDryRun ? nil : try call.idempotentCall([])
+        let once: IdempotentCall<RecordedResponse>? = options.isDryRun ? nil : try call.idempotentCall([])
         if var once, let first = try await recorded(once, store) {
             for try await _ in pieces {}
             once.fingerprint += pieces.digest
@@ -177,7 +177,10 @@ struct ImportEndpoint: EndpointGroup {
     }
 
     /// Returns the recorded response to an import with this key; nil for a store that does not exist yet.
-    private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
+    private func recorded(
+        _ once: IdempotentCall<RecordedResponse>,
+        _ store: CatalogKey
+    ) async throws -> FirstResponse? {
         do { return try await responses.firstResponse(once.key, in: store) } catch CatalogError.notFound { return nil }
     }
 }

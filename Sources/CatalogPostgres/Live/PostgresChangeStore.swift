@@ -1,11 +1,11 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Versions of shelves and revisions of users in PostgreSQL.
 struct PostgresChangeStore: ChangeStore {
     let database: Database
     let settings: PostgresSettingsStore
+    let encode: UserEvent.Encoder
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await database.mappingErrors {
@@ -86,7 +86,7 @@ struct PostgresChangeStore: ChangeStore {
             }
         }
         let page = read.page
-        let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+        let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: encode(.setting($0))) }
         // If one source reached the limit, events after its last one must wait, too.
         let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
         let end = min(page.revision, ends.min() ?? .max)

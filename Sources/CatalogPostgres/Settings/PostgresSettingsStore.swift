@@ -1,6 +1,5 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Users' settings in PostgreSQL.

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Users' data in PostgreSQL, for operations on a whole user.
@@ -11,7 +10,7 @@ struct PostgresUserStore: UserStore {
     func merge(
         _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
@@ -79,7 +78,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            let reader = ListWriter(user: user)
+            let reader = ListWriter(user: user, encode: lists.encode)
             let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
@@ -153,7 +152,7 @@ struct PostgresUserStore: UserStore {
     func saveTicket(
         _ ticket: Ticket,
         id: UniqueID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedTicket>?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
             return try await database.retryingErasureConflicts { [database] in
