@@ -121,8 +121,8 @@ final class ShelfUnions: Sendable {
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
     func union(_ head: ShelfHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
-        if let known = try kept(head.location, members, isOfReplica: source.replica != nil) { return known }
-        let key = ShelfMemory.LoadKey(location: head.location, replica: source.replica)
+        if let known = try kept(head.location, members, source.origin) { return known }
+        let key = ShelfMemory.LoadKey(location: head.location, origin: source.origin)
         let found = try await loads.value(key) {
             let start = ContinuousClock.now
             var tables: [ShelfTable] = []
@@ -155,7 +155,7 @@ final class ShelfUnions: Sendable {
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> Found? {
-        if let known = try kept(head.location, members, isOfReplica: load.isOfReplica) { return known }
+        if let known = try kept(head.location, members, load.origin) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
         for member in members.shelves {
@@ -165,12 +165,12 @@ final class ShelfUnions: Sendable {
         return merge(tables, head, members, since: start)
     }
 
-    private func kept(_ location: ShelfLocation, _ members: Members, isOfReplica: Bool) throws -> Found? {
+    private func kept(_ location: ShelfLocation, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
         guard let known = unions[location] ?? large.withLock({ $0?.location == location ? $0?.found : nil }) else {
             return nil
         }
         guard known.members.digest == members.digest else {
-            if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
+            try origin.requireCommits(if: known.isAhead(of: members))
             return nil
         }
         // A page of all shelves of a store does not show which of them are popular.
