@@ -206,8 +206,7 @@ import Testing
 
     @Test("The description of requests has every field that clients set", arguments: ["ProductInput", "ProductPatch"])
     func requestFieldsMatch(_ schema: String) throws {
-        let store = Store(key: CatalogKey("shop")!, title: "Shop", currency: Currency("EUR")!)
-        let fields = try Product.complete.fields(in: store)
+        let fields = try Product.complete.members()
         let described = try #require(value("components/schemas/\(schema)/properties")?.members)
         #expect(Set(described.map(\.name)) == Set(fields.map(\.name) + ["currency"]))
     }

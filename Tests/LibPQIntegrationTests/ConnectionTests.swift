@@ -205,7 +205,8 @@ import TestSupport
                     try $0.execute(statement)
                 }
             }
-            #expect(try database.query(statement) { try $0.first { try $0.int(0) } } == 2)
+            let last = try database.query(statement) { try $0.first { try $0.int(0) } }
+            #expect(last == 2)
         }
     }
 
