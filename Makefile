@@ -56,7 +56,7 @@ PREFIX ?= /usr/local
 INSTALLED = $(DESTDIR)$(PREFIX)
 SHELLS := bash:share/bash-completion/completions zsh:share/zsh/site-functions fish:share/fish/vendor_completions.d
 PICTURES := docs/images
-SOURCES := Package.swift Sources Tests sql
+SOURCES := Package.swift Sources Tests sql docs
 
 .PHONY: help
 help: ## List the targets
@@ -316,20 +316,24 @@ test-costs: build ## Compare the buffers and the write-ahead log that operations
 	python3 -B Tests/Bench/costs.py $(AISLE) $(RECORD)
 
 .PHONY: test-docs
-test-docs: build ## Run the commands of the README and of docs/, and check all links
+test-docs: build ## Run the commands of the README and of docs/ with the examples, and check all links
 	@$(MAKE) --no-print-directory deps PACKAGES="curl python3"
+	swift build -c release --static-swift-stdlib --product DiffExample
+	swift build -c release --static-swift-stdlib --product OrderingExample
 	python3 -B Tests/Docs/run.py $(AISLE)
 
 .PHONY: test-docc
-test-docc: deps ## Build the documentation of the library product AisleDiff; a warning is an error
+test-docc: deps ## Build the documentation of the library products, AisleDiff and Ordering; a warning is an error
 	rm -rf .build-docc
 	swift build --scratch-path .build-docc --target AisleDiff -Xswiftc -emit-symbol-graph \
 	    -Xswiftc -emit-symbol-graph-dir -Xswiftc "$$PWD/.build-docc/symbols"
 	@# The symbols of AisleDiff contain those that it exports from Ordering; given both, docc takes either at random.
-	rm .build-docc/symbols/Ordering.symbols.json
-	docc convert Sources/AisleDiff/AisleDiff.docc --additional-symbol-graph-dir .build-docc/symbols \
-	    --fallback-display-name AisleDiff --fallback-bundle-identifier AisleDiff --warnings-as-errors \
-	    --output-path .build-docc/AisleDiff.doccarchive
+	for library in AisleDiff Ordering; do \
+	    mkdir .build-docc/$$library && mv .build-docc/symbols/$$library*.json .build-docc/$$library && \
+	    docc convert Sources/$$library/$$library.docc --additional-symbol-graph-dir .build-docc/$$library \
+	        --fallback-display-name $$library --fallback-bundle-identifier $$library --warnings-as-errors \
+	        --output-path .build-docc/$$library.doccarchive || exit 1; \
+	done
 
 .PHONY: test-clients
 test-clients: build ## Generate clients from the OpenAPI document, use one, and compare the server with the document (EXAMPLES=200)

@@ -13,12 +13,12 @@ let package = Package(
     products: [
         .executable(name: "aisle", targets: ["aisle"]),
         .library(name: "AisleDiff", targets: ["AisleDiff"]),
+        .library(name: "Ordering", targets: ["Ordering"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-async-algorithms", exact: "1.1.4"),
         .package(url: "https://github.com/apple/swift-collections", exact: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0", traits: []),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
         .package(url: "https://github.com/apple/swift-distributed-tracing", exact: "1.7.3"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -110,7 +110,7 @@ let package = Package(
             name: "Guides",
             path: "docs",
             exclude: [
-                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions",
+                "ARCHITECTURE.md", "README.md", "api.md", "cli", "configuration.md", "decisions", "examples",
                 "images/page-request.svg",
                 "images/resort.gif", "images/shop.png", "install.md", "operations", "performance.md", "upgrading.md",
             ],
@@ -124,8 +124,7 @@ let package = Package(
         .target(
             name: "CatalogPostgres",
             dependencies: [
-                "Catalog", "CatalogImport", "CatalogJSON", "Collation", "JSON", "LibPQ", "Ordering", "Platform",
-                "Schema", "Shelves",
+                "Catalog", "CatalogImport", "Collation", "JSON", "LibPQ", "Ordering", "Platform", "Schema", "Shelves",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
@@ -168,7 +167,6 @@ let package = Package(
                 "LibPQ", "Live", "LocalPostgres", "Platform", "Schema", "SeedData", "Site", "Telemetry", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
-                .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -179,6 +177,19 @@ let package = Package(
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "DiffExample",
+            dependencies: ["AisleDiff"],
+            path: "docs/examples/diff",
+            exclude: ["session.txt"],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "OrderingExample",
+            dependencies: ["Ordering"],
+            path: "docs/examples/ordering",
             swiftSettings: strict
         ),
         .executableTarget(

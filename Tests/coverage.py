@@ -16,8 +16,9 @@ LEAST = 90.0
 TARGETS = ("Ordering", "AisleDiff", "Catalog", "Collation", "Shelves", "JSON", "CatalogImport", "CatalogJSON", "Live")
 # Routing, caches and limits, which do not need a server.
 FILES = (
-    "CatalogHTTP/Server/EndpointTable.swift", "CatalogHTTP/Server/PathParameters.swift",
-    "CatalogHTTP/Server/RequestTarget.swift", "CatalogHTTP/Server/Slots.swift", "CatalogHTTP/Sorting/PageCache.swift",
+    "CatalogHTTP/Server/Admission.swift", "CatalogHTTP/Server/EndpointTable.swift",
+    "CatalogHTTP/Server/PathParameters.swift", "CatalogHTTP/Server/RequestTarget.swift",
+    "CatalogHTTP/Sorting/PageCache.swift",
 )
 
 

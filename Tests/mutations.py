@@ -44,7 +44,7 @@ FAULTS = [
     ("Sources/CatalogHTTP/Server/RequestTarget.swift", "found.count <= 1", "found.count <= 2"),
     ("Sources/CatalogHTTP/Sorting/PageCache.swift", "page.tag == tag else", "!tag.isEmpty else"),
     ("Sources/Catalog/Values/RecentDictionary.swift", "while total + added > limit", "while total + added > 4 * limit"),
-    ("Sources/CatalogHTTP/Server/Slots.swift", "guard free > 0", "guard free >= 0"),
+    ("Sources/Catalog/Values/ResourceUse.swift", "return total > totalLimit - amount", "return total >= totalLimit - amount"),
     ("Sources/LibPQ/PoolState.swift", "candidate.retireAt <= now", "candidate.retireAt < now - .seconds(9999)"),
     ("Sources/Ordering/PathKey+Between.swift", "if high - low >= 2 {", "if high - low >= 1 {"),
 ]

@@ -176,7 +176,7 @@ package struct DecimalEvidence: Sendable, Hashable {
             guard let isDecimal = isDecimal(mark, in: currency) else {
                 throw Fault(
                     """
-                    is ambiguous: decimals or thousands; set the decimal mark of the file (--decimal point or comma)
+                    is ambiguous: decimals or thousands; set the decimal mark of the file to point or comma (command line: --decimal)
                     """
                 )
             }

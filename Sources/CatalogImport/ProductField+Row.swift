@@ -14,7 +14,6 @@ extension ProductField {
         case .name:
             guard let name = try text(.name, Product.nameLimit) else { throw row.reject(.name, nil, "is missing") }
             record.product.name = name
-        case .brand: record.product.brand = try text(.brand, Product.brandLimit)
         case .priceMinor:
             let deposit =
                 row.options.profile.pricesIncludeDeposit ? try row.price(.deposit, try text(.deposit, 64)) : nil
@@ -57,17 +56,18 @@ extension ProductField {
             if record.product.size == nil {
                 record.unknownSize = row.unknownSize(name: record.product.name, sizeText, unit: unitText)
             }
-        case .barcode:
-            let code = try text(.barcode, Product.barcodeLimit)
+        case .text(.barcode):
+            let code = try text(.barcode, ProductText.barcode.limit)
             record.product.barcode = record.readOptional(nil) { () throws(ImportRejection) -> String? in
                 try row.barcode(code)
             }
-        case .imageURL:
+        case .text(.imageURL):
             let found = record.readOptional((first: nil, ignored: 0)) {
                 () throws(ImportRejection) -> (first: String?, ignored: Int) in
-                try row.imageURL(try text(.imageURL, 16 * Product.imageURLLimit))
+                try row.imageURL(try text(.imageURL, 16 * ProductText.imageURL.limit))
             }
             (record.product.imageURL, record.ignoredImages) = found
+        case .text(let other): record.product[other] = try text(other.column, other.limit)
         case .popularity: record.popularity = try row.popularity(try text(.popularity, 64))
         case .inStock:
             do throws(ImportRejection) { record.product.inStock = try row.stock(try text(.inStock, 200)) } catch {

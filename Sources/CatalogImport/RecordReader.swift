@@ -97,7 +97,9 @@ struct RecordReader {
     var encodingWarning: String? {
         guard encoding.isGuess else { return nil }
         let names = ([encoding.encoding] + encoding.alternatives).map(\.rawValue).joined(separator: " or ")
-        return "the file is not UTF-8; by its letters it is \(names). If texts are wrong, set the encoding (--encoding)"
+        return """
+            the file is not UTF-8; by its letters it is \(names). If texts are wrong, set the encoding (command line: --encoding)
+            """
     }
 
     /// Why a text cannot be read.
@@ -105,12 +107,14 @@ struct RecordReader {
         let others = encoding.alternatives.map(\.rawValue)
         guard !others.isEmpty else {
             return encoding.encoding == .utf8
-                ? "is not valid UTF-8, or has more than 30 combining marks in a row; set the file's encoding (--encoding)"
+                ? """
+                is not valid UTF-8, or has more than 30 combining marks in a row; set the file's encoding (command line: --encoding)
+                """
                 : "is not valid \(encoding.encoding.rawValue), or has more than 30 combining marks in a row"
         }
         return """
             has a character that differs between \(([encoding.encoding.rawValue] + others).joined(separator: " and ")); \
-            set the file's encoding (--encoding)
+            set the file's encoding (command line: --encoding)
             """
     }
 
@@ -124,7 +128,7 @@ struct RecordReader {
                 field: "file",
                 detail: """
                     the file is not UTF-8, and its text does not show which other encoding it has. Set the encoding \
-                    (--encoding), such as \(names.joined(separator: ", "))
+                    (command line: --encoding), such as \(names.joined(separator: ", "))
                     """
             )
         }
@@ -132,7 +136,7 @@ struct RecordReader {
             throw CatalogError.unprocessable(
                 field: "file",
                 detail: """
-                    the file is UTF-8, but \(found.encoding.rawValue) is set as its encoding (--encoding, or the profile). Set utf-8, \
+                    the file is UTF-8, but \(found.encoding.rawValue) is set as its encoding, by an option or the profile. Set utf-8, \
                     or none, so that it is found
                     """
             )

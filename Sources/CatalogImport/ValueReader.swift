@@ -169,8 +169,9 @@ final class ValueReader {
     func imageURL(_ text: String?) throws(ImportRejection) -> (first: String?, ignored: Int) {
         guard let text else { return (nil, 0) }
         func checked(_ address: String, ignored: Int) throws(ImportRejection) -> (first: String?, ignored: Int) {
-            guard address.utf8.count <= Product.imageURLLimit else {
-                throw reject(.imageURL, address, "exceeds \(Product.imageURLLimit) bytes; shorten it")
+            let limit = ProductText.imageURL.limit
+            guard address.utf8.count <= limit else {
+                throw reject(.imageURL, address, "exceeds \(limit) bytes; shorten it")
             }
             return (address, ignored)
         }

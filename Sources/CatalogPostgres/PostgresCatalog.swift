@@ -18,15 +18,21 @@ package struct PostgresCatalog: Sendable {
     /// The default memory for shelves, unions, their views and facets, and rendered products, in bytes.
     package static let shelfMemory = 256 << 20
 
-    /// - Parameter shelfMemory: the memory for shelves, unions, their views and facets, and rendered products, in bytes.
-    package init(_ database: Database, shelfMemory: Int = shelfMemory) {
+    /// - Parameters:
+    ///   - encodeEvent: the encoder of the events that are stored for users' devices.
+    ///   - shelfMemory: the memory for shelves, unions, their views and facets, and rendered products, in bytes.
+    package init(
+        _ database: Database,
+        encodingEvents encodeEvent: @escaping UserEvent.Encoder,
+        shelfMemory: Int = shelfMemory
+    ) {
         self.database = database
         compactionSignal = CompactionSignal()
         let customers = CustomerHashes(database)
         pageStore = PostgresPageStore(database: database, shelfMemory: ShelfMemoryShares(limit: shelfMemory))
         purchaseStore = PostgresPurchaseStore(database: database, customers: customers)
         priceStore = PostgresPriceStore(database: database)
-        listLifecycle = ListLifecycle(database: database)
+        listLifecycle = ListLifecycle(database: database, encode: encodeEvent)
         userStore = PostgresUserStore(database: database, lists: listLifecycle, purchases: purchaseStore)
         responseStore = PostgresResponseStore(database: database)
         let settings = PostgresSettingsStore(database: database)
@@ -39,8 +45,8 @@ package struct PostgresCatalog: Sendable {
             prices: priceStore,
             settings: settings,
             users: userStore,
-            lists: PostgresListStore(database: database),
-            changes: PostgresChangeStore(database: database, settings: settings),
+            lists: PostgresListStore(database: database, encode: encodeEvent),
+            changes: PostgresChangeStore(database: database, settings: settings, encode: encodeEvent),
             responses: responseStore,
             importProfiles: PostgresImportProfileStore(database: database),
             audit: PostgresAuditStore(database: database, customers: customers),

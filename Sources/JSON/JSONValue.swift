@@ -18,6 +18,14 @@ package enum JSONValue: Hashable, Sendable {
         }
     }
 
+    /// Returns an integer; null for nil.
+    package static func integer(_ number: (some BinaryInteger)?) -> JSONValue {
+        number.map { .number("\($0)") } ?? .null
+    }
+
+    /// Returns a text; null for nil.
+    package static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+
     /// The maximum length of a number, in characters.
     package static let numberLimit = 64
 

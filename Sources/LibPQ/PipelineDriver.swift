@@ -147,7 +147,7 @@ final class PipelineDriver: @unchecked Sendable {
                 // Connecting blocks, so it runs on a temporary thread.
                 try OSThread.start(name: "connect") { [configuration, mailbox] in
                     do throws(PostgresError) {
-                        mailbox.deliver(index, .success(try .connect(configuration)))
+                        mailbox.deliver(index, .success(try PipelinedConnection.connect(configuration)))
                     } catch {
                         mailbox.deliver(index, .failure(error))
                     }
@@ -158,11 +158,11 @@ final class PipelineDriver: @unchecked Sendable {
         }
     }
 
-    private func connectionFinished(_ index: Int, _ result: Result<PipelinedConnection.Opened, PostgresError>) {
+    private func connectionFinished(_ index: Int, _ result: Result<ConnectionHandle, PostgresError>) {
         slots[index].isConnecting = false
         switch result {
-        case .success(let opened):
-            slots[index].connection = PipelinedConnection(opened, configuration)
+        case .success(let handle):
+            slots[index].connection = PipelinedConnection(handle)
             slots[index].failures = 0
             if !warmUp.isEmpty { warm(index) }
         case .failure(let error):

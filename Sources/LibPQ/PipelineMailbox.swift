@@ -6,7 +6,7 @@ internal import Synchronization
 final class PipelineMailbox: Sendable {
     struct Content {
         var jobs: Deque<any PipelineJob> = []
-        var connected: [(slot: Int, result: Result<PipelinedConnection.Opened, PostgresError>)] = []
+        var connected: [(slot: Int, result: Result<ConnectionHandle, PostgresError>)] = []
         /// New queries that prepare connections for reads.
         var warmUp: [PostgresQuery]?
         var inFlight = 0
@@ -35,7 +35,7 @@ final class PipelineMailbox: Sendable {
     /// The number of jobs that have not finished.
     var inFlight: Int { content.withLock { $0.inFlight } }
 
-    func deliver(_ slot: Int, _ result: Result<PipelinedConnection.Opened, PostgresError>) {
+    func deliver(_ slot: Int, _ result: Result<ConnectionHandle, PostgresError>) {
         content.withLock { $0.connected.append((slot, result)) }
         wakeup.signal()
     }
@@ -70,7 +70,7 @@ protocol PipelineJob: AnyObject, Sendable {
     var queries: [PostgresQuery] { get }
     var deadline: ContinuousClock.Instant { get }
     /// The recorder of the caller's request, with the time of the call; nil if its steps are not recorded.
-    var recording: PipelineRecording? { get }
+    var recording: CallRecording? { get }
     /// Whether a caller is still waiting.
     var isPending: Bool { get }
     /// Whether the job is sent for the second time. The second time, the job has a separate transaction.
@@ -88,7 +88,7 @@ final class WarmUpJob: PipelineJob {
     let shared: [SharedQuery] = []
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
-    let recording: PipelineRecording? = nil
+    let recording: CallRecording? = nil
     let isPending = true
     let hasRestarted = true
 

@@ -1,6 +1,5 @@
 internal import CLibPQ
 internal import DequeModule
-internal import Glibc
 
 /// A connection in pipeline mode and its groups of jobs in flight, in order.
 final class PipelinedConnection {
@@ -15,13 +14,12 @@ final class PipelinedConnection {
         case shared(Int)
         case query(member: Int, index: Int)
         case sync
+
+        /// The statement that the command prepares; nil for another command.
+        var preparedStatement: PostgresStatement? { if case .prepare(let statement) = self { statement } else { nil } }
     }
 
     private let handle: ConnectionHandle
-    /// The settings that each transaction applies; nil if the session has them.
-    private let settings: TransactionSettings?
-    private var statements: StatementCache
-    private let names: StatementNames
     private var commands: Deque<Command> = []
     private var groups: Deque<PipelineGroup> = []
     /// The preparation error of a statement of the next group.
@@ -33,36 +31,25 @@ final class PipelinedConnection {
     /// Jobs that must be sent again, on this connection or another.
     private var requeued: [any PipelineJob] = []
 
-    /// A connection before it enters pipeline mode.
-    struct Opened: Sendable {
-        let handle: ConnectionHandle
-        /// Whether the session has the configuration's settings, so that transactions need not apply them.
-        let hasSettings: Bool
+    /// - Parameter handle: a handle in pipeline mode.
+    init(_ handle: ConnectionHandle) { self.handle = handle }
 
-        /// Connects and blocks until done or the connection timeout.
-        static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> Opened {
-            let handle = try ConnectionHandle.connect(configuration)
-            let settings = configuration.transactionSettings
-            // Only a pooler needs unnamed statements.
-            guard configuration.statements == .named else { return Opened(handle: handle, hasSettings: false) }
-            let deadline = ContinuousClock.now + configuration.connectTimeout
-            return Opened(handle: handle, hasSettings: try handle.applyToSession(settings, until: deadline))
+    /// Connects and blocks until done or the connection timeout.
+    static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
+        let handle = try ConnectionHandle.connect(configuration)
+        // Only a pooler needs unnamed statements.
+        if configuration.statements == .named {
+            try handle.applySettingsToSession(until: .now + configuration.connectTimeout)
         }
-    }
-
-    init(_ opened: Opened, _ configuration: PostgresConfiguration) {
-        handle = opened.handle
-        settings = opened.hasSettings ? nil : configuration.transactionSettings
-        statements = StatementCache(capacity: configuration.statementCapacity)
-        names = configuration.statementNames
-        if PQenterPipelineMode(handle.raw) == 0 { failure = .lost(handle.raw) }
+        try handle.enterPipelineMode()
+        return handle
     }
 
     var socket: Int32 { handle.socket }
     var groupsInFlight: Int { groups.count }
     /// The number of jobs in flight.
     var inFlight: Int { groups.reduce(0) { $0 + $1.pending } }
-    var isWornOut: Bool { statements.isWornOut }
+    var isWornOut: Bool { handle.isWornOut }
     /// The earliest deadline of a job. A resent job may be queued after newer ones.
     var nextDeadline: ContinuousClock.Instant? { groups.lazy.compactMap(\.nextDeadline).min() }
 
@@ -70,89 +57,70 @@ final class PipelinedConnection {
     ///
     /// - Parameter name: the name of the pipeline in logs and traces.
     func submit(_ jobs: [any PipelineJob], _ name: String) {
-        let group = PipelineGroup(jobs, names: names)
+        let group = PipelineGroup(jobs, names: handle.names)
         group.recordSending(name)
         groups.append(group)
-        let setup = settings.flatMap { settings in
-            settings.statement.map { call($0, settings.parameters(until: group.lastDeadline)) }
-        }
-        // Parsing may wait for locks, so it needs the settings, too; once for all of the group's preparations.
-        var unsent = setup
-        var calls: [(command: Command, call: PreparedCall)] = []
-        for (index, query) in group.shared.enumerated() {
-            calls.append((.shared(index), call(query.statement, query.parameters, preparedAfter: &unsent)))
-        }
-        for (member, job) in group.members.map(\.job).enumerated() {
-            for (index, query) in job.queries.enumerated() {
-                let call = call(query.statement, query.parameters, preparedAfter: &unsent)
-                calls.append((.query(member: member, index: index), call))
-            }
-        }
-        if case .prepare? = commands.last {
-            check(PQpipelineSync(handle.raw))
-            commands.append(.preparationSync)
-        }
-        if let setup {
-            check(setup.send(handle.raw))
-            commands.append(.settings)
-        }
-        for (command, call) in calls {
-            // The server keeps small results until its buffer is full. A slow query must not delay those of other jobs.
-            if case .query(let member, 0) = command, member > 0 || !group.shared.isEmpty {
-                check(PQsendFlushRequest(handle.raw))
-            }
-            check(call.send(handle.raw))
-            commands.append(command)
-        }
-        check(PQpipelineSync(handle.raw))
-        commands.append(.sync)
+        do throws(PostgresError) { try send(group) } catch { failure = error }
         hasUnsent = true
     }
 
-    private func call(_ statement: PostgresStatement, _ parameters: [PostgresValue]) -> PreparedCall {
-        var none: PreparedCall?
-        return call(statement, parameters, preparedAfter: &none)
+    private func send(_ group: PipelineGroup) throws(PostgresError) {
+        var calls: [(command: Command, call: PreparedCall)] = []
+        for (index, query) in group.shared.enumerated() {
+            calls.append((.shared(index), PreparedCall(query.statement, query.parameters)))
+        }
+        for (member, job) in group.members.map(\.job).enumerated() {
+            for (index, query) in job.queries.enumerated() {
+                let call = PreparedCall(query.statement, query.parameters)
+                calls.append((.query(member: member, index: index), call))
+            }
+        }
+        var settings = handle.settingsCall(until: group.lastDeadline)
+        if var call = settings {
+            if let preparation = handle.prepare(&call) { try send(preparation, .prepare(call.statement)) }
+            settings = call
+        }
+        // Parsing may wait for locks, so it needs the settings, too; once for all of the group's preparations.
+        var opening = settings
+        for index in calls.indices {
+            guard let preparation = handle.prepare(&calls[index].call) else { continue }
+            if let settings = opening.take() { try send(settings, .settings) }
+            try send(preparation, .prepare(preparation.statement))
+        }
+        if case .prepare? = commands.last {
+            try handle.sendSync()
+            commands.append(.preparationSync)
+        }
+        if let settings { try send(settings, .settings) }
+        for (command, call) in calls {
+            // The server keeps small results until its buffer is full. A slow query must not delay those of other jobs.
+            if case .query(let member, 0) = command, member > 0 || !group.shared.isEmpty {
+                try handle.sendFlushRequest()
+            }
+            try send(call, command)
+        }
+        try handle.sendSync()
+        commands.append(.sync)
     }
 
-    /// Returns a statement with its parameters, and sends its preparation if it is named and not prepared yet.
-    ///
-    /// - Parameter opening: the settings, sent before the first preparation; nil afterwards.
-    private func call(
-        _ statement: PostgresStatement,
-        _ parameters: [PostgresValue],
-        preparedAfter opening: inout PreparedCall?
-    ) -> PreparedCall {
-        let buffers = ParameterBuffers(parameters)
-        if let name = statements.name(of: statement) {
-            return PreparedCall(statement: statement, name: name, buffers: buffers)
-        }
-        let name = statements.insert(statement)
-        let call = PreparedCall(statement: statement, name: name, buffers: buffers)
-        guard name != nil else { return call }
-        if let settings = opening.take() {
-            check(settings.send(handle.raw))
-            commands.append(.settings)
-        }
-        check(call.sendPreparation(handle.raw))
-        commands.append(.prepare(statement))
-        return call
+    private func send(_ call: PreparedCall, _ command: Command) throws(PostgresError) {
+        try handle.send(call)
+        commands.append(command)
     }
 
     func flush() {
         guard hasUnsent, failure == nil else { return }
-        switch PQflush(handle.raw) {
-        case 0: hasUnsent = false
-        case 1: break
-        default: failure = .lost(handle.raw)
-        }
+        do throws(PostgresError) { hasUnsent = try handle.flush() } catch { failure = error }
     }
 
     /// Reads and writes as much as possible without blocking; returns the number of finished jobs.
     func advance(readable: Bool) -> Int {
-        if readable { check(PQconsumeInput(handle.raw)) }
+        if readable {
+            do throws(PostgresError) { try handle.consumeInput() } catch { failure = failure ?? error }
+        }
         flush()
         var finished = 0
-        while failure == nil, let command = commands.first, PQisBusy(handle.raw) == 0 {
+        while failure == nil, let command = commands.first, !handle.isBusy {
             guard let raw = PQgetResult(handle.raw) else {
                 // The end of a command's results; a sync has none.
                 switch command {
@@ -163,8 +131,8 @@ final class PipelinedConnection {
             }
             let rows = PostgresRows(adopting: raw)
             cancelRequestedAt = nil
-            switch rows.status {
-            case PGRES_PIPELINE_SYNC:
+            switch handle.outcome(of: rows, preparing: command.preparedStatement) {
+            case .sync:
                 commands.removeFirst()
                 if case .preparationSync = command { continue }
                 guard case .sync = command, let group = groups.popFirst() else {
@@ -173,10 +141,9 @@ final class PipelinedConnection {
                 }
                 preparationFailure = nil
                 finished += end(group, PostgresError(.connection, "the server did not answer the query"))
-            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE: recordFailure(command, PostgresError(result: raw))
-            case PGRES_PIPELINE_ABORTED:
-                if case .prepare(let statement) = command { statements.remove(statement) }
-            default:
+            case .failure(let error): recordFailure(command, error)
+            case .skipped: break
+            case .success, .copy:
                 switch command {
                 case .shared(let index): finished += groups.first?.receive(shared: index, rows) ?? 0
                 case .query(let member, let index): finished += groups.first?.receive(member, index, rows) ?? 0
@@ -189,9 +156,7 @@ final class PipelinedConnection {
 
     private func recordFailure(_ command: Command, _ error: PostgresError) {
         switch command {
-        case .prepare(let statement):
-            statements.remove(statement)
-            preparationFailure = error
+        case .prepare: preparationFailure = error
         case .query(let member, let index):
             groups.first?.fail(member, cause(of: error))
             groups.first?.record(member, index, failure: error)
@@ -238,9 +203,5 @@ final class PipelinedConnection {
     func failOverdue(_ now: ContinuousClock.Instant, _ error: PostgresError) -> Bool {
         for group in groups { group.failOverdue(now, error) }
         return groups.first { $0.pending > 0 }?.isOverdue ?? false
-    }
-
-    private func check(_ status: Int32) {
-        if status == 0, failure == nil { failure = .lost(handle.raw) }
     }
 }

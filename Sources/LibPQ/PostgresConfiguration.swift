@@ -9,8 +9,6 @@ package struct PostgresConfiguration: Sendable {
     package var applicationName: String
     /// The connection timeout; libpq uses whole seconds, at least two.
     package var connectTimeout: Duration
-    /// The timeout for unacknowledged data on a dead route (`tcp_user_timeout`).
-    package var unacknowledgedTimeout: Duration
     /// Server settings that each transaction applies, such as `lock_timeout`. Settings in the connection
     /// string's `options` take precedence.
     package var settings: [String: String]
@@ -27,7 +25,6 @@ package struct PostgresConfiguration: Sendable {
         dsn: String,
         applicationName: String = "aisle",
         connectTimeout: Duration = .seconds(5),
-        unacknowledgedTimeout: Duration = .seconds(5),
         settings: [String: String] = [:],
         extensionSettings: ExtensionSettings? = nil,
         statements: PreparedStatements = .named,
@@ -36,7 +33,6 @@ package struct PostgresConfiguration: Sendable {
         self.dsn = dsn
         self.applicationName = applicationName
         self.connectTimeout = connectTimeout
-        self.unacknowledgedTimeout = unacknowledgedTimeout
         self.settings = settings
         self.extensionSettings = extensionSettings
         self.statements = statements
@@ -48,7 +44,8 @@ package struct PostgresConfiguration: Sendable {
         var keywords = [
             ("client_encoding", "UTF8"), ("fallback_application_name", applicationName),
             ("connect_timeout", String(max(2, connectTimeout.components.seconds))),
-            ("tcp_user_timeout", String(unacknowledgedTimeout.milliseconds)),
+            // Ends a connection whose data is not acknowledged, for example on a dead route.
+            ("tcp_user_timeout", "5000"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
         if !dsn.isEmpty { keywords.append(("dbname", dsn)) }

@@ -13,15 +13,15 @@ extension PostgresConnection {
         while !rest.isEmpty {
             let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.copyChunkSize))
             rest = rest.dropFirst(piece.count)
-            let raw = try open()
+            let handle = try open()
             while true {
                 let sent = PQputCopyData(
-                    raw,
+                    handle.raw,
                     piece.baseAddress?.assumingMemoryBound(to: CChar.self),
                     Int32(piece.count)
                 )
-                if sent < 0 { throw try endedEarly(raw) }
-                try flush(raw)
+                if sent < 0 { throw try endedEarly(handle) }
+                try flush(handle)
                 if sent == 1 { break }
             }
         }
@@ -29,22 +29,22 @@ extension PostgresConnection {
 
     /// Ends COPY and returns the number of rows.
     package func endCopy() throws -> Int {
-        let raw = try open()
+        let handle = try open()
         while true {
-            let ended = PQputCopyEnd(raw, nil)
-            if ended < 0 { throw try endedEarly(raw) }
-            try flush(raw)
+            let ended = PQputCopyEnd(handle.raw, nil)
+            if ended < 0 { throw try endedEarly(handle) }
+            try flush(handle)
             if ended == 1 { break }
         }
-        return try lastResult(raw).affected
+        return try lastResult(handle).affected
     }
 
     /// Aborts a COPY; the server discards its data.
     package func abortCopy() {
-        guard let raw = try? open() else { return }
-        _ = PQputCopyEnd(raw, "aborted by the client")
-        guard (try? flush(raw)) != nil else { return }
-        do { _ = try lastResult(raw) } catch {}
+        guard let handle = try? open() else { return }
+        _ = PQputCopyEnd(handle.raw, "aborted by the client")
+        guard (try? flush(handle)) != nil else { return }
+        do { _ = try lastResult(handle) } catch {}
     }
 
     /// Copies the chunks that the closure returns, until it returns an empty one.
@@ -70,52 +70,47 @@ extension PostgresConnection {
 
     /// Returns at least one row of COPY data, collected to about a chunk; nil at the end.
     package func nextCopy() throws -> [UInt8]? {
-        let raw = try open()
+        let handle = try open()
         // libpq reports the end only once, possibly while the last chunk was collected.
         guard !copyHasEnded else {
             copyHasEnded = false
-            _ = try lastResult(raw)
+            _ = try lastResult(handle)
             return nil
         }
         var collected: [UInt8] = []
         while collected.count < Self.copyChunkSize {
             var row: UnsafeMutablePointer<CChar>?
-            let length = PQgetCopyData(raw, &row, 1)
+            let length = PQgetCopyData(handle.raw, &row, 1)
             if length > 0, let row {
                 collected.append(contentsOf: UnsafeRawBufferPointer(start: row, count: Int(length)))
                 PQfreemem(row)
             } else if length == 0 {
                 if !collected.isEmpty { return collected }
-                try waitForInput(raw)
+                try waitForInput(handle)
             } else if length == -1 {
                 if !collected.isEmpty {
                     copyHasEnded = true
                     return collected
                 }
-                _ = try lastResult(raw)
+                _ = try lastResult(handle)
                 return nil
             } else {
-                throw PostgresError.lost(raw)
+                throw handle.lost()
             }
         }
         return collected
     }
 
     private func beginCopy(_ statement: PostgresStatement, _ expected: ExecStatusType) throws {
-        try flushDeferred()
-        let raw = try open()
-        let result = try measure(statement) {
-            try send { PQsendQuery(raw, statement.sql) }
-            return try lastResult(raw).status
-        }
-        guard result == expected else {
+        let name = try open().names.name(of: statement)
+        guard try run(statement.sql, named: name, { PQresultStatus($0.raw) }) == expected else {
             throw PostgresError(.misuse, "the statement is not a COPY in this direction")
         }
     }
 
     /// Returns the server's error when it ended a COPY early.
-    private func endedEarly(_ raw: OpaquePointer) throws -> PostgresError {
-        _ = try lastResult(raw)
-        return .lost(raw)
+    private func endedEarly(_ handle: ConnectionHandle) throws -> PostgresError {
+        _ = try lastResult(handle)
+        return handle.lost()
     }
 }

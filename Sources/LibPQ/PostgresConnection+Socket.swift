@@ -1,60 +1,59 @@
 internal import CLibPQ
 internal import Glibc
+internal import Platform
 
 // Sending, waiting and receiving, without blocking beyond the deadline.
 extension PostgresConnection {
-    func open() throws(PostgresError) -> OpaquePointer {
+    func open() throws(PostgresError) -> ConnectionHandle {
         guard let handle, handle.isOpen else { throw PostgresError(.connection, "the connection is closed") }
-        return handle.raw
+        return handle
     }
 
-    /// Queues a message and writes it out.
-    func send(_ message: () -> Int32) throws(PostgresError) {
-        try checkInterrupt()
-        let raw = try open()
-        guard message() == 1 else { throw lost(raw) }
-        try flush(raw)
+    /// Runs SQL text without parameters, and reads the result of its last statement.
+    ///
+    /// - Parameter name: the name in logs and traces.
+    func run<T>(_ text: String, named name: String, _ read: (borrowing PostgresRows) throws -> T) throws -> T {
+        try flushDeferred()
+        let handle = try open()
+        return try StepRecorder.measure(.statement, name, failure: PostgresError.kind(of:)) {
+            try checkInterrupt()
+            try handle.send(script: text)
+            try flush(handle)
+            let rows = try lastResult(handle)
+            return try read(rows)
+        }
     }
 
     /// Writes queued data, and also reads while waiting, because the server may block until its output is read.
-    func flush(_ raw: OpaquePointer) throws(PostgresError) {
-        while true {
-            switch PQflush(raw) {
-            case 0: return
-            case 1: break
-            default: throw lost(raw)
-            }
+    func flush(_ handle: ConnectionHandle) throws(PostgresError) {
+        while try handle.flush() {
             switch wait(for: Int16(POLLIN) | Int16(POLLOUT)) {
-            case .ready(let events):
-                if events & Int16(POLLIN) != 0, PQconsumeInput(raw) == 0 { throw lost(raw) }
+            case .ready(let events): if events & Int16(POLLIN) != 0 { try handle.consumeInput() }
             case .stopped(let error):
                 // A partially written message cannot be withdrawn.
-                handle = nil
+                self.handle = nil
                 throw error
             }
         }
     }
 
     /// Reads all results and returns the last; the first error is thrown after all are read.
-    func lastResult(_ raw: OpaquePointer) throws(PostgresError) -> PostgresRows {
+    func lastResult(_ handle: ConnectionHandle) throws(PostgresError) -> PostgresRows {
         var last: PostgresRows?
         var failure: PostgresError?
-        while let result = try nextResult(raw) {
+        while let result = try nextResult(handle) {
             let rows = PostgresRows(adopting: result)
-            switch rows.status {
-            case PGRES_FATAL_ERROR, PGRES_BAD_RESPONSE, PGRES_NONFATAL_ERROR:
-                failure = failure ?? serverError(result)
-            case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-                // COPY data has its own calls; further results follow only after the data.
-                return rows
-            default: break
+            switch handle.outcome(of: rows) {
+            case .failure(let error): failure = failure ?? error
+            // COPY data has its own calls; further results follow only after the data.
+            case .copy: return rows
+            case .success, .skipped, .sync: break
             }
             last = consume rows
         }
         if let failure {
-            guard PQstatus(raw) == CONNECTION_OK else {
-                handle = nil
-                throw failure.sqlState == nil ? PostgresError(.connection, failure.message) : failure
+            guard handle.isOpen || failure.sqlState != nil else {
+                throw PostgresError(.connection, failure.message)
             }
             throw failure
         }
@@ -64,14 +63,14 @@ extension PostgresConnection {
 
     /// Returns the next result; nil after the last. A deadline or cancellation while waiting cancels the statement on the
     /// server and reads until it has ended.
-    func nextResult(_ raw: OpaquePointer) throws(PostgresError) -> OpaquePointer? {
-        while PQisBusy(raw) == 1 {
+    func nextResult(_ handle: ConnectionHandle) throws(PostgresError) -> OpaquePointer? {
+        while handle.isBusy {
             switch wait(for: Int16(POLLIN)) {
-            case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
-            case .stopped(let reason): try cancelOnServer(raw, because: reason)
+            case .ready: try handle.consumeInput()
+            case .stopped(let reason): try cancelOnServer(handle.raw, because: reason)
             }
         }
-        return PQgetResult(raw)
+        return PQgetResult(handle.raw)
     }
 
     /// Always throws `reason`. If the statement ended as cancelled or failed, the connection stays usable. Otherwise it is closed, because
@@ -118,11 +117,11 @@ extension PostgresConnection {
     }
 
     /// Waits for input from the server; an interruption during COPY closes the connection.
-    func waitForInput(_ raw: OpaquePointer) throws(PostgresError) {
+    func waitForInput(_ handle: ConnectionHandle) throws(PostgresError) {
         switch wait(for: Int16(POLLIN)) {
-        case .ready: guard PQconsumeInput(raw) == 1 else { throw lost(raw) }
+        case .ready: try handle.consumeInput()
         case .stopped(let reason):
-            handle = nil
+            self.handle = nil
             throw reason
         }
     }
@@ -151,13 +150,6 @@ extension PostgresConnection {
     func checkInterrupt() throws(PostgresError) {
         if interrupt.isRequested(operation) { throw PostgresError(.cancelled, "the task was cancelled") }
         if let deadline, deadline <= .now { throw PostgresError(.deadline, "the deadline passed") }
-    }
-
-    /// Closes a broken connection and returns its error.
-    func lost(_ raw: OpaquePointer) -> PostgresError {
-        let error = PostgresError.lost(raw)
-        handle = nil
-        return error
     }
 }
 

@@ -46,9 +46,7 @@ extension PostgresConnection {
     /// Without a mode the transaction is READ COMMITTED, whatever the server's default is.
     package func begin(_ mode: StaticString = "") throws {
         let mode = mode.utf8CodeUnitCount == 0 ? "ISOLATION LEVEL READ COMMITTED" : SQL(stringLiteral: mode)
-        var call = try prepare("BEGIN \(mode)", [])
-        call.beginsTransaction = true
-        try deferCall(call)
+        try deferCall(call("BEGIN \(mode)", [], .begin))
     }
 
     /// Ends a transaction that `begin` began.
@@ -68,12 +66,7 @@ extension PostgresConnection {
 
     /// Sends COMMIT or ROLLBACK, and the epilogue with it.
     private func endTransaction(_ statement: PostgresStatement) throws {
-        guard epilogue != nil else {
-            try execute(statement)
-            return
-        }
-        var call = try prepare(statement, [])
-        call.endsTransaction = true
+        let call = try call(statement, [], .end)
         try exchange(takeDeferred() + [call]) { _, _ in }
     }
 
@@ -81,10 +74,9 @@ extension PostgresConnection {
     ///
     /// - Parameter value: nil restores the configuration's value, or the server's default.
     package func set(_ name: StaticString, _ value: String?) throws {
-        guard let value = value ?? settings[name.description] else {
-            return try run(script: "SET LOCAL \(name) = DEFAULT")
-        }
-        try executeDeferred(PostgresStatement("SET LOCAL \(SQL(stringLiteral: name)) = \(literal: value)"))
+        let configured = try open().settings?[name.description]
+        let text: SQL = if let value = value ?? configured { "\(literal: value)" } else { "DEFAULT" }
+        try executeDeferred(PostgresStatement("SET LOCAL \(SQL(stringLiteral: name)) = \(text)"))
     }
 
     /// Rolls back the transaction; if that fails, closes the connection, which has the same effect.

@@ -1,6 +1,4 @@
-internal import CLibPQ
 internal import Glibc
-internal import Platform
 
 /// A connection: an actor on its own thread, which waits in `poll(2)` on the socket and on an event descriptor.
 ///
@@ -14,13 +12,8 @@ package actor PostgresConnection {
     var handle: ConnectionHandle?
     /// Whether the end of a COPY was read together with its last data.
     var copyHasEnded = false
-    var statements: StatementCache
-    let settings: TransactionSettings
-    let names: StatementNames
     /// The maximum number of transactions in flight.
     let inFlightLimit: Int
-    /// Whether a statement failed because the server is read-only: after a failover another host may be the primary.
-    var sawReadOnlyError = false
     /// The statements deferred to the next round trip.
     var deferredCalls: [PreparedCall] = []
     /// Follows each transaction of the current block; nil for none.
@@ -62,9 +55,6 @@ package actor PostgresConnection {
         _ handle: ConnectionHandle,
         _ configuration: PostgresConfiguration
     ) {
-        statements = StatementCache(capacity: configuration.statementCapacity)
-        settings = configuration.transactionSettings
-        names = configuration.statementNames
         inFlightLimit = configuration.inFlightLimit
         self.executor = executor
         self.interrupt = interrupt
@@ -132,11 +122,8 @@ package actor PostgresConnection {
 
     /// Returns whether the connection can be leased again: open, outside any transaction, and not due for replacement.
     package func isReusable() -> Bool {
-        handle.map { $0.isOpen && $0.transactionIsIdle } ?? false && !statements.isWornOut && !sawReadOnlyError
+        handle.map { $0.isOpen && $0.transactionIsIdle && !$0.isWornOut } ?? false
     }
-
-    /// Whether the next statement begins a transaction.
-    var isBetweenTransactions: Bool { handle?.transactionIsIdle ?? false }
 
     /// Whether the idle socket is readable: the server closed the connection, or is about to.
     ///
@@ -154,19 +141,10 @@ package actor PostgresConnection {
         _ parameters: [PostgresValue] = [],
         _ read: (borrowing PostgresRows) throws -> T
     ) throws -> T {
-        guard deferredCalls.isEmpty, !isBetweenTransactions || (settings.statement == nil && epilogue == nil) else {
-            var value: T?
-            try queryBatch([PostgresQuery(statement, parameters)]) { value = try read($1) }
-            guard let value else { throw lost(try open()) }
-            return value
-        }
-        let call = try prepare(statement, parameters)
-        let raw = try open()
-        return try measure(statement) {
-            try send { call.send(raw) }
-            let rows = try lastResult(raw)
-            return try read(rows)
-        }
+        var value: T?
+        try queryBatch([PostgresQuery(statement, parameters)]) { value = try read($1) }
+        guard let value else { throw PostgresError(.misuse, "the statement returned no result") }
+        return value
     }
 
     /// Runs a statement and returns the number of affected rows.
@@ -175,53 +153,42 @@ package actor PostgresConnection {
         try query(statement, parameters) { $0.affected }
     }
 
+    /// Runs statements in sequence in one round trip, each with its own snapshot.
+    ///
+    /// - Parameter read: called with the index and rows of each statement.
+    /// - Throws: the first error. Later statements did not run, unless the error came from `read`.
+    package func queryBatch(
+        _ queries: [PostgresQuery],
+        _ read: (Int, borrowing PostgresRows) throws -> Void
+    ) throws {
+        let calls = try queries.enumerated().map { try call($1.statement, $1.parameters, .query($0)) }
+        try exchange(takeDeferred() + calls, read)
+    }
+
+    /// Defers a statement to the next round trip. Its error is thrown there.
+    ///
+    /// Use it only inside a transaction.
+    package func executeDeferred(_ statement: PostgresStatement, _ parameters: [PostgresValue] = []) throws {
+        try deferCall(call(statement, parameters))
+    }
+
     /// Runs SQL text of any number of statements, without parameters: migrations, BEGIN, SET.
     package func run(script: String) throws { _ = try execute(script: script) }
 
     /// Runs SQL text of any number of statements, and returns the number of rows that the last one affected.
     package func execute(script: String) throws -> Int {
         guard !script.utf8.contains(0) else { throw PostgresError(.misuse, "SQL text contains a NUL byte") }
-        try flushDeferred()
-        let raw = try open()
-        return try measure(script: script) {
-            try send { PQsendQuery(raw, script) }
-            return try lastResult(raw).affected
-        }
+        return try run(script, named: StatementNames.command(script)) { $0.affected }
     }
 
-    /// Returns a call of a statement, which is prepared on the server at its first use.
-    func prepare(_ statement: PostgresStatement, _ parameters: [PostgresValue]) throws -> PreparedCall {
-        let buffers = ParameterBuffers(parameters)
-        guard !buffers.isTooLarge else { throw PostgresError(.misuse, "the parameters exceed 1 GiB") }
-        if let name = statements.name(of: statement) {
-            return PreparedCall(statement: statement, name: name, buffers: buffers)
-        }
-        let raw = try open()
-        let call = PreparedCall(statement: statement, name: statements.insert(statement), buffers: buffers)
-        guard call.name != nil else { return call }
-        do {
-            if statement == settings.statement {
-                try measure(statement, .preparation) {
-                    try send { call.sendPreparation(raw) }
-                    _ = try lastResult(raw)
-                }
-            } else {
-                // Parsing may wait for locks, so it needs the settings and the transaction's own changes to them.
-                var preparation = call
-                preparation.isPreparation = true
-                try exchange(takeDeferred() + [preparation]) { _, _ in }
-            }
-        } catch {
-            statements.remove(statement)
-            throw error
-        }
+    /// Returns a call of a statement.
+    func call(
+        _ statement: PostgresStatement,
+        _ parameters: [PostgresValue] = [],
+        _ role: PreparedCall.Role = .other
+    ) throws(PostgresError) -> PreparedCall {
+        let call = PreparedCall(statement, parameters, role)
+        guard !call.buffers.isTooLarge else { throw PostgresError(.misuse, "the parameters exceed 1 GiB") }
         return call
-    }
-
-    /// Returns the error of a failed result.
-    func serverError(_ result: OpaquePointer) -> PostgresError {
-        let error = PostgresError(result: result)
-        if error.sqlState == .readOnlyTransaction { sawReadOnlyError = true }
-        return error
     }
 }

@@ -99,11 +99,6 @@ extension PostgresError {
     }
 
     init(_ error: OSThreadError) { self.init(.exhausted, error.description) }
-
-    /// Returns the error of a connection after a failed call.
-    static func lost(_ connection: OpaquePointer) -> PostgresError {
-        PostgresError(.connection, String(cString: PQerrorMessage(connection)))
-    }
 }
 
 /// A notification from a listener.

@@ -11,8 +11,6 @@ package final class PostgresPipeline: Sendable {
     package struct Options: Sendable {
         /// The number of connections.
         package var connections = 2
-        /// The maximum number of reads in flight.
-        package var maximumInFlight = 4096
         /// The timeout of a read, including waiting.
         package var timeout: Duration = .seconds(5)
         /// The name of the pipeline in logs and traces.
@@ -20,6 +18,9 @@ package final class PostgresPipeline: Sendable {
 
         package init() {}
     }
+
+    /// The maximum number of reads in flight.
+    private static let inFlightLimit = 4096
 
     private let options: Options
     private let mailbox: PipelineMailbox
@@ -84,7 +85,7 @@ package final class PostgresPipeline: Sendable {
             try await withCheckedThrowingContinuation { continuation in
                 job.start(continuation)
                 if Task.isCancelled { job.fail(PostgresError(.cancelled, "the task was cancelled")) }
-                if let rejection = mailbox.post(job, limit: options.maximumInFlight) { job.fail(rejection) }
+                if let rejection = mailbox.post(job, limit: Self.inFlightLimit) { job.fail(rejection) }
             }
         } onCancel: {
             job.fail(PostgresError(.cancelled, "the task was cancelled"))

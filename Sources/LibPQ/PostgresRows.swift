@@ -7,7 +7,16 @@ package struct PostgresRows: ~Copyable {
     init(adopting raw: OpaquePointer) { self.raw = raw }
     deinit { PQclear(raw) }
 
-    var status: ExecStatusType { PQresultStatus(raw) }
+    /// The meaning of the result.
+    var outcome: ConnectionHandle.Outcome {
+        switch PQresultStatus(raw) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK, PGRES_EMPTY_QUERY: .success
+        case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH: .copy
+        case PGRES_PIPELINE_SYNC: .sync
+        case PGRES_PIPELINE_ABORTED: .skipped
+        default: .failure(PostgresError(result: raw))
+        }
+    }
 
     /// The number of rows.
     package var count: Int { Int(PQntuples(raw)) }

@@ -18,7 +18,7 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
     let shared: [SharedQuery]
     let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
-    let recording = PipelineRecording.current
+    let recording = CallRecording.current
     private let initial: (shared: Shared, own: Own)
     private let sharedRow: SharedRow
     private let ownRows: OwnRows

@@ -14,11 +14,10 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
     }
 
     private let state = Mutex(State())
-    private let work: Semaphore
+    private let work = ThreadSignal()
 
     /// - Throws: kind `exhausted` if the system is out of threads or descriptors.
     package init(name: StaticString) throws(PostgresError) {
-        work = Semaphore()
         do throws(OSThreadError) { try OSThread.start(name: name) { [self] in run() } } catch {
             throw PostgresError(error)
         }
@@ -30,13 +29,13 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
             state.jobs.append(job)
             return state.jobs.count == 1
         }
-        if isFirst { work.signal() }
+        if isFirst { work.send() }
     }
 
     /// Ends the thread after the waiting jobs have run.
     func stop() {
         state.withLock { $0.isStopped = true }
-        work.signal()
+        work.send()
     }
 
     package func checkIsolated() {
@@ -55,25 +54,7 @@ package final class ThreadExecutor: SerialExecutor, TaskExecutor {
             }
             for job in batch { job.runSynchronously(isolatedTo: actor, taskExecutor: task) }
             if isStopped, batch.isEmpty { return }
-            if isStopped { work.signal() }
+            if isStopped { work.send() }
         }
     }
-}
-
-/// A counting semaphore of the C library, which needs no descriptor.
-private final class Semaphore: @unchecked Sendable {
-    private let raw: UnsafeMutablePointer<sem_t>
-
-    init() {
-        raw = .allocate(capacity: 1)
-        sem_init(raw, 0, 0)
-    }
-
-    deinit {
-        sem_destroy(raw)
-        raw.deallocate()
-    }
-
-    func signal() { sem_post(raw) }
-    func wait() { while sem_wait(raw) != 0, errno == EINTR {} }
 }

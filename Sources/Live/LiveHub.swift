@@ -27,9 +27,6 @@ package final class LiveHub: Sendable {
     private struct State {
         var users: [UserID: UserFeed] = [:]
         var shelves: [ShelfFeed.Key: ShelfFeed] = [:]
-        var userSubscriptions = 0
-        var shelfSubscriptions = 0
-        var subscriptionsByUser: [UserID: Int] = [:]
         var isClosed = false
     }
 
@@ -37,6 +34,8 @@ package final class LiveHub: Sendable {
     private let pages: any PageStore
     private let source: (any ChangeSource)?
     let options: Options
+    private let userSubscriptions: LimitedResource
+    private let shelfSubscriptions: LimitedResource
     private let state = Mutex(State())
     /// Limits concurrent feed reads, so that page requests are not delayed.
     private let readLimiter = AsyncSemaphore(8)
@@ -59,6 +58,12 @@ package final class LiveHub: Sendable {
         self.changes = changes
         self.source = source
         self.options = options
+        userSubscriptions = LimitedResource(
+            total: options.subscriptionLimit,
+            perClient: options.subscriptionsPerUserLimit,
+            refusal: "a user can have at most \(options.subscriptionsPerUserLimit) event streams; close unused ones"
+        )
+        shelfSubscriptions = LimitedResource(total: options.subscriptionLimit)
     }
 
     // MARK: - Subscribing
@@ -72,32 +77,28 @@ package final class LiveHub: Sendable {
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserSubscription {
         let current = try await changes.revisions(of: [user])[user] ?? 0
-        // Count, find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
-        let joined = state.withLock { state -> Result<UserSubscription, CatalogError> in
-            if let failure = limitError(user, state) { return .failure(failure) }
-            state.userSubscriptions += 1
-            state.subscriptionsByUser[user, default: 0] += 1
+        try checkLimits(for: user)
+        let permit = try userSubscriptions.permit(for: .user(user))
+        // Find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
+        let joined = state.withLock { state -> UserSubscription? in
+            guard !state.isClosed else { return nil }
             let feed = state.users[user] ?? UserFeed(user, changes, revision: current, options.observer)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
-            return .success(UserSubscription(self, feed, from: start, current: current, until: expiry))
+            return UserSubscription(self, feed, permit, from: start, current: current, until: expiry)
         }
-        return try joined.get()
+        guard let joined else { throw .unavailable }
+        return joined
     }
 
-    /// Checks whether a user may subscribe now.
+    /// Checks whether a user may subscribe now. The limit of all users takes precedence.
     ///
+    /// - Parameter user: nil if the user is not known yet.
     /// - Throws: as `subscribe`.
     package func checkLimits(for user: UserID?) throws(CatalogError) {
-        if let failure = state.withLock({ limitError(user, $0) }) { throw failure }
-    }
-
-    private func limitError(_ user: UserID?, _ state: borrowing State) -> CatalogError? {
-        if state.isClosed || state.userSubscriptions >= options.subscriptionLimit { return .unavailable }
-        guard let user, state.subscriptionsByUser[user, default: 0] >= options.subscriptionsPerUserLimit else {
-            return nil
-        }
-        return .tooMany("a user can have at most \(options.subscriptionsPerUserLimit) event streams; close unused ones")
+        guard !isClosed else { throw .unavailable }
+        try userSubscriptions.check()
+        if let user { try userSubscriptions.check(for: .user(user)) }
     }
 
     /// Subscribes to changes of a shelf's first products.
@@ -125,19 +126,19 @@ package final class LiveHub: Sendable {
             includesDescendants: includesDescendants,
             limit: limit
         )
-        let joined = state.withLock { state -> Result<(ShelfFeed, ShelfSubscription), CatalogError> in
-            if state.isClosed || state.shelfSubscriptions >= options.subscriptionLimit { return .failure(.unavailable) }
+        let permit = try shelfSubscriptions.permit()
+        let joined = state.withLock { state -> (ShelfFeed, ShelfSubscription)? in
+            guard !state.isClosed else { return nil }
             if state.shelves[key] == nil, state.shelves.count >= options.shelfFeedLimit {
                 // Evict feeds without subscribers.
                 state.shelves = state.shelves.filter { $0.value.subscribers.idleSince == nil }
-                if state.shelves.count >= options.shelfFeedLimit { return .failure(.unavailable) }
+                if state.shelves.count >= options.shelfFeedLimit { return nil }
             }
-            state.shelfSubscriptions += 1
             let feed = state.shelves[key] ?? ShelfFeed(key, pages, changes, readLimiter, options.observer)
             state.shelves[key] = feed
-            return .success((feed, ShelfSubscription(self, feed, includesProducts)))
+            return (feed, ShelfSubscription(feed, permit, heartbeat: idleInterval, includesProducts))
         }
-        let (feed, subscription) = try joined.get()
+        guard let (feed, subscription) = joined else { throw .unavailable }
         try await feed.start()
         if case .after(let version) = start { await subscription.begin(at: version) }
         return subscription
@@ -152,18 +153,6 @@ package final class LiveHub: Sendable {
         return try await pages.basis(of: request).union != nil
     }
 
-    func unsubscribe(_ user: UserID?) {
-        state.withLock { state in
-            guard let user else {
-                state.shelfSubscriptions -= 1
-                return
-            }
-            state.userSubscriptions -= 1
-            state.subscriptionsByUser[user, default: 1] -= 1
-            if state.subscriptionsByUser[user] == 0 { state.subscriptionsByUser[user] = nil }
-        }
-    }
-
     /// The numbers of subscriptions and feeds.
     package struct Use: Sendable, Hashable {
         package var kind: FeedKind
@@ -175,8 +164,8 @@ package final class LiveHub: Sendable {
     package var uses: [Use] {
         state.withLock { state in
             [
-                Use(kind: .shelf, subscriptions: state.shelfSubscriptions, feeds: state.shelves.count),
-                Use(kind: .user, subscriptions: state.userSubscriptions, feeds: state.users.count),
+                Use(kind: .shelf, subscriptions: shelfSubscriptions.amount, feeds: state.shelves.count),
+                Use(kind: .user, subscriptions: userSubscriptions.amount, feeds: state.users.count),
             ]
         }
     }

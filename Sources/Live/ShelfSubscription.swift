@@ -2,8 +2,8 @@ internal import Catalog
 
 /// A subscription to a shelf. Changes between two reads are combined into one diff.
 package actor ShelfSubscription: LiveSubscription {
-    private let hub: LiveHub
     private let feed: ShelfFeed
+    private let permit: Permit
     private let includesProducts: Bool
     private let number: Int
     private let wakeups: AsyncStream<Void>
@@ -11,21 +11,21 @@ package actor ShelfSubscription: LiveSubscription {
     private var isOver = false
     private var heartbeat: HeartbeatTimer
 
-    init(_ hub: LiveHub, _ feed: ShelfFeed, _ includesProducts: Bool) {
-        self.hub = hub
+    /// - Parameters:
+    ///   - permit: held until the subscription is released.
+    ///   - heartbeat: the time without output after which it sends a heartbeat.
+    init(_ feed: ShelfFeed, _ permit: Permit, heartbeat: Duration, _ includesProducts: Bool) {
         self.includesProducts = includesProducts
         self.feed = feed
-        heartbeat = HeartbeatTimer(hub.idleInterval)
+        self.permit = permit
+        self.heartbeat = HeartbeatTimer(heartbeat)
         (number, wakeups) = feed.subscribers.add()
     }
 
     /// Resumes from the window that the subscriber shows, if it is still cached.
     func begin(at version: Int64) { shown = feed.window(at: version) }
 
-    deinit {
-        feed.subscribers.remove(number)
-        hub.unsubscribe(nil)
-    }
+    deinit { feed.subscribers.remove(number) }
 
     package func next() async -> LiveOutput? {
         while !isOver {

@@ -5,6 +5,7 @@ internal import CatalogJSON
 package actor UserSubscription: LiveSubscription {
     private let hub: LiveHub
     private let feed: UserFeed
+    private let permit: Permit
     private let number: Int
     private let wakeups: AsyncStream<Void>
     private var position: Int64
@@ -14,9 +15,18 @@ package actor UserSubscription: LiveSubscription {
     private let expiry: Timestamp?
     private var heartbeat: HeartbeatTimer
 
-    init(_ hub: LiveHub, _ feed: UserFeed, from start: SubscriptionStart, current: Int64, until expiry: Timestamp?) {
+    /// - Parameter permit: held until the subscription is released.
+    init(
+        _ hub: LiveHub,
+        _ feed: UserFeed,
+        _ permit: Permit,
+        from start: SubscriptionStart,
+        current: Int64,
+        until expiry: Timestamp?
+    ) {
         self.hub = hub
         self.feed = feed
+        self.permit = permit
         heartbeat = HeartbeatTimer(hub.idleInterval)
         self.expiry = expiry
         // Read before joining, so that a reset in between is noticed.
@@ -33,10 +43,7 @@ package actor UserSubscription: LiveSubscription {
         }
     }
 
-    deinit {
-        feed.subscribers.remove(number)
-        hub.unsubscribe(feed.user)
-    }
+    deinit { feed.subscribers.remove(number) }
 
     /// The last delivered revision; nil until the device has been sent a due resync.
     package var revision: Int64? { mustResync ? nil : position }

@@ -1,9 +1,10 @@
 extension PathKey {
     /// Returns a key between two others; nil means no limit on that side.
     ///
-    /// - Throws: `PathKeyError.notAscending` if `a` is not before `b`, `outOfRange` if a part would leave `range`.
+    /// - Throws: `PathKeyError.notAscending` if `a` is not before `b`, `outOfRange` if the key
+    ///   would be beyond the first or the last possible one.
     /// - Complexity: O(length). After m keys in one gap, a key has at most 1 + ⌈m ÷ 5⌉ bytes more than the longer neighbour.
-    package static func between(_ a: PathKey?, _ b: PathKey?) throws(PathKeyError) -> PathKey {
+    public static func between(_ a: PathKey?, _ b: PathKey?) throws(PathKeyError) -> PathKey {
         guard let a else {
             guard let b else { return PathKey([0]) }
             // A deeper key has room before it at its first part.
@@ -28,7 +29,7 @@ extension PathKey {
     ///
     /// - Throws: as for a single key.
     /// - Complexity: O(count × length).
-    package static func between(_ a: PathKey?, _ b: PathKey?, count: Int) throws(PathKeyError) -> [PathKey] {
+    public static func between(_ a: PathKey?, _ b: PathKey?, count: Int) throws(PathKeyError) -> [PathKey] {
         guard count != 1 else { return [try between(a, b)] }
         guard count > 0 else { return [] }
         guard let a else {
@@ -69,5 +70,5 @@ extension PathKey {
     }
 
     /// The number of bytes of the key.
-    package var length: Int { bytes.count }
+    public var length: Int { bytes.count }
 }

@@ -16,7 +16,7 @@ extension PathKey {
     }()
 
     /// The stored form of the key, which compares like the key.
-    package var bytes: [UInt8] {
+    public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(parts.count * 2)
         for part in parts { Self.append(part, to: &bytes) }
@@ -26,7 +26,7 @@ extension PathKey {
     /// Reads a stored key.
     ///
     /// - Throws: `PathKeyError` for bytes that `bytes` never returns.
-    package init(bytes: some Collection<UInt8>) throws(PathKeyError) {
+    public init(bytes: some Collection<UInt8>) throws(PathKeyError) {
         var parts: [Int64] = []
         var rest = bytes[...]
         while let head = rest.first {

@@ -12,7 +12,7 @@
 /// | E0–EF | 1052736 … 269488191 | 4 |
 /// | F0–F7 | from 269488192 | 8 |
 /// | 30–3F, 20–2F, 10–1F, 08–0F | the negative mirrors | 2, 3, 4, 8 |
-package struct PathKey: Hashable, Sendable, Comparable {
+public struct PathKey: Hashable, Sendable, Comparable {
     /// The parts of the path; at least one.
     package let parts: [Int64]
 
@@ -23,7 +23,7 @@ package struct PathKey: Hashable, Sendable, Comparable {
     /// The length above which keys are worth compacting, in bytes.
     package static let longLength = 64
     /// Whether the key is worth compacting.
-    package var isLong: Bool { length > Self.longLength }
+    public var isLong: Bool { length > Self.longLength }
 
     /// - Precondition: at least one part, each in `PathKey.range`.
     package init(_ parts: [Int64]) {
@@ -34,14 +34,17 @@ package struct PathKey: Hashable, Sendable, Comparable {
         self.parts = parts
     }
 
-    package static func < (a: PathKey, b: PathKey) -> Bool { a.parts.lexicographicallyPrecedes(b.parts) }
+    /// Returns whether a key is before another one.
+    public static func < (a: PathKey, b: PathKey) -> Bool { a.parts.lexicographicallyPrecedes(b.parts) }
 
-    /// Returns `count` keys after `last`, in order, a step apart; starting at 0 in an empty order.
+    /// Returns `count` keys after `last`, in order, with room for 15 keys between any two; without `last`, the keys of a new
+    /// order.
     ///
-    /// Near the end of `range`, which only external data can reach, the keys continue one level below the last key.
+    /// Near the greatest possible part, which only external data can reach, the keys continue one level below the last key.
     ///
+    /// - Precondition: `count` is not negative.
     /// - Complexity: O(count).
-    package static func appending(_ count: Int, after last: PathKey?) -> [PathKey] {
+    public static func appending(_ count: Int, after last: PathKey?) -> [PathKey] {
         let first = last.map { $0.parts[0] + step } ?? 0
         guard let last, first + Int64(count) * step > range.upperBound else {
             return (0..<Int64(count)).map { PathKey([first + $0 * step]) }
@@ -51,7 +54,8 @@ package struct PathKey: Hashable, Sendable, Comparable {
 }
 
 /// An invalid path key, or a gap that has no room for another key.
-package enum PathKeyError: Error, Equatable, Sendable {
+public enum PathKeyError: Error, Equatable, Sendable {
+    /// There are no bytes.
     case empty
     /// A part starts with a reserved byte.
     case reservedHead(UInt8)

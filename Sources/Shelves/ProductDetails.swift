@@ -2,8 +2,8 @@ package import Catalog
 
 /// The values of a product that pages show, but no order, filter or facet compares, as bytes.
 ///
-///     flags: UInt8 · number of packs: UInt32 · regular price: Int64
-///     texts, each with its length in bytes: attributes, unit, amount, drained amount, barcode
+///     flags: UInt16 · number of packs: UInt32 · regular price: Int64
+///     texts, each with its length in bytes: attributes, unit, amount, drained amount, those of `texts`
 ///
 /// A value that the flags exclude is missing; attributes that they exclude are `{}`. A length has seven bits in each byte, the lowest
 /// first, and the highest bit of each byte but the last.
@@ -12,16 +12,29 @@ package struct ProductDetails: Sendable, Hashable {
 
     init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// The optional texts that are details, in the order of their bytes. The others have columns in `ShelfTable`.
+    package static let texts: [ProductText] = {
+        let texts = ProductText.allCases.filter { $0 != .brand && $0 != .imageURL }
+        precondition(texts.count <= Flags.textLimit, "details have flags for \(Flags.textLimit) texts")
+        return texts
+    }()
+
     private struct Flags: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
 
         static let regularPrice = Flags(rawValue: 1)
         static let size = Flags(rawValue: 2)
         static let drained = Flags(rawValue: 4)
         static let isApproximate = Flags(rawValue: 8)
-        static let barcode = Flags(rawValue: 16)
-        static let attributes = Flags(rawValue: 64)
-        static let packs = Flags(rawValue: 128)
+        static let attributes = Flags(rawValue: 16)
+        static let packs = Flags(rawValue: 32)
+        /// The number of flags that are left for `texts`.
+        static let textLimit = 10
+
+        /// Returns the flag of a text.
+        ///
+        /// - Parameter number: its index in `texts`.
+        static func text(_ number: Int) -> Flags { Flags(rawValue: 64 << number) }
     }
 
     private static var noAttributes: UnsafeRawBufferPointer {
@@ -29,7 +42,7 @@ package struct ProductDetails: Sendable, Hashable {
         return UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount)
     }
 
-    /// The values as the database has them. Texts are in memory that the caller owns.
+    /// The values as the database has them, without those of `texts`. Texts are in memory that the caller owns.
     package struct Source {
         package var regularPriceMinor: Int64?
         /// The amount and the unit of the size, and the number of packs; all nil without a size.
@@ -38,7 +51,6 @@ package struct ProductDetails: Sendable, Hashable {
         package var packs: Int32?
         package var drained: UnsafeRawBufferPointer?
         package var isApproximate: Bool
-        package var barcode: UnsafeRawBufferPointer?
         package var attributes: UnsafeRawBufferPointer
 
         package init(
@@ -48,7 +60,6 @@ package struct ProductDetails: Sendable, Hashable {
             packs: Int32? = nil,
             drained: UnsafeRawBufferPointer? = nil,
             isApproximate: Bool,
-            barcode: UnsafeRawBufferPointer? = nil,
             attributes: UnsafeRawBufferPointer
         ) {
             self.regularPriceMinor = regularPriceMinor
@@ -57,52 +68,51 @@ package struct ProductDetails: Sendable, Hashable {
             self.packs = packs
             self.drained = drained
             self.isApproximate = isApproximate
-            self.barcode = barcode
             self.attributes = attributes
         }
     }
 
-    package init(_ source: Source) {
+    /// - Parameter text: returns the bytes of a text by its index in `texts`; nil if it is missing.
+    package init(_ source: Source, text: (Int) -> UnsafeRawBufferPointer?) {
         var bytes: [UInt8] = []
-        Self.write(source, to: &bytes)
+        Self.write(source, text: text, to: &bytes)
         self.bytes = bytes
     }
 
     package init(_ product: Product) {
         // The bytes of all texts, one after another.
-        var texts: [UInt8] = []
+        var arena: [UInt8] = []
         func added(_ text: String) -> Range<Int> {
-            let start = texts.count
-            texts.append(contentsOf: text.utf8)
-            return start..<texts.count
+            let start = arena.count
+            arena.append(contentsOf: text.utf8)
+            return start..<arena.count
         }
         let (size, attributes) = (product.size, added(product.attributes))
         let amount = size.map { added($0.amount.description) }
         let unit = size.map { added($0.unit.rawValue) }
         let drained = size?.drained.map { added($0.description) }
-        let barcode = product.barcode.map(added)
-        self = texts.withUnsafeBytes { texts in
-            func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: texts[range]) }
-            return ProductDetails(
-                Source(
-                    regularPriceMinor: product.regularPriceMinor,
-                    amount: amount.map(part),
-                    unit: unit.map(part),
-                    packs: size.map { Int32($0.packs) },
-                    drained: drained.map(part),
-                    isApproximate: size?.isApproximate ?? false,
-                    barcode: barcode.map(part),
-                    attributes: part(attributes)
-                )
+        let texts = Self.texts.map { text in product[text].map(added) }
+        self = arena.withUnsafeBytes { arena in
+            func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: arena[range]) }
+            let source = Source(
+                regularPriceMinor: product.regularPriceMinor,
+                amount: amount.map(part),
+                unit: unit.map(part),
+                packs: size.map { Int32($0.packs) },
+                drained: drained.map(part),
+                isApproximate: size?.isApproximate ?? false,
+                attributes: part(attributes)
             )
+            return ProductDetails(source) { texts[$0].map(part) }
         }
     }
 
     /// Replaces bytes by those of a product's values.
-    static func write(_ source: Source, to bytes: inout [UInt8]) {
+    ///
+    /// - Parameter text: returns the bytes of a text by its index in `texts`; nil if it is missing.
+    static func write(_ source: Source, text: (Int) -> UnsafeRawBufferPointer?, to bytes: inout [UInt8]) {
         var flags: Flags = []
         bytes.removeAll(keepingCapacity: true)
-        bytes.append(0)
         func append<Value: BitwiseCopyable>(_ value: Value) {
             withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
         }
@@ -120,6 +130,7 @@ package struct ProductDetails: Sendable, Hashable {
             flags.insert(flag)
             append(text)
         }
+        append(flags.rawValue)
         if let packs = source.packs, packs != 1 {
             flags.insert(.packs)
             append(UInt32(packs))
@@ -136,14 +147,19 @@ package struct ProductDetails: Sendable, Hashable {
             append(amount)
             append(source.drained, .drained)
         }
-        append(source.barcode, .barcode)
-        bytes[0] = flags.rawValue
+        for number in texts.indices { append(text(number), .text(number)) }
+        bytes.withUnsafeMutableBytes { $0.storeBytes(of: flags.rawValue, as: UInt16.self) }
     }
 
     /// Reads the values that bytes have; nil if they are damaged.
-    private static func source(_ bytes: UnsafeRawBufferPointer) -> Source? {
+    ///
+    /// - Parameter found: receives each text that is not missing, by its index in `texts`.
+    private static func source(
+        _ bytes: UnsafeRawBufferPointer,
+        _ found: (Int, UnsafeRawBufferPointer) -> Void
+    ) -> Source? {
         var reader = MemoryReader(bytes)
-        guard let number: UInt8 = reader.value() else { return nil }
+        guard let number: UInt16 = reader.value() else { return nil }
         let flags = Flags(rawValue: number)
         /// Reads a value; false if the bytes end.
         func read<Value: BitwiseCopyable>(_ value: inout Value?, _ flag: Flags) -> Bool {
@@ -169,20 +185,26 @@ package struct ProductDetails: Sendable, Hashable {
         var attributes: UnsafeRawBufferPointer?
         guard read(&source.packs, .packs), read(&source.regularPriceMinor, .regularPrice),
             read(&attributes, .attributes), read(&source.unit, .size), read(&source.amount, .size),
-            read(&source.drained, .drained), read(&source.barcode, .barcode), reader.isAtEnd
+            read(&source.drained, .drained)
         else { return nil }
+        for number in texts.indices {
+            var text: UnsafeRawBufferPointer?
+            guard read(&text, .text(number)) else { return nil }
+            if let text { found(number, text) }
+        }
+        guard reader.isAtEnd else { return nil }
         if let attributes { source.attributes = attributes }
         if source.unit != nil, source.packs == nil { source.packs = 1 }
         return source
     }
 
     /// Whether bytes are divided into values.
-    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { source(bytes) != nil }
+    static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { source(bytes, { _, _ in }) != nil }
 
     /// Sets the values of a product; false if the bytes are damaged.
     static func read(_ bytes: UnsafeRawBufferPointer, into product: inout Product) -> Bool {
-        guard let source = source(bytes) else { return false }
         func text(_ part: UnsafeRawBufferPointer) -> String { String(decoding: part, as: UTF8.self) }
+        guard let source = source(bytes, { product[texts[$0]] = text($1) }) else { return false }
         product.regularPriceMinor = source.regularPriceMinor
         product.attributes = text(source.attributes)
         if let unit = source.unit, let amount = source.amount, let packs = source.packs {
@@ -204,7 +226,6 @@ package struct ProductDetails: Sendable, Hashable {
             guard let size else { return false }
             product.size = size
         }
-        product.barcode = source.barcode.map(text)
         return true
     }
 }

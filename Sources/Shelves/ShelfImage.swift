@@ -20,8 +20,18 @@ package struct ShelfImage: Sendable {
         self.table = table
     }
 
-    /// The number of the layout.
-    package static let format: UInt32 = 0x4153_0004
+    /// The number of the layout, to be raised with each change but that of `ProductDetails.texts`.
+    static let layout = 5
+
+    /// The number of the format: of the layout, and of the texts that are details.
+    package static let format: UInt32 = formatNumber(ProductDetails.texts)
+
+    static func formatNumber(_ texts: [ProductText]) -> UInt32 {
+        var hash = FNV64()
+        hash.combine("\(layout)")
+        for text in texts { hash.combine(text.name.description) }
+        return UInt32(truncatingIfNeeded: hash.value)
+    }
 
     // MARK: - Writing
 

@@ -97,10 +97,12 @@ package final class ShelfTableBuilder {
     /// - Parameters:
     ///   - tags: reads the tags of the row, if they are new.
     ///   - size: reads the size of the row, if it is new.
+    ///   - text: returns the bytes of a text by its index in `ProductDetails.texts`, if the row has the source of its details.
     package func append(
         _ row: Row,
         tags: () throws -> [CollatedText],
-        size: () throws -> BaseQuantity
+        size: () throws -> BaseQuantity,
+        text: (Int) -> UnsafeRawBufferPointer?
     ) rethrows {
         unsorted.skus.append(row.sku)
         unsorted.names.append(row.name)
@@ -128,7 +130,7 @@ package final class ShelfTableBuilder {
         imageURLs.append(row.imageURL ?? UnsafeRawBufferPointer(start: nil, count: 0))
         switch row.details {
         case .source(let source):
-            ProductDetails.write(source, to: &detailBytes)
+            ProductDetails.write(source, text: text, to: &detailBytes)
             unsorted.details.append(detailBytes)
         case .bytes(let details): unsorted.details.append(details.bytes)
         }
@@ -177,7 +179,8 @@ package final class ShelfTableBuilder {
                     details: .bytes(row.details)
                 ),
                 tags: { row.tags },
-                size: { row.size! }
+                size: { row.size! },
+                text: { _ in nil }
             )
         }
     }

@@ -214,7 +214,7 @@ import TestSupport
             url,
             input: "store,sku,price\nshop,no,1\n"
         )
-        #expect(allRejected.0 == 65 && allRejected.2.contains("all 1 rows were rejected"), "\(allRejected)")
+        #expect(allRejected.0 == 65 && allRejected.2.contains("the only row was rejected"), "\(allRejected)")
         let future = try await run(priceCommand, url, input: "date,store,sku,price\n2099-01-01,shop,p0,9\n")
         #expect(future.0 == 0 && future.2.contains("changed 0, unchanged 0, rounded 0, prices_future 1"), "\(future)")
         let some = try await run(priceCommand + ["--max-rejects", "75"], url, input: unknownStores)

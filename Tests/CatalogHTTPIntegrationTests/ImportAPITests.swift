@@ -137,7 +137,7 @@ import TestSupport
                 #expect(problem["type"] == .string("/problems/not-found"))
                 #expect(problem["parameter"] == .string("store"))
                 #expect(problem["hint"] == .string("corner"))
-                #expect(problem["detail"]?.string?.contains("set create_store (--create-store)") == true)
+                #expect(problem["detail"]?.string?.contains("set create_store (command line: --create-store)") == true)
             }
             #expect(try await client.execute(uri: "/v1/stores/cornr", method: .get).status == .notFound)
             #expect(try await post(client, "/v1/stores/corner/imports", rows).0 == .ok)

@@ -21,7 +21,7 @@ import TestSupport
     /// Serves a catalog with data that is read-only for new connections.
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
-        let writable = PostgresCatalog(try Database(database.configuration))
+        let writable = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
         _ = try await Importer(writable).run(
             SingleChunk(Array(Self.products.utf8)),
             ImportOptions(format: .csv, createsStores: true)
@@ -32,7 +32,8 @@ import TestSupport
         }
         writable.shutDown()
         let catalog = PostgresCatalog(
-            try Database(database.pooled.inServerRole, direct: database.configuration.inServerRole)
+            try Database(database.pooled.inServerRole, direct: database.configuration.inServerRole),
+            encodingEvents: \.json
         )
         try await TestAPI.run(await TestAPI.api(catalog.storage, importer: Importer(catalog)), body)
         catalog.shutDown()

@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Foundation
 import HTTPTypes
@@ -80,7 +81,10 @@ import Testing
         #expect(try await Migrator.check(pool) == .current)
         pool.shutDown()
         try await database.checkConsistency()
-        let catalog = PostgresCatalog(try Database(database.configuration, waitLimit: .seconds(60)))
+        let catalog = PostgresCatalog(
+            try Database(database.configuration, waitLimit: .seconds(60)),
+            encodingEvents: \.json
+        )
         let answers = try Self.answers()
         try await TestAPI.run(await TestAPI.api(catalog.storage, importer: TestAPI.NoImports())) { client in
             for isResorted in [false, true] {

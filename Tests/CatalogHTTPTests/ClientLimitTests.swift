@@ -6,27 +6,39 @@ import Testing
 
 /// The limits on what clients hold at the same time.
 struct ClientLimitTests {
-    private static let user = RateLimiter.Client.user(UserID("ann")!)
-    private static func address(_ number: UInt8) -> RateLimiter.Client { .address([127, 0, 0, number]) }
+    private static let user = Client.user(UserID("ann")!)
+    private static func address(_ number: UInt8) -> Client { .address([127, 0, 0, number]) }
+
+    /// The limits of a server, which are per client, too, unless `limitsClients` is false.
+    private static func admission(
+        limitsClients: Bool = true,
+        _ configure: (inout CatalogAPI.Options) -> Void
+    ) -> Admission {
+        var options = CatalogAPI.Options()
+        options.rateLimit = limitsClients ? .standard : nil
+        configure(&options)
+        return Admission(options)
+    }
 
     @Test("Anonymous clients use at most a quarter of the memory of bodies")
     func anonymousClientsLeaveMemoryToUsers() throws {
-        let memory = BodyMemory(limit: 800, limitsClients: true)
-        let bodies = try (1...2).map { try memory.open(Self.address($0)) }
+        let admission = Self.admission { $0.bodyMemoryLimit = 800 }
+        let bodies = try (1...2).map { try admission.body(for: Self.address($0)) }
         for body in bodies { try body.add(100) }
-        let third = try memory.open(Self.address(3))
+        let third = try admission.body(for: Self.address(3))
         #expect(throws: CatalogError.unavailable) { try third.add(1) }
-        let users = try (0..<6).map { try memory.open(.user(UserID("user\($0)")!)) }
+        let users = try (0..<6).map { try admission.body(for: .user(UserID("user\($0)")!)) }
         for body in users { try body.add(100) }
-        #expect(memory.bytes == 800)
-        let late = try memory.open(Self.user)
+        #expect(admission.bodyBytes.amount == 800)
+        let late = try admission.body(for: Self.user)
         #expect(throws: CatalogError.unavailable) { try late.add(1) }
+        withExtendedLifetime((bodies, users)) {}
     }
 
     @Test("A client can have an eighth of the memory of bodies")
     func clientsHaveAnEighth() throws {
-        let memory = BodyMemory(limit: 800, limitsClients: true)
-        let (one, two) = (try memory.open(Self.user), try memory.open(Self.user))
+        let admission = Self.admission { $0.bodyMemoryLimit = 800 }
+        let (one, two) = (try admission.body(for: Self.user), try admission.body(for: Self.user))
         try one.add(60)
         #expect(
             throws: CatalogError.tooMany(
@@ -36,73 +48,91 @@ struct ClientLimitTests {
             try two.add(41)
         }
         try two.add(40)
-        #expect(memory.bytes == 100)
+        #expect(admission.bodyBytes.amount == 100)
+        withExtendedLifetime((one, two)) {}
     }
 
     @Test("Without limits per client only the memory of all counts")
     func clientsCanBeUnlimited() throws {
-        let memory = BodyMemory(limit: 800, limitsClients: false)
-        let body = try memory.open(Self.user)
+        let admission = Self.admission(limitsClients: false) { $0.bodyMemoryLimit = 800 }
+        let body = try admission.body(for: Self.user)
         try body.add(800)
         #expect(throws: CatalogError.unavailable) { try body.add(1) }
     }
 
     @Test("The memory of a body is returned when its request ends")
     func memoryIsReturned() throws {
-        let memory = BodyMemory(limit: 800, limitsClients: true)
+        let admission = Self.admission { $0.bodyMemoryLimit = 800 }
         for _ in 0..<20 {
-            let body = try memory.open(Self.user)
+            let body = try admission.body(for: Self.user)
             try body.add(100)
-            #expect(memory.bytes == 100)
+            #expect(admission.bodyBytes.amount == 100)
+            withExtendedLifetime(body) {}
         }
-        #expect(memory.bytes == 0)
-        let stranger = try memory.open(Self.address(1))
+        #expect(admission.bodyBytes.amount == 0)
+        let stranger = try admission.body(for: Self.address(1))
         try stranger.add(100)
     }
 
     @Test("A client can send a limited number of bodies at the same time")
     func bodiesPerClientAreLimited() throws {
-        let memory = BodyMemory(limit: 800, limitsClients: true)
-        var bodies = try (0..<BodyMemory.bodiesPerClient).map { _ in try memory.open(Self.user) }
-        #expect(throws: CatalogError.self) { try memory.open(Self.user) }
-        _ = try memory.open(Self.address(1))
+        let admission = Self.admission { $0.bodyMemoryLimit = 800 }
+        var bodies = try (0..<Admission.bodiesPerClient).map { _ in try admission.body(for: Self.user) }
+        #expect(throws: CatalogError.self) { try admission.body(for: Self.user) }
+        _ = try admission.body(for: Self.address(1))
         bodies.removeLast()
-        _ = try memory.open(Self.user)
+        _ = try admission.body(for: Self.user)
     }
 
     @Test("A client can have a limited number of streams, and new ones when it closes some")
     func streamsPerClientAreLimited() throws {
-        let streams = ClientStreams(limit: 2)
-        var open = [try streams.open(Self.user), try streams.open(Self.user)]
+        let streams = Self.admission { $0.streamsPerClientLimit = 2 }.shelfStreams
+        var open = [try streams.permit(for: Self.user), try streams.permit(for: Self.user)]
         #expect(throws: CatalogError.tooMany("a client can have at most 2 event streams; close unused ones")) {
-            try streams.open(Self.user)
+            try streams.permit(for: Self.user)
         }
-        _ = try streams.open(Self.address(1))
+        _ = try streams.permit(for: Self.address(1))
         open.removeFirst()
-        _ = try streams.open(Self.user)
+        _ = try streams.permit(for: Self.user)
+    }
+
+    @Test("A client can have a limited number of imports, and all clients together, too")
+    func importsAreLimited() throws {
+        let imports = Self.admission { _ in }.imports
+        let first = try imports.permit(for: Self.user)
+        let second = try imports.permit(for: Self.user)
+        #expect(
+            throws: CatalogError.tooMany("too many of your imports are in progress; wait until one of them has ended")
+        ) {
+            try imports.permit(for: Self.user)
+        }
+        let others = try ["bob", "eve"].map { try imports.permit(for: .user(UserID($0)!)) }
+        #expect(throws: CatalogError.unavailable) { try imports.permit(for: .user(UserID("tim")!)) }
+        first.release()
+        _ = try imports.permit(for: .user(UserID("tim")!))
+        withExtendedLifetime((second, others)) {}
     }
 
     @Test("A client can have an eighth of the large requests, and all clients together a limited number")
     func largeRequestsAreLimited() throws {
-        let requests = CostlyRequests(limit: 16, limitsClients: true)
+        let requests = Self.admission { $0.costlyLimit = 16 }.costlyRequests
         // Clients without a token have a quarter together.
-        for number in 1...2 {
-            for _ in 0..<2 { try requests.acquire(Self.address(UInt8(number))) }
-        }
-        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.address(3)) }
+        var permits = try [1, 1, 2, 2].map { try requests.permit(for: Self.address($0)) }
+        #expect(throws: CatalogError.unavailable) { try requests.permit(for: Self.address(3)) }
         for number in 1...6 {
-            for _ in 0..<2 { try requests.acquire(.user(UserID("user\(number)")!)) }
+            for _ in 0..<2 { permits.append(try requests.permit(for: .user(UserID("user\(number)")!))) }
         }
-        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.user) }
+        #expect(throws: CatalogError.unavailable) { try requests.permit(for: Self.user) }
         #expect(
             throws: CatalogError.tooMany("too many of your large requests are in progress; send fewer at the same time")
         ) {
-            try requests.acquire(Self.address(1))
+            try requests.permit(for: Self.address(1))
         }
-        requests.release(Self.address(1))
-        try requests.acquire(Self.user)
+        permits.removeFirst()
+        permits.append(try requests.permit(for: Self.user))
         // The failed attempts took nothing.
-        #expect(throws: CatalogError.unavailable) { try requests.acquire(Self.address(1)) }
+        #expect(throws: CatalogError.unavailable) { try requests.permit(for: Self.address(1)) }
+        withExtendedLifetime(permits) {}
     }
 
     /// Connects from an address; nil if the connection is refused.

@@ -204,6 +204,13 @@ import Testing
         #expect(Set(described.map(\.name)) == Set(written.map(\.name)))
     }
 
+    @Test("The description of requests has every field that clients set", arguments: ["ProductInput", "ProductPatch"])
+    func requestFieldsMatch(_ schema: String) throws {
+        let fields = try Product.complete.members()
+        let described = try #require(value("components/schemas/\(schema)/properties")?.members)
+        #expect(Set(described.map(\.name)) == Set(fields.map(\.name) + ["currency"]))
+    }
+
     @Test("The description names the scope of each operation")
     func scopesMatch() async throws {
         let described = AuthorizationTests.operations.filter { $0.scope != nil }

@@ -1,6 +1,7 @@
 import Catalog
 import CatalogImport
 import CatalogJSON
+import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(15))) struct ImportReaderTests {
@@ -78,6 +79,26 @@ import Testing
         #expect(record.product.tags == ["new", "cold"])
         #expect(record.product.barcode == "40123")
         #expect(record.product.imageURL == "https://x/y.png")
+    }
+
+    @Test("A row with all columns of an export sets every field that clients set")
+    func setsEveryField() throws {
+        var cells: [ImportColumn: String] = [
+            .store: "s", .shelf: "Cans", .sku: "complete", .name: "Tuna, drained", .price: "1.99", .promoPrice: "1.69",
+            .currency: "EUR", .size: "~185", .unit: "g", .packCount: "2", .drained: "140", .popularity: "3",
+            .inStock: "false", .tags: "fish|sale", .position: "1", .attributes: #"{"origin":"PT"}"#,
+        ]
+        for text in ProductText.allCases { cells[text.column] = Product.complete[text] }
+        let columns = ImportColumn.exported
+        let row = try columns.map { column in
+            let cell = try #require(cells[column], "the test has no value for \(column.columnName)")
+            return "\"\(cell.replacing("\"", with: "\"\""))\""
+        }
+        let header = columns.map(\.columnName).joined(separator: ",")
+        let outcome = try read("\(header)\n\(row.joined(separator: ","))\n")
+        #expect(outcome.rejections == [])
+        let product = try #require(outcome.records.first).product
+        #expect(product == Product.complete.withServerFields(of: product))
     }
 
     @Test(

@@ -21,6 +21,16 @@ import Testing
         }
     }
 
+    @Test("The audited fields have the values of a response")
+    func auditedFieldsAreThoseOfResponses() throws {
+        for product in [Product.complete, Product(sku: SKU("new")!, name: "New")] {
+            let members = try product.members()
+            #expect(members.count == ProductField.allCases.count(where: \.isAudited))
+            let names = Set(members.map(\.name))
+            #expect(try json(product).members?.filter { names.contains($0.name) } == members)
+        }
+    }
+
     @Test("A response that is sent back sets every field that clients set")
     func responseIsARequest() throws {
         let sent = Product.complete

@@ -53,11 +53,15 @@ import Testing
         #expect(try ListMoveOutcome(recorded: moved.recorded) == moved)
     }
 
-    @Test("A recorded list document keeps its bytes and whether it was created")
-    func documents() {
+    @Test("A recorded list keeps its bytes and whether it was created")
+    func lists() {
+        let new = NewList(name: "Week")
+        let list = new.list(of: UserID("ann")!, sinksChecked: nil, now: Timestamp(microseconds: 1))
+        let membership = ListMembership(list: list, role: .owner, key: .first, revision: 3)
         for isNew in [true, false] {
-            let document = ListDocument(json: Array(#"{"id":"x"}"#.utf8), isNew: isNew)
-            #expect(ListDocument(recorded: document.recorded) == document)
+            let recorded = ListDocument.list(membership, isNew: isNew).recorded
+            #expect(recorded == RecordedResponse(isNew: isNew, body: membership.json))
+            #expect(ListDocument(recorded: recorded).recorded == recorded)
         }
     }
 

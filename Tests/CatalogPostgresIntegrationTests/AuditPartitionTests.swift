@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import LibPQ
 import TestSupport
 import Testing
@@ -15,7 +16,8 @@ import Testing
     ) async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(
-            try Database(database.configuration.inServerRole, waitLimit: .seconds(60))
+            try Database(database.configuration.inServerRole, waitLimit: .seconds(60)),
+            encodingEvents: \.json
         )
         let owner = try await PostgresConnection.connect(database.configuration)
         try await body(catalog, owner, database)
@@ -89,7 +91,10 @@ import Testing
     func concurrentCreation() async throws {
         try await withDatabase { (catalog, owner, database) async throws in
             let others = try (0..<3).map { _ in
-                PostgresCatalog(try Database(database.configuration.inServerRole, waitLimit: .seconds(60)))
+                PostgresCatalog(
+                    try Database(database.configuration.inServerRole, waitLimit: .seconds(60)),
+                    encodingEvents: \.json
+                )
             }
             let today = monthEnd.first
             var created = 0

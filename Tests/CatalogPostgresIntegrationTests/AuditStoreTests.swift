@@ -91,7 +91,7 @@ import Testing
         for _ in 0..<2 { _ = try await catalog.products.put(complete, in: shop) }
         complete.brand = "It's \"new\"\u{1}"
         _ = try await catalog.products.put(complete, in: shop)
-        let call = IdempotentCall(key: "k", fingerprint: [1])
+        let call = IdempotentCall<PriceOutcome>(key: "k", fingerprint: [1])
         let prices = [price("a", 90, regular: 100), price("b", 100)]
         for _ in 0..<2 { _ = try await catalog.prices.setPrices(prices, in: shop, pricedIn: nil, once: call) }
         _ = try await catalog.prices.setPrices(prices, in: shop)

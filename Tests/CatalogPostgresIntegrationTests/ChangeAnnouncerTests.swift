@@ -1,5 +1,6 @@
 import JSON
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Testing
 import TestSupport
@@ -9,7 +10,7 @@ import TestSupport
     @Test("Each change is announced to other servers")
     func changesAreAnnounced() async throws {
         let database = try await TestDatabase.migrated()
-        let catalog = PostgresCatalog(try Database(database.configuration, announces: true))
+        let catalog = PostgresCatalog(try Database(database.configuration, announces: true), encodingEvents: \.json)
         let source = PostgresChangeSource(database.configuration)
         var notices = try source.notices().makeAsyncIterator()
         #expect(await notices.next() == .gap)

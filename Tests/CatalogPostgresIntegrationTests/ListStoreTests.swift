@@ -96,7 +96,8 @@ import TestSupport
             default: value
             }
         }
-        return "\(document.isNew) \((try? JSONReader.parse(document.json)).map { stable($0).text } ?? "not JSON")"
+        let response = document.recorded
+        return "\(response.isNew) \((try? JSONReader.parse(response.body)).map { stable($0).text } ?? "not JSON")"
     }
 
     /// Returns all lists of a user without clock-dependent values.

@@ -40,7 +40,7 @@ import TestSupport
         _ catalog: CatalogStorage,
         _ edit: OrderEdit,
         expected: Int64? = nil,
-        once call: IdempotentCall? = nil
+        once call: IdempotentCall<OrderEditOutcome>? = nil
     ) async throws -> String {
         let request = OrderEditRequest(store: Self.shop, shelf: Self.shelf, edit: edit, expected: expected.map { [$0] })
         return String(decoding: try await catalog.manualOrder.editOrder(request, once: call).json, as: UTF8.self)
@@ -104,7 +104,7 @@ import TestSupport
         async throws
     {
         let database = try await TestDatabase.migrated(icuLocale: "hr")
-        let catalog = PostgresCatalog(try Database(database.configuration))
+        let catalog = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
         let ids = (0..<14).map { "p\($0)" }
         try await fill(catalog.storage, ids)
         try await compare(catalog, ids, seed: 1000, rounds: 100)
@@ -212,7 +212,7 @@ import TestSupport
         async throws
     {
         let (database, memory) = (try await TestDatabase.migrated(), InMemoryCatalog(collate: collator))
-        let real = PostgresCatalog(try Database(database.configuration))
+        let real = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
         for catalog in [real.storage, memory.storage] as [CatalogStorage] {
             try await fill(catalog, ["a", "b", "c", "d"])
             var seen = [try await order(catalog)]
@@ -401,7 +401,7 @@ import TestSupport
     @Test("A repeated call moves once")
     func repeatedCallMovesOnce() async throws {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
-            let call = IdempotentCall(key: "k", fingerprint: [1])
+            let call = IdempotentCall<OrderEditOutcome>(key: "k", fingerprint: [1])
             let wanted = OrderEdit.moves([OrderMove(["a"], .position(2))])
             let first = try await edit(catalog.storage, wanted, once: call)
             // A repeated move by position would move the product again.
@@ -412,7 +412,7 @@ import TestSupport
                 try await edit(catalog.storage, wanted, once: IdempotentCall(key: "k", fingerprint: [2]))
             }
             // A no-op is recorded too.
-            let quiet = IdempotentCall(key: "quiet", fingerprint: [3])
+            let quiet = IdempotentCall<OrderEditOutcome>(key: "quiet", fingerprint: [3])
             let nothing = try await edit(catalog.storage, .moves([OrderMove(["d"], .first)]), once: quiet)
             _ = try await edit(catalog.storage, .moves([OrderMove(["d"], .last)]))
             #expect(try await edit(catalog.storage, .moves([OrderMove(["d"], .first)]), once: quiet) == nothing)

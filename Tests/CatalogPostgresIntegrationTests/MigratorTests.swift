@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import Foundation
 import LibPQ
@@ -203,7 +204,7 @@ import TestSupport
         #expect(try await Migrator(pool, migrations: compatible).migrate().count == 1)
         #expect(try await Migrator.check(pool) == .compatible(version: version + 1))
         #expect(try await Migrator.check(pool, against: compatible) == .current)
-        let catalog = PostgresCatalog(try Database(database.configuration))
+        let catalog = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
         #expect(await catalog.readiness.readiness() == .ready)
         #expect(try await Migrator(pool).migrate().isEmpty)
         await #expect(throws: PostgresError.self) { try await Migrator(pool).migrate(to: 0) }

@@ -98,7 +98,7 @@ import Testing
             let dry = try await run(catalog, rows, isDryRun: true)
             #expect(dry.removedByShelf == asked[0])
             #expect(dry.removedPlacements == 6 && dry.removedProducts == 6)
-            #expect(dry.warnings.contains { $0.contains("confirm_prune (--yes)") })
+            #expect(dry.warnings.contains { $0.contains("confirm_prune (command line: --yes)") })
             #expect(try await contents(catalog) == before.0)
             #expect(try await versions(catalog) == before.1)
             // A caller confirms, or the options do.

@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 @testable import CatalogPostgres
 import LibPQ
 import Ordering
@@ -144,7 +145,7 @@ import TestSupport
                 // Images of the shelves before, from which a server without them reads them.
                 for key in Self.shelves { _ = try await catalog.pages.page(PageRequest(store: P.shop, shelf: key)) }
                 _ = try await ShelfImages(catalog).write()
-                let server = PostgresCatalog(catalog.database)
+                let server = PostgresCatalog(catalog.database, encodingEvents: \.json)
                 let before = try await everything(catalog)
                 let dryRun = try await Resorter(server).run(ResortRequest(isDryRun: true), listener(0))
                 #expect(try await everything(catalog) == before)

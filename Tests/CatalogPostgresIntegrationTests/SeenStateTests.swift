@@ -58,9 +58,10 @@ import Testing
     func primaryIsNotAReplica() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(
-            try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
+            try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60)),
+            encodingEvents: \.json
         )
-        let replicas = try #require(catalog.database.replicas)
+        let replicas = try #require(catalog.database.router.replicas)
         _ = try await catalog.shelves.put(Store(key: Self.store, title: "Corner", currency: Currency("EUR")!))
         _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
         let deadline = ContinuousClock.now + .seconds(60)
@@ -85,9 +86,10 @@ import Testing
     func readsCheckTheirServer() async throws {
         let database = try await TestDatabase.migrated()
         let aisle = try Database(database.configuration, replicas: [database.configuration], waitLimit: .seconds(60))
-        let replicas = try #require(aisle.replicas)
+        let replicas = try #require(aisle.router.replicas)
         let epoch = try #require(EpochRecord(identity: "1/00000001/1/1", startedAt: 0))
-        let source = ReadSource(replicas, 0, ReplicaRequirement(epoch: epoch, minimum: 0))
+        let requirement = ReplicaRequirement(epoch: epoch, minimum: 0)
+        let source = ReadSource.replica(ReplicaRead(replicas: replicas, index: 0, requirement: requirement))
         await #expect(throws: ReplicaProblem.promoted) {
             _ = try await source.read([PostgresQuery("SELECT 1")], into: 0) { $0 = $2.count + $1 }
         }

@@ -223,7 +223,7 @@ import TestSupport
     @Test("The limit is exact, although two servers add settings of a user at the same time")
     func limitIsExact() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let servers = [catalog, PostgresCatalog(catalog.database)]
+            let servers = [catalog, PostgresCatalog(catalog.database, encodingEvents: \.json)]
             let writes = (150..<Setting.countLimit).map { SettingsEdit.Write(key("k\($0)"), .bool(true)) }
             _ = try await servers[0].settings.edit(SettingsEdit(writes), of: Self.ann)
             let accepted = await withTaskGroup(of: Bool.self) { group in
@@ -372,10 +372,10 @@ import TestSupport
             _ = try await put(store.settings, "gone", nil, of: guest)
             _ = try await put(store.settings, "both", .string("account's, later"))
             _ = try await put(store.settings, "mine", .bool(true))
-            func merge(_ call: IdempotentCall? = nil) async throws -> String {
+            func merge(_ call: IdempotentCall<GuestMerge>? = nil) async throws -> String {
                 String(decoding: try await store.users.merge(guest, into: Self.ann, once: call).json, as: UTF8.self)
             }
-            let call = IdempotentCall(key: "k", fingerprint: [1])
+            let call = IdempotentCall<GuestMerge>(key: "k", fingerprint: [1])
             let first = try await merge(call)
             #expect(first.contains(#""merged":1,"kept":1"#))
             let settings = try await store.settings.settings(of: Self.ann, since: nil, limit: nil).settings
@@ -422,7 +422,7 @@ import TestSupport
             }
             #expect(try await store.users.redeem(ticket(17, 17 * 600).digest) == nil)
             #expect(try await store.users.redeem(ticket(18, 18 * 600).digest) != nil)
-            let call = IdempotentCall(key: "t", fingerprint: [1])
+            let call = IdempotentCall<IssuedTicket>(key: "t", fingerprint: [1])
             let issued = try await store.users.saveTicket(ticket(60), id: .random(), once: call)
             let again = try await store.users.saveTicket(ticket(61), id: .random(), once: call)
             #expect(again == issued)
@@ -571,7 +571,7 @@ import TestSupport
                 expiresAt: .now(),
                 tokenExpiresAt: .now()
             )
-            let call = IdempotentCall(key: "k", fingerprint: [1])
+            let call = IdempotentCall<IssuedTicket>(key: "k", fingerprint: [1])
             _ = try await catalog.users.saveTicket(ticket, id: .random(), once: call)
             let export = try await catalog.users.export(user)
             #expect(export.settings.map(\.key.text) == ["a"])

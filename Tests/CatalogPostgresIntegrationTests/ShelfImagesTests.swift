@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import LibPQ
 import Ordering
 import Shelves
@@ -35,7 +36,9 @@ import Testing
     private static let request = PageRequest(store: store, shelf: shelf, sort: Sort(.name, .ascending)!, limit: 30)
 
     /// Returns a server that has no shelf in memory.
-    private static func newServer(_ catalog: PostgresCatalog) -> PostgresCatalog { PostgresCatalog(catalog.database) }
+    private static func newServer(_ catalog: PostgresCatalog) -> PostgresCatalog {
+        PostgresCatalog(catalog.database, encodingEvents: \.json)
+    }
 
     /// Changes what pages show of all products without a new version, so that a page shows from where its products come.
     private static func mark(_ catalog: PostgresCatalog) async throws {

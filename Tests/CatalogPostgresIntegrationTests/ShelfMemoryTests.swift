@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import LibPQ
 import Ordering
 import TestSupport
@@ -143,7 +144,7 @@ import Testing
             let shelves = [Self.shelf, CatalogKey("other")!]
             try await Self.fill(catalog, shelves)
             // A table of 40 products takes more than 4,000 bytes.
-            let small = PostgresCatalog(catalog.database, shelfMemory: 10_000)
+            let small = PostgresCatalog(catalog.database, encodingEvents: \.json, shelfMemory: 10_000)
             for round in 0..<3 {
                 for shelf in shelves {
                     for sort in ["-price", "name,price", "position"] {
@@ -170,7 +171,7 @@ import Testing
             options.newShelfLimit = shelves.count
             _ = try await Importer(catalog).run(ImporterTests.Chunks(text: text), options)
             let shares = ShelfMemoryShares(limit: 400_000)
-            let small = PostgresCatalog(catalog.database, shelfMemory: shares.limit)
+            let small = PostgresCatalog(catalog.database, encodingEvents: \.json, shelfMemory: shares.limit)
             for shelf in shelves { _ = try await small.pages.page(Self.request("-price", on: shelf)) }
             var use = small.shelfMemoryUse
             #expect(use.shelves.size > shares.shelves, "they use more than their share")

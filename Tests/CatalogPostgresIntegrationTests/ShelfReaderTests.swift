@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import LibPQ
 import Ordering
 import Shelves
@@ -268,7 +269,7 @@ import Testing
                     }
                 }
                 // Another server stores images, and its pages match the rows at their version.
-                let server = PostgresCatalog(catalog.database)
+                let server = PostgresCatalog(catalog.database, encodingEvents: \.json)
                 group.addTask {
                     var writes = ShelfWrites(server, seed: 9)
                     while followed.value < 60 || pages.value < 30 || fromImages.value < 10 {

@@ -138,9 +138,9 @@ import Testing
         #expect(feeding.union(others) == Set(ImportColumn.allCases))
     }
 
-    @Test("The columns that are read come first, in row order")
-    func columnsThatAreReadComeFirst() {
-        #expect(ProductColumn.read.map(\.rawValue) == Array(1...ProductColumn.read.count))
+    @Test("Every column is read, unless it is derived from others")
+    func everyColumnIsRead() {
+        #expect(ProductColumn.read == ProductColumn.allCases.filter { !$0.isDerived })
     }
 
     /// Removes columns that are kept for servers of 0.1; no statement may use them.

@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import Dispatch
 import Foundation
 import LibPQ
@@ -274,7 +275,7 @@ import Testing
                 )
             },
             { number in
-                let call = IdempotentCall(key: "r\(number)", fingerprint: [1])
+                let call = IdempotentCall<RecordedResponse>(key: "r\(number)", fingerprint: [1])
                 try await catalog.responses.record(RecordedResponse(body: []), of: call, in: shop)
             },
             { try await importRows(["shop,dairy,i\($0),N,1,EUR,,1"], into: catalog, creates: false) },

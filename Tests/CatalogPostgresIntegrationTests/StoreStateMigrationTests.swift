@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import CatalogPostgres
 import LibPQ
 import TestSupport
@@ -32,7 +33,7 @@ import Testing
     private func withOlderStores(_ body: (PostgresConfiguration, PostgresPool) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 2))
-        let catalog = PostgresCatalog(try Database(database.configuration))
+        let catalog = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
         for store in Self.stores {
             _ = try await catalog.shelves.put(Store(key: store, title: "Store", currency: Currency("EUR")!))
             for shelf in ["x", "y"] {
@@ -89,7 +90,7 @@ import Testing
             let ids: PostgresStatement = "SELECT string_agg(shelf_id::text, ',' ORDER BY store_id, shelf_id) FROM shelf"
             #expect(try await text(ids, pool) == "1,2,3,1,2,4")
             _ = try await Migrator(pool).migrate()
-            let catalog = PostgresCatalog(try Database(configuration))
+            let catalog = PostgresCatalog(try Database(configuration), encodingEvents: \.json)
             for store in Self.stores {
                 _ = try await catalog.shelves.put(Shelf(key: CatalogKey("newer")!, title: "Newer"), in: store)
             }

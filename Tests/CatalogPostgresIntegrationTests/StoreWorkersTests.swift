@@ -38,7 +38,7 @@ struct StoreWorkersTests {
     }
 
     private func reads(_ catalog: PostgresCatalog) -> Int {
-        catalog.database.workers!.status.reduce(0) { $0 + $1.reads }
+        catalog.database.router.status.reduce(0) { $0 + $1.reads }
     }
 
     /// Reads pages until they come from workers.
@@ -66,7 +66,7 @@ struct StoreWorkersTests {
                         == ["a", "b", "c"].map { "\($0) of \(store)" }
                 )
             }
-            let status = catalog.database.workers!.status
+            let status = catalog.database.router.status
             #expect(status.count == 2)
             #expect(status.allSatisfy { $0.isUsable && $0.reads > 0 }, "\(status)")
             // Every page that follows does, too.
@@ -140,10 +140,12 @@ struct StoreWorkersTests {
             let store = try await addStore("corner", to: catalog)
             try await untilRead([store], in: catalog)
             let id = try #require(catalog.database.storeIDs[store])
-            let read = try #require(catalog.database.workers!.read(of: id, users: catalog.database.pageLane))
-            #expect(read.pages != nil)
-            read.workers.readFailed(PostgresError(.connection, "the connection broke"), read.shard, read.worker)
-            #expect(catalog.database.workers!.read(of: id, users: catalog.database.pageLane)?.pages == nil)
+            let router = catalog.database.router
+            let workers = try #require(router.workers)
+            let (read, pages) = try #require(workers.read(of: id, through: router.coordinator(for: nil)))
+            #expect(pages != nil)
+            workers.readFailed(PostgresError(.connection, "the connection broke"), read.shard, read.worker)
+            #expect(workers.read(of: id, through: router.coordinator(for: nil))?.pages == nil)
             #expect(try await names(store, in: catalog).count == 3)
             // Its monitor reaches it again.
             try await untilRead([store], in: catalog)
@@ -176,7 +178,7 @@ struct WorkersWithoutCitusTests {
                 await Task.yield()
             }
             while try await connections() > 0 { try #require(.now < deadline) }
-            #expect(workers.read(of: 1, users: catalog.database.pageLane) == nil)
+            #expect(workers.read(of: 1, through: catalog.database.router.coordinator(for: nil)) == nil)
             #expect(workers.status.isEmpty)
         }
     }

@@ -30,7 +30,7 @@ import Testing
         }
         #expect(detail.contains("2 of 2 products from the shelf “dairy” of “corner”, 3 of 3"))
         #expect(detail.contains("and products from 3 more shelves, more than a tenth; nothing was changed"))
-        #expect(detail.contains("confirm_prune (--yes)") && !detail.contains("1 of 100"))
+        #expect(detail.contains("confirm_prune (command line: --yes)") && !detail.contains("1 of 100"))
         #expect(removal(3, 1, shelf: nil).description == "3 of 4 products without a shelf from “corner”")
     }
 }

@@ -1,7 +1,8 @@
-"""Runs the commands of the README and of docs/, checks the responses that they show, and checks all links.
+"""Runs the commands of the README and of docs/, checks the responses that they show, and checks all links and shown examples.
 
 Usage: run.py AISLE. Each page gets an `aisle dev` of its own in an empty folder. The blocks marked `sh` are run in one shell,
-except those marked `sh notest`. A block marked `json` or `text` that follows shows the output, where … matches anything.
+except those marked `sh notest`. A block marked `json` or `text` that follows shows the output, where … matches anything. `swift run`
+runs an example, which is built beside AISLE.
 """
 import glob, importlib.util, os, re, shutil, signal, socket, subprocess, sys, tempfile, time, urllib.error, urllib.request
 
@@ -11,6 +12,8 @@ specification = importlib.util.spec_from_file_location("generate", f"{ROOT}/docs
 cli = importlib.util.module_from_spec(specification)
 specification.loader.exec_module(cli)
 BLOCK = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.M | re.S)
+# A link to an example and the Swift block below it, which shows lines of the example.
+SHOWN = re.compile(r"(docs/examples/\w+/main\.swift)\)[^`]*```swift\n(.*?)^```$", re.M | re.S)
 # The time limit of a page's commands, in seconds.
 LIMIT = 120
 LINES = {"README.md": 150, "docs/operations/alerts.md": 420}
@@ -51,6 +54,7 @@ def run(page):
         return 0, []
     folder = tempfile.mkdtemp(prefix="aisle-docs-")
     os.chmod(folder, 0o755)
+    os.symlink(f"{ROOT}/docs", f"{folder}/docs")
     port = free_port()
     environment = {key: value for key, value in os.environ.items() if key != "DATABASE_URL"}
     environment["PATH"] = f"{os.path.dirname(AISLE)}:{environment['PATH']}"
@@ -67,7 +71,7 @@ def run(page):
                 assert server.poll() is None and time.monotonic() < end, open(f"{folder}/log").read()
                 time.sleep(0.1)
         # All blocks share a shell; each block's output and status go to files of its own.
-        script = ["curl() { command curl --silent --show-error --fail-with-body \"$@\"; }"]
+        script = ["curl() { command curl --silent --show-error --fail-with-body \"$@\"; }", "swift() { shift; \"$@\"; }"]
         for number, (commands, shown) in enumerate(wanted):
             # A shown error is what the block is about.
             strict = "set +e" if shown and '"type":"/problems/' in shown else "set -e"
@@ -112,6 +116,24 @@ def broken_links(page):
             yield f"no such heading: {target}"
 
 
+def wrong_examples():
+    """Yields the examples that the documentation of the libraries shows with other lines, or not at all."""
+    def unindented(text):
+        return "\n".join(line.strip() for line in text.splitlines())
+
+    missing = {os.path.relpath(path, ROOT) for path in glob.glob(f"{ROOT}/docs/examples/*/main.swift")}
+    for page in glob.glob(f"{ROOT}/Sources/*/*.docc/*.md"):
+        with open(page) as file:
+            found = SHOWN.findall(file.read())
+        for example, code in found:
+            missing.discard(example)
+            with open(f"{ROOT}/{example}") as file:
+                if unindented(code) not in unindented(file.read()):
+                    yield f"{os.path.relpath(page, ROOT)}: {example} has other lines"
+    for example in sorted(missing):
+        yield f"{example} is in no documentation of a library"
+
+
 def main():
     only = sys.argv[2:]
     failed, count = 0, 0
@@ -129,6 +151,9 @@ def main():
         for one in wrong:
             print(f"{name}: {one}", flush=True)
         failed += len(wrong)
+    for one in wrong_examples():
+        print(one)
+        failed += 1
     for file, text in cli.reference(AISLE).items():
         path = f"{ROOT}/docs/cli/{file}"
         if not os.path.exists(path) or open(path).read() != text:

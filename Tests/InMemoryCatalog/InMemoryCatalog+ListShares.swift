@@ -10,7 +10,7 @@ extension InMemoryCatalog {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedShare>?
     ) async throws(CatalogError) -> IssuedShare {
         try once(call, user) { users, now throws(CatalogError) in
             try self.membership(id, user, users).checkOwner()
@@ -52,7 +52,7 @@ extension InMemoryCatalog {
     package func join(
         _ digest: [UInt8],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             for owner in users.keys {
@@ -80,7 +80,7 @@ extension InMemoryCatalog {
                         Self.announce(id, to: user, &users)
                         self.record(.joined(found.share.id, id), of: user)
                     }
-                    return try self.membership(id, user, users).document(isNew: false)
+                    return .list(try self.membership(id, user, users), isNew: false)
                 }
             }
             throw .notFound("share")

@@ -69,13 +69,13 @@ extension InMemoryCatalog {
     package func createList(
         _ new: NewList,
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try once(call, user) { users, now throws(CatalogError) in
             if users[user]!.places[new.id] != nil {
                 let held = try self.membership(new.id, user, users, currentOnly: false)
                 guard !held.isDeleted else { throw .deletedList(new.id) }
-                return held.document(isNew: false)
+                return .list(held, isNew: false)
             }
             try Self.checkListLimit(users, user)
             let sinks = users[user]!.settings[.listsSinkChecked]?.value
@@ -83,7 +83,7 @@ extension InMemoryCatalog {
             Self.place(new.id, MembershipRecord(owner: user, role: .owner, key: .first, revision: 0), user, &users)
             Self.announce(new.id, to: user, &users)
             self.record(.list(.listCreate, new.id), of: user)
-            return try self.membership(new.id, user, users).document(isNew: true)
+            return .list(try self.membership(new.id, user, users), isNew: true)
         }
     }
 
@@ -92,11 +92,11 @@ extension InMemoryCatalog {
         of user: UserID,
         _ edit: ListEdit,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try transact { users, _ throws(CatalogError) in try Self.checkMembership(id, user, users) }
         return try once(call, user) { users, now throws(CatalogError) in
-            try self.apply(edit, id, user, expected, &users, now).document
+            .change(try self.apply(edit, id, user, expected, &users, now))
         }
     }
 
@@ -126,7 +126,7 @@ extension InMemoryCatalog {
             changed,
             facts
         )
-        if outcome.isChange { Self.announceChange(id, of: list.owner, outcome.event, &users) }
+        if outcome.isChange { Self.announceChange(id, of: list.owner, .list(outcome), &users) }
         record(.list(edit, outcome), of: user)
         outcome.membership = try membership(id, user, users, currentOnly: false)
         return outcome
@@ -148,7 +148,7 @@ extension InMemoryCatalog {
     package func moveLists(
         _ moves: [OrderMove],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListMoveOutcome>?
     ) async throws(CatalogError) -> ListMoveOutcome {
         try once(call, user) { users, _ throws(CatalogError) in
             let rows = users[user]!.places.map { id, place in
@@ -166,7 +166,7 @@ extension InMemoryCatalog {
             guard !moved.isEmpty else { return ListMoveOutcome(revision: users[user]!.revision, moved: []) }
             users[user]!.revision += 1
             let outcome = ListMoveOutcome(revision: users[user]!.revision, moved: moved)
-            let event = LiveEvent(.list, id: outcome.revision, data: outcome.json)
+            let event = LiveEvent(.list, id: outcome.revision, data: UserEvent.listOrder(outcome).json)
             users[user]!.events.append(ListEvent(list: nil, event: event))
             self.record(.listOrder(outcome), of: user)
             return outcome
@@ -262,13 +262,14 @@ extension InMemoryCatalog {
         users[user]!.places[id]!.revision = users[user]!.revision
         // Remove its earlier events.
         users[user]!.events.removeAll { $0.list == id }
-        users[user]!.events.append(ListEvent(list: id, event: .leftList(id, users[user]!.revision)))
+        let event = LiveEvent(.list, id: users[user]!.revision, data: UserEvent.leftList(id).json)
+        users[user]!.events.append(ListEvent(list: id, event: event))
     }
 
     /// Announces a new list to a user.
     static func announce(_ id: UniqueID, to user: UserID, _ users: inout Users) {
         guard let list = users[users[user]!.places[id]!.owner]?.lists[id] else { return }
-        announceChange(id, of: list.owner, list.announcement, to: user, &users)
+        announceChange(id, of: list.owner, .newList(list), to: user, &users)
     }
 
     /// Whether a user has a list of an owner, and has not left it.
@@ -280,7 +281,7 @@ extension InMemoryCatalog {
     private static func announceChange(
         _ id: UniqueID,
         of owner: UserID,
-        _ data: [UInt8],
+        _ change: UserEvent,
         to only: UserID? = nil,
         _ users: inout Users
     ) {
@@ -288,7 +289,7 @@ extension InMemoryCatalog {
             guard only == nil || only == user else { continue }
             users[user]!.revision += 1
             users[user]!.places[id]!.revision = users[user]!.revision
-            let event = LiveEvent(.list, id: users[user]!.revision, data: data)
+            let event = LiveEvent(.list, id: users[user]!.revision, data: change.json)
             users[user]!.events.append(ListEvent(list: id, event: event))
         }
     }
@@ -346,8 +347,8 @@ extension InMemoryCatalog {
     }
 
     /// The same, once per idempotent call.
-    func once<Outcome: RecordableOutcome>(
-        _ call: IdempotentCall?,
+    func once<Outcome: Sendable>(
+        _ call: IdempotentCall<Outcome>?,
         _ user: UserID,
         _ body: (inout Users, Timestamp) throws(CatalogError) -> Outcome
     ) throws(CatalogError) -> Outcome {

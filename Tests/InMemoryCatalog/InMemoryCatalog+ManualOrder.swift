@@ -7,7 +7,7 @@ internal import Synchronization
 extension InMemoryCatalog {
     package func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         let now = clock()
@@ -134,7 +134,7 @@ extension InMemoryCatalog {
 
     package func record(
         _ response: RecordedResponse,
-        of call: IdempotentCall,
+        of call: IdempotentCall<RecordedResponse>,
         in store: CatalogKey?
     ) async throws(CatalogError) {
         guard let store else { return responses.withLock { $0.record(response, call) } }
@@ -149,7 +149,7 @@ extension InMemoryCatalog {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome {
         let edit = OrderEdit.moves(moves)
         try edit.check()

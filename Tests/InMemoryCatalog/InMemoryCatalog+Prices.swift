@@ -4,7 +4,7 @@ extension InMemoryCatalog {
     package func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PurchaseOutcome>?
     ) async throws(CatalogError) -> PurchaseOutcome {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
@@ -44,7 +44,7 @@ extension InMemoryCatalog {
         _ prices: [PriceChange],
         in store: CatalogKey,
         pricedIn currency: Currency?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
         let now = clock()

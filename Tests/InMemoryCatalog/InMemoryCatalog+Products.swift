@@ -16,9 +16,7 @@ extension InMemoryCatalog {
             content[store.key, default: StoreContent(store: store)].store = store
             content[store.key]!.isRemoved = false
             content[store.key]!.version += 1
-            do throws(CatalogError) { content[store.key]!.record(try .store(old?.store, store), now) } catch {
-                return .failure(error)
-            }
+            content[store.key]!.record(.store(old?.store, store), now)
             return .success(old == nil)
         }
         return try result.get()
@@ -28,7 +26,7 @@ extension InMemoryCatalog {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
             let count = content.products.count
-            content.record(try .deleted(content.store, products: count), now)
+            content.record(.deleted(content.store, products: count), now)
             content.isRemoved = true
             content.version += 1
             content.shelfOrderVersion += 1
@@ -82,7 +80,7 @@ extension InMemoryCatalog {
             product.popularity = old?.popularity ?? .none
             product.modifiedAt = now
             content.products[product.sku] = product
-            content.record(try .product(old, product, of: content.store), now)
+            content.record(try .product(old, product), now)
             for key in content.shelves.keys where content.shelves[key]!.placed.contains(product.sku) {
                 content.shelves[key]!.version += 1
             }
@@ -115,7 +113,7 @@ extension InMemoryCatalog {
         let now = clock()
         try write(store) { content throws(CatalogError) in
             guard let old = content.products.removeValue(forKey: sku) else { throw .notFound("product “\(sku)”") }
-            content.record(try .deleted(old, of: content.store), now)
+            content.record(try .deleted(old), now)
             for key in content.shelves.keys where content.shelves[key]!.placed.remove(sku) != nil {
                 content.shelves[key]!.version += 1
                 content.shelves[key]!.orderVersion += 1

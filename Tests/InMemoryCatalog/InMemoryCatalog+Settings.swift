@@ -125,7 +125,7 @@ extension InMemoryCatalog {
     package func merge(
         _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge {
         let isGuestKnown = users.withLock { $0[guest] != nil }
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
@@ -223,7 +223,7 @@ extension InMemoryCatalog {
     package func saveTicket(
         _ ticket: Ticket,
         id: UniqueID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedTicket>?
     ) async throws(CatalogError) -> IssuedTicket {
         try change(ticket.user) { content, _ throws(CatalogError) in
             if let issued: IssuedTicket = try content.responses.known(call) { return issued }

@@ -6,20 +6,13 @@ struct RecordedResponses: Sendable {
 
     func first(_ key: String) -> FirstResponse? { responses[key] }
 
-    func known<Outcome: RecordableOutcome>(
-        _ call: IdempotentCall?,
-        _: Outcome.Type = Outcome.self
-    ) throws(CatalogError) -> Outcome? {
+    func known<Outcome: Sendable>(_ call: IdempotentCall<Outcome>?) throws(CatalogError) -> Outcome? {
         guard let call, let first = responses[call.key] else { return nil }
-        return try Outcome(recorded: first.response(to: call))
+        return try call.decode(first.response(to: call))
     }
 
-    mutating func record(_ outcome: some RecordableOutcome, _ call: IdempotentCall?) {
-        record(outcome.recorded, call)
-    }
-
-    mutating func record(_ response: RecordedResponse, _ call: IdempotentCall?) {
+    mutating func record<Outcome: Sendable>(_ outcome: Outcome, _ call: IdempotentCall<Outcome>?) {
         guard let call, responses[call.key] == nil else { return }
-        responses[call.key] = FirstResponse(fingerprint: call.fingerprint, response: response)
+        responses[call.key] = FirstResponse(fingerprint: call.fingerprint, response: call.encode(outcome))
     }
 }

@@ -194,6 +194,22 @@ import TestSupport
         #expect(await connection.isReusable())
     }
 
+    @Test("A statement is prepared again if an earlier statement failed before its preparation")
+    func skippedPreparationIsRepeated() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        let statement: PostgresStatement = "SELECT 2::int8"
+        try await connection.perform { database in
+            #expect(throws: PostgresError.self) {
+                try database.transaction {
+                    try $0.executeDeferred("SELECT 1 / 0")
+                    try $0.execute(statement)
+                }
+            }
+            let last = try database.query(statement) { try $0.first { try $0.int(0) } }
+            #expect(last == 2)
+        }
+    }
+
     @Test("Cancelling a task cancels a pipeline of statements")
     func taskCancellationStopsPipeline()
         async throws

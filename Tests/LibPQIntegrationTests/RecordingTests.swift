@@ -41,9 +41,16 @@ import TestSupport
             try $0.execute(Self.one)
         }
         let first = try await Self.steps { try await pool.transaction("", run) }
-        // A statement is prepared at its first use.
+        // A statement is prepared at its first use, in the same round trip.
         let second = try await Self.steps { try await pool.transaction("", run) }
-        #expect(Self.titles(first).contains("preparation Tests.one"))
+        #expect(
+            Self.titles(first) == [
+                "wait lane", "preparation BEGIN", "statement BEGIN", "preparation TransactionSettings",
+                "statement TransactionSettings", "preparation Tests.one", "statement Tests.one",
+                "preparation Tests.many", "statement Tests.many", "statement Tests.one", "preparation COMMIT",
+                "statement COMMIT",
+            ]
+        )
         #expect(
             Self.titles(second) == [
                 "wait lane", "statement BEGIN", "statement TransactionSettings", "statement Tests.one",

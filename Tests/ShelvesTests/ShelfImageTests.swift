@@ -1,5 +1,6 @@
 import Catalog
 import Ordering
+import TestSupport
 import Testing
 
 @testable import Shelves
@@ -59,6 +60,12 @@ import Testing
         }
     }
 
+    @Test("An image has every field of a product")
+    func everyField() {
+        let image = RandomShelf.image([Listing(product: .complete, position: [1], isSoldOut: true)])
+        #expect(Self.read(image.bytes)?.table.product(0) == Product.complete)
+    }
+
     @Test("A layout has one number: images of another one are not read")
     func format() throws {
         let size = try Size(amount: ExactDecimal(15, scale: 1), unit: .kg, packs: 2, drained: ExactDecimal(1))
@@ -73,10 +80,18 @@ import Testing
         (product.barcode, product.imageURL, product.regularPriceMinor) = ("4000000000001", "/a.png", 199)
         product.attributes = #"{"a": 1}"#
         let image = RandomShelf.image([Listing(product: product, position: [1], isSoldOut: false)])
-        // After a change of the layout, both numbers are others.
-        #expect(ShelfImage.format == 0x4153_0004)
-        #expect(ShelfImage.checksum(Array(image.bytes.dropLast(8))) == 12_956_122_179_487_955_781)
+        // After a change of the layout, both numbers are others. The format begins the image, and changes with other texts, too.
+        #expect(ShelfImage.layout == 5)
+        #expect(ShelfImage.checksum(Array(image.bytes.dropFirst(4).dropLast(8))) == 3_171_908_054_745_527_412)
+        #expect(image.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) } == ShelfImage.format)
         #expect(Self.read(image.bytes)?.table.product(0) == product)
+    }
+
+    @Test("The format has another number with other texts, or with another order of them")
+    func formatOfTexts() {
+        let lists: [[ProductText]] = [[], [.barcode], [.barcode, .brand], [.brand, .barcode]]
+        #expect(Set(lists.map(ShelfImage.formatNumber)).count == lists.count)
+        #expect(ShelfImage.format == ShelfImage.formatNumber(ProductDetails.texts))
     }
 
     @Test("An image of a part, or with a changed bit, is not read")
@@ -112,13 +127,14 @@ import Testing
             table.tagSetValues = NumberLists(table.tagSetValues.map { _ in [UInt32(table.tagTexts.count)] })
         }
         #expect(unknownTag == nil)
-        for bytes in [[], [64], [64, 2, 0x7B], [64, 128, 128, 128, 128, 128, 0], [0, 0], [4, 1], [2, 1, 0x67]]
-            as [[UInt8]]
-        {
+        for bytes in [
+            [], [16], [16, 0], [16, 0, 2, 0x7B], [16, 0, 128, 128, 128, 128, 128, 0], [0, 0, 0], [4, 0, 1],
+            [2, 0, 1, 0x67], [64, 0, 1],
+        ] as [[UInt8]] {
             #expect(image { $0.details = $0.details.replacing([3: bytes]) } == nil, "\(bytes)")
         }
         // A size with an unknown unit.
-        let unknownUnit = try #require(image { $0.details = $0.details.replacing([3: [2, 1, 0, 1, 0x31]]) })
+        let unknownUnit = try #require(image { $0.details = $0.details.replacing([3: [2, 0, 1, 0, 1, 0x31]]) })
         #expect(unknownUnit.table.product(3) == nil)
         // Rows out of order.
         #expect(image { (table: inout ShelfTable) in (table.names, table.nameKeys) = (table.skus, table.skus) } == nil)

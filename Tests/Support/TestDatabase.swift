@@ -1,4 +1,5 @@
 package import Catalog
+internal import CatalogJSON
 package import CatalogPostgres
 internal import Foundation
 package import LibPQ
@@ -230,7 +231,8 @@ package func withCatalog(
             waitLimit: .seconds(60),
             readsWorkers: CitusServers.prefix != nil,
             observer: observer
-        )
+        ),
+        encodingEvents: \.json
     )
     do {
         try await body(catalog)

@@ -87,7 +87,9 @@ package struct ImportOptions: Sendable {
         guard read == 0 || rejected < read else {
             throw .unprocessable(
                 field: "file",
-                detail: "all \(read) rows were rejected; correct them, or check the names of the columns"
+                detail: read == 1
+                    ? "the only row was rejected; correct it, or check the names of the columns"
+                    : "all \(read) rows were rejected; correct them, or check the names of the columns"
             )
         }
         let allowed = limit.multiplied(by: ExactDecimal(Int128(read)))
@@ -96,7 +98,7 @@ package struct ImportOptions: Sendable {
                 field: "file",
                 detail: """
                     \(rejected) of \(read) rows were rejected, more than \(limit) %; nothing was imported. Correct the \
-                    rows, or raise max_rejects (--max-rejects)
+                    rows, or raise max_rejects (command line: --max-rejects)
                     """
             )
         }

@@ -43,7 +43,7 @@ package struct ShelfRemoval: Sendable, Hashable {
             field: "prune",
             detail: """
                 pruning would remove \(list(large)), more than a tenth; nothing was changed. Check that the file is \
-                complete, and confirm with confirm_prune (--yes)
+                complete, and confirm with confirm_prune (command line: --yes)
                 """
         )
     }

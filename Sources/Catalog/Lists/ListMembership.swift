@@ -42,22 +42,11 @@ package struct ListMembership: Sendable, Hashable {
     }
 }
 
-/// A list, or a list change, as JSON for the requesting user.
-///
-/// The JSON is recorded verbatim: it contains prices, which may change before the request is repeated.
-package struct ListDocument: Sendable, Hashable {
-    package let json: [UInt8]
-    /// Whether the request created the list or changed items; false if nothing changed.
-    package let isNew: Bool
-
-    package init(json: [UInt8], isNew: Bool) {
-        self.json = json
-        self.isNew = isNew
-    }
-}
-
-extension ListDocument: RecordableOutcome {
-    package var recorded: RecordedResponse { RecordedResponse(isNew: isNew, body: json) }
-
-    package init(recorded: RecordedResponse) { self.init(json: recorded.body, isNew: recorded.isNew) }
+/// A list, or the change of a list, that a request of the user returns.
+package enum ListDocument: Sendable {
+    /// A list, and whether the request created it.
+    case list(ListMembership, isNew: Bool)
+    case change(ListOutcome)
+    /// The first response, verbatim: it contains prices, which may have changed before the request was repeated.
+    case first(RecordedResponse)
 }

@@ -22,7 +22,7 @@ package protocol ListStore: Sendable {
     func createList(
         _ new: NewList,
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument
     /// Changes a list.
     ///
@@ -33,7 +33,7 @@ package protocol ListStore: Sendable {
         of user: UserID,
         _ edit: ListEdit,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument
     /// Leaves a joined list, or deletes an own list.
     func removeList(_ id: UniqueID, of user: UserID, expected: Set<Int64>?) async throws(CatalogError)
@@ -41,7 +41,7 @@ package protocol ListStore: Sendable {
     func moveLists(
         _ moves: [OrderMove],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListMoveOutcome>?
     ) async throws(CatalogError) -> ListMoveOutcome
     /// Creates a share of a list.
     ///
@@ -51,7 +51,7 @@ package protocol ListStore: Sendable {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedShare>?
     ) async throws(CatalogError) -> IssuedShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
     /// Revokes a share and removes the members who joined through it.
@@ -62,6 +62,6 @@ package protocol ListStore: Sendable {
     func join(
         _ digest: [UInt8],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument
 }

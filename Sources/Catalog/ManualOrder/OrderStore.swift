@@ -6,7 +6,7 @@ package protocol OrderStore: Sendable {
     /// - Throws: `stale`, `keyReused`, `conflict` (also while the same call is in progress), and as `OrderEdit.check`.
     func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome
     /// Returns the recent changes to a shelf's manual order, the latest first.
     func orderHistory(_ store: CatalogKey, _ shelf: CatalogKey) async throws(CatalogError) -> [OrderChange]

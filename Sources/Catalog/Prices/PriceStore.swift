@@ -8,7 +8,7 @@ package protocol PriceStore: Sendable {
         _ prices: [PriceChange],
         in store: CatalogKey,
         pricedIn currency: Currency?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome
     /// Returns the shelves on which products are placed, in key order.
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey]

@@ -55,11 +55,8 @@ package struct Product: Hashable, Sendable {
     /// The exclusive upper limit of a price, in minor units.
     package static let priceLimit: Int128 = 1_000_000_000_000
     package static let nameLimit = 500
-    package static let brandLimit = 200
     package static let tagCountLimit = 50
     package static let tagLimit = 64
-    package static let barcodeLimit = 64
-    package static let imageURLLimit = 2000
     package static let attributesLimit = 4096
 
     package static let tagRule =
@@ -75,5 +72,48 @@ package struct Product: Hashable, Sendable {
     package static func isImageURL(_ text: String) -> Bool {
         let isPlain = text.unicodeScalars.allSatisfy { $0.value > 0x20 && !$0.properties.isWhitespace }
         return isPlain && ["https://", "http://", "/"].contains { text.lowercased().hasPrefix($0) }
+    }
+}
+
+/// An optional text of a product, with one row for all layers.
+///
+/// Requests, responses, the columns of files and of the database, and the images of shelves follow from this enum. A text is of one line,
+/// in Unicode's composed form, and never empty.
+package enum ProductText: CaseIterable, Sendable {
+    case brand, barcode, imageURL
+
+    private var row: (name: StaticString, limit: Int, column: ImportColumn) {
+        switch self {
+        case .brand: ("brand", 200, .brand)
+        case .barcode: ("barcode", 64, .barcode)
+        case .imageURL: ("image_url", 2000, .imageURL)
+        }
+    }
+
+    /// The name in JSON and in the database.
+    package var name: StaticString { row.name }
+    /// The maximum length in bytes.
+    package var limit: Int { row.limit }
+    /// The column of files for import and of exports.
+    package var column: ImportColumn { row.column }
+}
+
+extension Product {
+    /// A text of the product; nil if it is missing. Rendering uses it, so it is a switch: a key path would be slower.
+    package subscript(text: ProductText) -> String? {
+        get {
+            switch text {
+            case .brand: brand
+            case .barcode: barcode
+            case .imageURL: imageURL
+            }
+        }
+        set {
+            switch text {
+            case .brand: brand = newValue
+            case .barcode: barcode = newValue
+            case .imageURL: imageURL = newValue
+            }
+        }
     }
 }

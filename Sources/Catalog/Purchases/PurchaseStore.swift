@@ -6,7 +6,7 @@ package protocol PurchaseStore: Sendable {
     func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PurchaseOutcome>?
     ) async throws(CatalogError) -> PurchaseOutcome
 }
 

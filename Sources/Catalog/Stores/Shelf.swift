@@ -1,3 +1,5 @@
+package import JSON
+
 /// A shelf of a store.
 package struct Shelf: Hashable, Sendable {
     package var key: CatalogKey
@@ -37,6 +39,19 @@ package struct Shelf: Hashable, Sendable {
     }
 
     package static let titleLimit = 200
+}
+
+extension Shelf {
+    /// The settings that requests set, as members of a body.
+    package var settings: [JSONValue.Member] {
+        [
+            .init("title", .string(title)), .init("parent", .text(parent?.text)),
+            .init("default_sort", .text(defaultSort?.description)),
+            .init("dimension", .text(dimension?.rawValue)), .init("sold_out", .text(soldOut?.rawValue)),
+            .init("position_source", .text(positionSource?.description)),
+            .init("includes_descendants", includesDescendants ? .bool(true) : .null),
+        ]
+    }
 }
 
 /// The keys of a shelf and its store.

@@ -36,7 +36,7 @@ package protocol ShelfStore: Sendable {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome
 }
 

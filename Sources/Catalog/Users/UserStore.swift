@@ -5,7 +5,7 @@ package protocol UserStore: Sendable {
     func merge(
         _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge
     /// Returns all data stored about a user, read in one snapshot.
     ///
@@ -18,7 +18,7 @@ package protocol UserStore: Sendable {
     /// Stores a ticket until it is redeemed or expires.
     ///
     /// - Parameter id: the ticket's id in the recorded response, from which a repeat derives the text.
-    func saveTicket(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall?) async throws(CatalogError)
+    func saveTicket(_ ticket: Ticket, id: UniqueID, once call: IdempotentCall<IssuedTicket>?) async throws(CatalogError)
         -> IssuedTicket
     /// Consumes and returns the unexpired ticket with a digest; nil if there is none.
     func redeem(_ digest: [UInt8]) async throws(CatalogError) -> Ticket?

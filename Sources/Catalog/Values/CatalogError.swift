@@ -62,7 +62,9 @@ package enum CatalogError: Error, Sendable, Equatable {
         let hint = closest.map { "; did you mean “\($0)”?" } ?? "."
         let pronoun = names.count == 1 ? "it" : "them"
         return .unknownStores(
-            detail: "\(problem)\(hint) Nothing was imported. To create \(pronoun), set create_store (--create-store)",
+            detail: """
+                \(problem)\(hint) Nothing was imported. To create \(pronoun), set create_store (command line: --create-store)
+                """,
             hint: closest
         )
     }

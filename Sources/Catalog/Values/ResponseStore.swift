@@ -7,7 +7,7 @@ package protocol ResponseStore: Sendable {
     /// Records a response; the first one under a key stays.
     func record(
         _ response: RecordedResponse,
-        of call: IdempotentCall,
+        of call: IdempotentCall<RecordedResponse>,
         in store: CatalogKey?
     ) async throws(CatalogError)
     /// Returns the first response under a key of a user's own; nil for a new key.
@@ -27,7 +27,7 @@ package struct FirstResponse: Sendable, Hashable {
     /// Returns the response to a repeat of the same request.
     ///
     /// - Throws: `keyReused` for another request.
-    package func response(to call: IdempotentCall) throws(CatalogError) -> RecordedResponse {
+    package func response(to call: IdempotentCall<some Sendable>) throws(CatalogError) -> RecordedResponse {
         guard fingerprint == call.fingerprint else { throw .keyReused }
         return response
     }
@@ -45,29 +45,33 @@ package struct RecordedResponse: Sendable, Hashable {
         self.mediaType = mediaType
         self.body = body
     }
-}
-
-/// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.
-package protocol RecordableOutcome: Sendable {
-    var recorded: RecordedResponse { get }
-    /// - Throws: `fault` for an invalid record.
-    init(recorded: RecordedResponse) throws(CatalogError)
-}
-
-/// A request with an idempotency key.
-package struct IdempotentCall: Sendable, Hashable {
-    /// The client's key, prefixed per caller.
-    package var key: String
-    /// A hash of the request; the same key with another hash is an error.
-    package var fingerprint: [UInt8]
-
-    package init(key: String, fingerprint: [UInt8]) {
-        self.key = key
-        self.fingerprint = fingerprint
-    }
 
     /// The maximum length of a key, in bytes.
     package static let keyLimit = 255
     /// The maximum size of a diff to record, in bytes; a larger one is computed again for a repeated call.
     package static let diffLimit = 16 << 10
+}
+
+/// A request with an idempotency key, and the form in which its outcome is recorded.
+package struct IdempotentCall<Outcome: Sendable>: Sendable {
+    /// The client's key, prefixed per caller.
+    package let key: String
+    /// A hash of the request; the same key with another hash is an error.
+    package var fingerprint: [UInt8]
+    /// Encodes the outcome, which storage records with the key in the transaction of the request.
+    package let encode: @Sendable (Outcome) -> RecordedResponse
+    /// Decodes a recorded outcome, and throws `fault` for an invalid record.
+    package let decode: @Sendable (RecordedResponse) throws(CatalogError) -> Outcome
+
+    package init(
+        key: String,
+        fingerprint: [UInt8],
+        encode: @escaping @Sendable (Outcome) -> RecordedResponse,
+        decode: @escaping @Sendable (RecordedResponse) throws(CatalogError) -> Outcome
+    ) {
+        self.key = key
+        self.fingerprint = fingerprint
+        self.encode = encode
+        self.decode = decode
+    }
 }

@@ -73,7 +73,7 @@ struct DiffEndpoints: EndpointGroup {
     private func diffList(_ call: Call) async throws -> Response {
         let filter = try call.target.filter()
         let bytes = try await call.bytes()
-        let once = try call.idempotentCall(bytes)
+        let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         let store = try call.parameters.store
         let first = try await recorded(once, in: store)
         if let first, !first.body.isEmpty { return .outcome(first.body, mediaType: first.mediaType) }
@@ -98,7 +98,7 @@ struct DiffEndpoints: EndpointGroup {
             let body = form.bytes(of: diff)
             // A long response is computed again by a repeat: a request that changes nothing must not fill the disk. What is
             // recorded reserves the key.
-            let isShort = body.count <= IdempotentCall.diffLimit
+            let isShort = body.count <= RecordedResponse.diffLimit
             try await responses.record(
                 RecordedResponse(mediaType: form.mediaType, body: isShort ? body : []),
                 of: once,
@@ -110,7 +110,7 @@ struct DiffEndpoints: EndpointGroup {
 
     private func diffLists(_ call: Call) async throws -> Response {
         let bytes = try await call.bytes()
-        let once = try call.idempotentCall(bytes)
+        let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         // The diff depends only on the request, so an empty response is recorded to reserve the key.
         let isRepeated = try await recorded(once, in: nil) != nil
         var reader = try BodyReader(try BodyLoader.json(bytes))
@@ -122,7 +122,10 @@ struct DiffEndpoints: EndpointGroup {
     }
 
     /// Returns the recorded response to a repeated request; its body is empty if it must be computed again.
-    private func recorded(_ once: IdempotentCall?, in store: CatalogKey?) async throws -> RecordedResponse? {
+    private func recorded(
+        _ once: IdempotentCall<RecordedResponse>?,
+        in store: CatalogKey?
+    ) async throws -> RecordedResponse? {
         guard let once, let first = try await responses.firstResponse(once.key, in: store) else { return nil }
         return try first.response(to: once)
     }

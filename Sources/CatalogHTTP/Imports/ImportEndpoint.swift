@@ -13,10 +13,7 @@ struct ImportEndpoint: EndpointGroup {
     let timeLimit: Duration
     /// The minimum transfer rate of the body.
     let pace: ImportPace
-    /// The slots for concurrent imports; further imports get 503 with Retry-After.
-    let slots: Slots
-    /// Each client's share of the slots, so that a slow client does not delay other clients.
-    let clientSlots: KeyedSlots<RateLimiter.Client>
+    let imports: LimitedResource
 
     var endpoints: [Endpoint] {
         [
@@ -91,13 +88,8 @@ struct ImportEndpoint: EndpointGroup {
             }
             options.rejectedPercentLimit = percent
         }
-        // An import holds a database connection while its body arrives; slow clients must not exhaust the pool.
-        guard clientSlots.tryAcquire(call.client) else {
-            throw CatalogError.tooMany("too many of your imports are in progress; wait until one of them has ended")
-        }
-        defer { clientSlots.release(call.client) }
-        guard slots.tryAcquire() else { throw CatalogError.unavailable }
-        defer { slots.release() }
+        let permit = try imports.permit(for: call.client)
+        defer { permit.release() }
         let prepared = options
         do {
             // Cancel the import if the client disconnects, even during database work. This ends the connection, so the response says that.
@@ -152,7 +144,7 @@ struct ImportEndpoint: EndpointGroup {
         let store = try call.parameters.store
         // The fingerprint includes the body's hash, which is known only after the last byte.
         // A dry run changes nothing, so its response is not recorded.
-        let once = options.isDryRun ? nil : try call.idempotentCall([])
+        let once: IdempotentCall<RecordedResponse>? = options.isDryRun ? nil : try call.idempotentCall([])
         if var once, let first = try await recorded(once, store) {
             for try await _ in pieces {}
             once.fingerprint += pieces.digest
@@ -185,7 +177,10 @@ struct ImportEndpoint: EndpointGroup {
     }
 
     /// Returns the recorded response to an import with this key; nil for a store that does not exist yet.
-    private func recorded(_ once: IdempotentCall, _ store: CatalogKey) async throws -> FirstResponse? {
+    private func recorded(
+        _ once: IdempotentCall<RecordedResponse>,
+        _ store: CatalogKey
+    ) async throws -> FirstResponse? {
         do { return try await responses.firstResponse(once.key, in: store) } catch CatalogError.notFound { return nil }
     }
 }

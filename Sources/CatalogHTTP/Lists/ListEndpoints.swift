@@ -47,17 +47,17 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func create(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON()
-        let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
-        let head = document.head
-        var response = Response.outcome(document.json, status: document.isNew ? .created : .ok, tag: head?.tag)
+        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
+        let list = try await lists.createList(try NewList(body: body), of: call.user, once: once).recorded
+        let head = list.listHead
+        var response = Response.outcome(list.body, status: list.isNew ? .created : .ok, tag: head?.tag)
         // A repeated request gets the id of the first.
-        if document.isNew, let head { response.headers[.location] = "/v1/me/lists/\(head.id)" }
+        if list.isNew, let head { response.headers[.location] = "/v1/me/lists/\(head.id)" }
         return response
     }
 
     private func moveLists(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON()
+        let (body, once) = try await call.postedJSON(recording: ListMoveOutcome.self)
         let moves = try OrderMove.list(body: body).byUniqueID
         return .outcome(try await lists.moveLists(moves, of: call.user, once: once).json)
     }
@@ -105,28 +105,29 @@ struct ListEndpoints: EndpointGroup {
         creates: Bool = false,
         _ read: (JSONValue) throws(CatalogError) -> ListEdit
     ) async throws -> Response {
-        let (body, once) = try await call.postedJSON()
-        let document = try await lists.editList(
+        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
+        let response = try await lists.editList(
             call.parameters.list,
             of: call.user,
             try read(body),
             expected: try call.expectedListVersions,
             once: once
-        )
-        return .outcome(document.json, status: creates && document.isNew ? .created : .ok, tag: document.head?.tag)
+        ).recorded
+        let status: HTTPResponse.Status = creates && response.isNew ? .created : .ok
+        return .outcome(response.body, status: status, tag: response.listHead?.tag)
     }
 
     private func deleteItem(_ call: Call) async throws -> Response {
         let item = try call.parameters.item
-        let document = try await lists.editList(
+        let response = try await lists.editList(
             call.parameters.list,
             of: call.user,
             .change([ListItemChange(item, isDeleted: true)]),
             expected: try call.expectedListVersions,
             once: nil
-        )
-        guard document.isNew else { throw CatalogError.notFound("item “\(item)”") }
-        return .outcome(document.json, tag: document.head?.tag)
+        ).recorded
+        guard response.isNew else { throw CatalogError.notFound("item “\(item)”") }
+        return .outcome(response.body, tag: response.listHead?.tag)
     }
 }
 
@@ -146,10 +147,10 @@ extension Call {
     }
 }
 
-extension ListDocument {
-    /// The list's id and entity tag, as in the document: a recorded response has no other form.
-    var head: (id: String, tag: String)? {
-        guard let document = try? JSONReader.parse(json) else { return nil }
+extension RecordedResponse {
+    /// The id and the entity tag of the list in the response, which has no other form if it is repeated.
+    var listHead: (id: String, tag: String)? {
+        guard let document = try? JSONReader.parse(body) else { return nil }
         let list = document["list"] ?? document
         guard case .string(let id)? = list["id"], case .number(let version)? = list["version"],
             case .number(let revision)? = list["revision"], let version = Int64(version), let revision = Int64(revision)

@@ -24,7 +24,7 @@ struct ListShareEndpoints: EndpointGroup {
     }
 
     private func create(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody()
+        let (body, once) = try await call.postedBody(recording: IssuedShare.self)
         let share = try ListShare(body: body ?? .object([]), now: .now())
         let secret = key.secret(.share, share.id, idempotencyKey: call.idempotencyKey)
         let issued = try await lists.share(
@@ -47,7 +47,7 @@ struct ListShareEndpoints: EndpointGroup {
     }
 
     private func join(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON()
+        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
         var reader = try BodyReader(body)
         let token = try reader.string("token", bytes: 64)
         try reader.end()
@@ -59,8 +59,8 @@ struct ListShareEndpoints: EndpointGroup {
         }
         // A malformed token gets the same response as an unknown one.
         let secret = Base64URL.decode(token) ?? []
-        let document = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once)
-        return .outcome(document.json, tag: document.head?.tag)
+        let response = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once).recorded
+        return .outcome(response.body, tag: response.listHead?.tag)
     }
 }
 

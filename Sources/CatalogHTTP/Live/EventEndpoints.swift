@@ -10,7 +10,7 @@ struct EventEndpoints: EndpointGroup {
     let live: LiveHub
     let users: any UserStore
     let settings: any SettingsStore
-    let streams: ClientStreams
+    let shelfStreams: LimitedResource
     let observer: Observer<HTTPObservation>
 
     var endpoints: [Endpoint] {
@@ -78,7 +78,7 @@ struct EventEndpoints: EndpointGroup {
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown
         }
-        let open = try streams.open(call.client)
+        let permit = try shelfStreams.permit(for: call.client)
         let changes = try await live.subscribe(
             shelf,
             by: sort,
@@ -88,7 +88,7 @@ struct EventEndpoints: EndpointGroup {
             from: start,
             includesProducts: products
         )
-        return stream(call, .shelf, open, opening: nil, changes)
+        return stream(call, .shelf, permit, opening: nil, changes)
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -106,7 +106,7 @@ struct EventEndpoints: EndpointGroup {
     private func stream(
         _ call: Call,
         _ kind: FeedKind,
-        _ open: ClientStreams.Stream?,
+        _ permit: Permit?,
         opening: LiveEvent?,
         _ changes: any LiveSubscription
     ) -> Response {
@@ -119,7 +119,7 @@ struct EventEndpoints: EndpointGroup {
                 .connection: "close",
             ],
             body: ResponseBody { writer in
-                defer { withExtendedLifetime(open) {} }
+                defer { permit?.release() }
                 // The comment sends the head of the response; a client knows then that the stream is open.
                 var opened = ByteBuffer(string: ": open\n")
                 var retry: Int? = Self.retry

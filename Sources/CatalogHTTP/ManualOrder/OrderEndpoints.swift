@@ -41,7 +41,7 @@ struct OrderEndpoints: EndpointGroup {
         _ call: Call,
         _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
     ) async throws -> Response {
-        let (body, once) = try await call.postedBody()
+        let (body, once) = try await call.postedBody(recording: OrderEditOutcome.self)
         let request = OrderEditRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,

@@ -30,7 +30,7 @@ struct BodyLoader: Sendable {
         // A large body takes longer.
         let length = given ?? (request.headers[.transferEncoding] == nil ? 0 : limit)
         func collect() async throws -> [UInt8] {
-            do { return try await Self.collect(request.body, limit, call.bodyReservation) } catch let error
+            do { return try await Self.collect(request.body, limit, call.bodyPermit) } catch let error
                 as CatalogError
             {
                 throw error
@@ -47,12 +47,12 @@ struct BodyLoader: Sendable {
         return try await deadline.withLimit(limit, or: Self.timedOut, collect)
     }
 
-    private static func collect(_ body: RequestBody, _ limit: Int, _ memory: BodyMemory.Body?) async throws -> [UInt8] {
+    private static func collect(_ body: RequestBody, _ limit: Int, _ permit: BodyPermit?) async throws -> [UInt8] {
         var bytes: [UInt8] = []
         for try await var piece in body {
             let count = piece.readableBytes
             guard bytes.count + count <= limit else { throw tooLarge(limit) }
-            try memory?.add(count)
+            try permit?.add(count)
             bytes.append(contentsOf: piece.readBytes(length: count) ?? [])
         }
         return bytes

@@ -27,16 +27,21 @@ extension Call {
 
     /// Reads the body as JSON, and the idempotent call of a POST with an `Idempotency-Key`.
     ///
+    /// - Parameter outcome: the type of the outcome that is recorded.
     /// - Returns: nil for an empty body.
-    func postedBody() async throws -> (body: JSONValue?, once: IdempotentCall?) {
+    func postedBody<Outcome: RecordableOutcome>(
+        recording outcome: Outcome.Type
+    ) async throws -> (body: JSONValue?, once: IdempotentCall<Outcome>?) {
         let bytes = try await bytes(types: request.method == .patch ? Self.patchTypes : Self.jsonTypes)
         let body = bytes.isEmpty ? nil : try BodyLoader.json(bytes)
         return (body, request.method == .patch ? nil : try idempotentCall(bytes))
     }
 
     /// Reads a required JSON body, and the idempotent call.
-    func postedJSON() async throws -> (body: JSONValue, once: IdempotentCall?) {
-        let (body, once) = try await postedBody()
+    func postedJSON<Outcome: RecordableOutcome>(
+        recording outcome: Outcome.Type
+    ) async throws -> (body: JSONValue, once: IdempotentCall<Outcome>?) {
+        let (body, once) = try await postedBody(recording: outcome)
         if let body { return (body, once) }
         return (try BodyLoader.json([]), once)
     }
@@ -49,12 +54,12 @@ extension Call {
     /// Anonymous requests change nothing, except in a demo, so they need no record, and anonymous clients share no keys.
     ///
     /// - Throws: `malformed` for a key that is not allowed.
-    func idempotentCall(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall? {
+    func idempotentCall<Outcome: RecordableOutcome>(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall<Outcome>? {
         guard let key = idempotencyKey else { return nil }
-        guard (1...IdempotentCall.keyLimit).contains(key.utf8.count), key.isPrintable else {
+        guard (1...RecordedResponse.keyLimit).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
                 parameter: "Idempotency-Key",
-                detail: "Idempotency-Key must have 1 to \(IdempotentCall.keyLimit) printable characters"
+                detail: "Idempotency-Key must have 1 to \(RecordedResponse.keyLimit) printable characters"
             )
         }
         guard let caller else { return nil }

@@ -14,10 +14,12 @@ struct Call: Sendable {
     /// The address of the connection; nil if it is unknown.
     let peer: SocketAddress?
     let trustedProxies: TrustedProxies
+    /// The length of the body in bytes; nil if it is unknown.
+    let bodyLength: Int?
     /// Counts the work of a handler that costs more than its response shows.
     let work = WorkMeter()
-    /// The memory reserved for the body; nil without a body.
-    var bodyReservation: BodyMemory.Body?
+    /// The permit for the body; nil without a body.
+    var bodyPermit: BodyPermit?
     /// The body that the client sends only once it is asked for it; nil if it does not wait.
     var heldBody: HeldBody?
     /// The deadline of the response; nil if there is none.
@@ -42,8 +44,13 @@ struct Call: Sendable {
         get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
     }
 
+    /// The points that the request costs.
+    var points: Int {
+        endpoint.points(target, body: bodyLength, upTo: endpoint.bodyLimit.bytes(bodyLoader.limit))
+    }
+
     /// The client that the request is charged to.
-    var client: RateLimiter.Client {
+    var client: Client {
         caller.map { .user($0.user) } ?? trustedProxies.anonymous(request, from: peer)
     }
 

@@ -76,7 +76,7 @@ extension CatalogAPI {
             throw Problem(.notFound, "unknown path")
         }
         exchange.route = route
-        let (target, resource, parameters) = (route.target, route.resource, route.parameters)
+        let (resource, parameters) = (route.resource, route.parameters)
         if request.method == .options { return preflight(request, resource.allow) }
         exchange.bodyLimit = resource.endpoints.map { $0.bodyLimit.bytes(options.bodyLimit) }.max() ?? options.bodyLimit
         guard let endpoint = resource.endpoint(request.method == .head ? .get : request.method) else {
@@ -92,7 +92,7 @@ extension CatalogAPI {
         } catch {
             // Guessing tokens is charged as well.
             let client = caller.map { .user($0.user) } ?? options.trustedProxies.anonymous(request, from: exchange.peer)
-            try charge(1, to: client, endpoint, &exchange.quota)
+            try admission.charge(1, to: client, endpoint, &exchange.quota)
             throw error
         }
         var call = Call(
@@ -102,43 +102,33 @@ extension CatalogAPI {
             caller: caller,
             bodyLoader: bodies,
             peer: exchange.peer,
-            trustedProxies: options.trustedProxies
+            trustedProxies: options.trustedProxies,
+            bodyLength: Self.bodyLength(request)
         )
         let seen = try seenState(of: request)
-        let length = Self.bodyLength(request)
-        try charge(
-            endpoint.points(target, body: length, upTo: endpoint.bodyLimit.bytes(options.bodyLimit)),
-            to: call.client,
-            endpoint,
-            &exchange.quota
-        )
+        try admission.charge(call.points, to: call.client, endpoint, &exchange.quota)
         try route.checkQuery(endpoint)
-        if length != 0 { call.bodyReservation = try memory.open(call.client) }
+        if call.bodyLength != 0 { call.bodyPermit = try admission.body(for: call.client) }
         call.heldBody = exchange.heldBody
         let (handled, isAbandoned) = (call, exchange.isAbandoned)
         // Direct requests change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.isDirect ? nil : call.origin(exchange.id)
         let response = try await consistently(endpoint, after: seen) {
-            guard let origin else { return try await handle(handled, length, isAbandoned) }
-            return try await origin.run { try await handle(handled, length, isAbandoned) }
+            guard let origin else { return try await handle(handled, isAbandoned) }
+            return try await origin.run { try await handle(handled, isAbandoned) }
         }
-        settle(response, call, &exchange.quota)
+        admission.settle(response, call, &exchange.quota)
         return response
     }
 
-    /// - Parameter length: the length of the body in bytes; nil if it is unknown.
-    private func handle(
-        _ call: Call,
-        _ length: Int?,
-        _ isAbandoned: @escaping @Sendable () -> Bool
-    ) async throws -> Response {
+    private func handle(_ call: Call, _ isAbandoned: @escaping @Sendable () -> Bool) async throws -> Response {
         let endpoint = call.endpoint
-        let isCostly = endpoint.isCostly(body: length)
         // A deadline would cost other pages too much.
         let limit = endpoint.timeLimit ?? (endpoint.mayReadManyShelves(call.target) ? TimeLimit.lookup.request : nil)
         guard let limit else { return try await endpoint.handler(call) }
-        if isCostly { try costly.acquire(call.client) }
-        defer { if isCostly { costly.release(call.client) } }
+        let isCostly = endpoint.isCostly(body: call.bodyLength)
+        let permit = try isCostly ? admission.costlyRequests.permit(for: call.client) : nil
+        defer { permit?.release() }
         let executor = isCostly ? BackgroundExecutor.shared : nil
         // A write continues after its client disconnects: the client may not need the response.
         let isRead = endpoint.isReadOnly

@@ -20,13 +20,9 @@ package struct CatalogAPI: HTTPResponder {
     let catalog: CatalogStorage
     let authenticator: Authenticator
     let bodies: BodyLoader
-    let memory: BodyMemory
+    let admission: Admission
     private let observer: Observer<HTTPObservation>
-    let limiter: RateLimiter?
-    /// Limits the number of delayed 429 responses.
-    private let delays = Slots(1000)
     let deadlines = DeadlineWatch()
-    let costly: CostlyRequests
     private let web: WebEndpoints
     let pages: PageEndpoints
 
@@ -42,7 +38,8 @@ package struct CatalogAPI: HTTPResponder {
         self.options = options
         self.catalog = catalog
         self.observer = observer
-        limiter = options.rateLimit.map { RateLimiter($0, clock: options.clock) }
+        let admission = Admission(options)
+        self.admission = admission
         let cursors = key.cursors
         let authenticator = Authenticator(verifier: verifier)
         self.authenticator = authenticator
@@ -50,9 +47,6 @@ package struct CatalogAPI: HTTPResponder {
             limit: options.bodyLimit,
             timeout: options.bodyTimeout
         )
-        memory = BodyMemory(limit: options.bodyMemoryLimit, limitsClients: options.rateLimit != nil)
-        costly = CostlyRequests(limit: options.costlyLimit, limitsClients: options.rateLimit != nil)
-        let streams = ClientStreams(limit: options.rateLimit == nil ? .max : options.streamsPerClientLimit)
         web = WebEndpoints(imageOrigins: options.imageOrigins)
         pages = PageEndpoints(
             store: catalog.pages,
@@ -77,7 +71,7 @@ package struct CatalogAPI: HTTPResponder {
                 live: live,
                 users: catalog.users,
                 settings: catalog.settings,
-                streams: streams,
+                shelfStreams: admission.shelfStreams,
                 observer: observer
             ),
             ImportProfileEndpoints(profiles: catalog.importProfiles),
@@ -87,8 +81,7 @@ package struct CatalogAPI: HTTPResponder {
                 responses: catalog.responses,
                 timeLimit: options.importTimeout,
                 pace: options.importPace,
-                slots: Slots(options.concurrentImportLimit),
-                clientSlots: KeyedSlots(limit: options.rateLimit == nil ? .max : options.importsPerClientLimit)
+                imports: admission.imports
             ),
             PurchaseEndpoint(purchases: catalog.purchases),
             PriceEndpoint(prices: catalog.prices),
@@ -223,8 +216,8 @@ package struct CatalogAPI: HTTPResponder {
 
     /// Delays a 429 response to slow down clients that ignore their quota, unless too many are delayed already.
     private func delayRejection() async {
-        guard options.rejectionDelay > .zero, delays.tryAcquire() else { return }
-        defer { delays.release() }
+        guard options.rejectionDelay > .zero, let permit = try? admission.delays.permit() else { return }
+        defer { permit.release() }
         try? await Task.sleep(for: options.rejectionDelay)
     }
 

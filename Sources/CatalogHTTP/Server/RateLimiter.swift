@@ -6,40 +6,6 @@ internal import Synchronization
 ///
 /// Source of the headers: draft-ietf-httpapi-ratelimit-headers.
 final class RateLimiter: Sendable {
-    /// The client that a request is charged to.
-    enum Client: Hashable, Sendable {
-        case user(UserID)
-        case address([UInt8])
-        /// A client without an address: a Unix socket.
-        case local
-
-        /// The network of the client, for logs; nil for a user or a client without an address.
-        var text: String? {
-            guard case .address(let bytes) = self else { return nil }
-            if bytes.count == 4 { return bytes.map { "\($0)" }.joined(separator: ".") }
-            let groups = stride(from: 0, to: bytes.count - 1, by: 2).map { index in
-                String(Int(bytes[index]) << 8 | Int(bytes[index + 1]), radix: 16)
-            }
-            return groups.joined(separator: ":") + "::/64"
-        }
-
-        /// The approximate size with its bucket, in bytes.
-        fileprivate var size: Int {
-            switch self {
-            case .user(let user): 160 + user.text.utf8.count
-            case .address, .local: 192
-            }
-        }
-
-        /// Whether the client has no token.
-        var isAnonymous: Bool {
-            switch self {
-            case .user: false
-            case .address, .local: true
-            }
-        }
-    }
-
     /// The remaining quota of a client, for the headers of a response.
     struct Quota: Sendable, Hashable {
         let policy: RateLimitPolicy
@@ -101,6 +67,16 @@ final class RateLimiter: Sendable {
             var bucket = buckets[client] ?? TokenBucket(policy, now: now)
             defer { buckets[client] = bucket }
             return change(&bucket, now)
+        }
+    }
+}
+
+extension Client {
+    /// The approximate size with its bucket, in bytes.
+    fileprivate var size: Int {
+        switch self {
+        case .user(let user): 160 + user.text.utf8.count
+        case .address, .local: 192
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import HTTPTypes
 internal import Hummingbird
 internal import NIOCore
@@ -39,7 +40,7 @@ package struct TrustedProxies: Sendable {
     }
 
     /// Returns the client that sent a request without a token.
-    func anonymous(_ request: Request, from peer: SocketAddress?) -> RateLimiter.Client {
+    func anonymous(_ request: Request, from peer: SocketAddress?) -> Client {
         client(of: request, from: peer).map { .address($0.client) } ?? .local
     }
 

@@ -109,7 +109,7 @@ final class PageCache: Sendable {
 
     private let limit: Int
     /// Limits the number of pages that are being compressed; other pages stay uncompressed until they are requested again.
-    private let compressions = Slots(64)
+    private let compressions = LimitedResource(total: 64)
     private let pages: SharedCache<Key, Page>
 
     /// The size of the largest page to keep, in bytes.
@@ -130,9 +130,9 @@ final class PageCache: Sendable {
     /// Returns the response with a page of the cache. A page is compressed in the background when the second client accepts that.
     func response(_ page: Page, _ key: Key, for call: Call) -> Response {
         guard page.mayBeCompressed, call.acceptsGzip else { return page.response(acceptsGzip: false) }
-        if page.shouldBeCompressed(), compressions.tryAcquire() {
+        if page.shouldBeCompressed(), let permit = try? compressions.permit() {
             Task.detached(executorPreference: BackgroundExecutor.shared) { [self] in
-                defer { compressions.release() }
+                defer { permit.release() }
                 compress(page, key)
             }
         }

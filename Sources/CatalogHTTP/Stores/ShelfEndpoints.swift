@@ -107,7 +107,7 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func move(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody()
+        let (body, once) = try await call.postedBody(recording: OrderEditOutcome.self)
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,

@@ -44,14 +44,14 @@ struct UserEndpoints: EndpointGroup {
     }
 
     private func merge(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON()
+        let (body, once) = try await call.postedJSON(recording: GuestMerge.self)
         var reader = try BodyReader(body)
         let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
         try reader.end()
         let user = try call.user
         // The guest's token may have expired by now, and the guest was erased.
         if let once, let first = try await responses.firstResponse(once.key, of: user) {
-            return .outcome(try GuestMerge(recorded: first.response(to: once)).json)
+            return .outcome(try once.decode(first.response(to: once)).json)
         }
         func invalid(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
         guard let token else { throw invalid("guest_token is required") }

@@ -1,6 +1,30 @@
 internal import Catalog
 internal import JSON
 
+/// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.
+package protocol RecordableOutcome: Sendable {
+    var recorded: RecordedResponse { get }
+    /// - Throws: `fault` for an invalid record.
+    init(recorded: RecordedResponse) throws(CatalogError)
+}
+
+extension IdempotentCall where Outcome: RecordableOutcome {
+    package init(key: String, fingerprint: [UInt8]) {
+        self.init(
+            key: key,
+            fingerprint: fingerprint,
+            encode: { $0.recorded },
+            decode: { recorded throws(CatalogError) in try Outcome(recorded: recorded) }
+        )
+    }
+}
+
+extension RecordedResponse: RecordableOutcome {
+    package var recorded: RecordedResponse { self }
+
+    package init(recorded: RecordedResponse) { self = recorded }
+}
+
 extension RecordedResponse {
     /// Reads the members of the recorded object.
     ///

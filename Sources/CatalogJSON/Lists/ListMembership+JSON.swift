@@ -65,11 +65,6 @@ extension ListMembership {
     }
 }
 
-extension ListMembership {
-    /// Returns the list as a document for its user.
-    package func document(isNew: Bool) -> ListDocument { ListDocument(json: json, isNew: isNew) }
-}
-
 extension ListsPage {
     package var json: [UInt8] {
         var json = JSONWriter(reserving: 300 * (entries.count + 1))
@@ -88,7 +83,7 @@ extension ListsPage {
 
 extension UserList {
     /// The event for a list that devices do not have yet: they read the list when they receive it.
-    package var announcement: [UInt8] {
+    var announcement: [UInt8] {
         var json = JSONWriter(reserving: 400)
         json.object { json in
             writeHead(to: &json)

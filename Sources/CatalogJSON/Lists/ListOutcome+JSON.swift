@@ -6,7 +6,7 @@ extension ListOutcome {
     private static let eventLimit = 32 << 10
 
     /// The event for other devices and members, without the caller's own fields and without products.
-    package var event: [UInt8] {
+    var event: [UInt8] {
         if isRestored { return membership.list.announcement }
         let whole = json(isEvent: true)
         return whole.count > Self.eventLimit ? membership.list.announcement : whole
@@ -47,9 +47,17 @@ extension ListOutcome {
     }
 }
 
-extension ListOutcome {
-    /// The outcome as a document for its user. It is new if an item changed; existing items are not changed.
-    package var document: ListDocument { ListDocument(json: json, isNew: !changed.isEmpty) }
+extension ListDocument: RecordableOutcome {
+    /// The response. A change is new if an item changed; existing items are not changed.
+    package var recorded: RecordedResponse {
+        switch self {
+        case .list(let membership, let isNew): RecordedResponse(isNew: isNew, body: membership.json)
+        case .change(let outcome): RecordedResponse(isNew: !outcome.changed.isEmpty, body: outcome.json)
+        case .first(let response): response
+        }
+    }
+
+    package init(recorded: RecordedResponse) { self = .first(recorded) }
 }
 
 extension ListMoveOutcome {

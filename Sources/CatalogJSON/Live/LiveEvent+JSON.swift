@@ -17,17 +17,3 @@ extension LiveEvent {
 
     package static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }
 }
-
-extension LiveEvent {
-    /// Returns the event for a user who left a list or was removed from it.
-    package static func leftList(_ id: UniqueID, _ revision: Int64) -> LiveEvent {
-        var json = JSONWriter(reserving: 100)
-        json.object { json in
-            json.object("list") { json in
-                json.field("id", id.text)
-                json.field("deleted", true)
-            }
-        }
-        return LiveEvent(.list, id: revision, data: json.bytes)
-    }
-}

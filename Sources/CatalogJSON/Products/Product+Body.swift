@@ -18,33 +18,11 @@ extension Product {
 }
 
 extension Product {
-    /// The fields that requests set, as members of a body.
-    package func fields(in store: Store) throws(CatalogError) -> [JSONValue.Member] {
-        let presentation = ProductPresentation(store: store, day: 0)
-        return try JSONWriter.object { json in
-            for field in ProductField.allCases where field.isAudited {
-                field.write(self, presentation, shelves: nil, to: &json)
-            }
-        }.members
-    }
-
     /// Returns the product after a merge patch (RFC 7396).
     ///
     /// - Throws: as `init(sku:currency:body:)`.
     package func merging(_ patch: JSONValue, in store: Store) throws(CatalogError) -> Product {
-        try Product(sku: sku, currency: store.currency, body: JSONValue.object(fields(in: store)).merging(patch))
-    }
-}
-
-extension [UInt8] {
-    /// The members of a JSON object that this program has written.
-    var members: [JSONValue.Member] {
-        get throws(CatalogError) {
-            guard case .object(let members)? = try? JSONReader.parse(self) else {
-                throw .fault("a document of this program is not a JSON object")
-            }
-            return members
-        }
+        try Product(sku: sku, currency: store.currency, body: JSONValue.object(members()).merging(patch))
     }
 }
 
@@ -73,8 +51,12 @@ extension BodyReader {
         return price
     }
 
+    mutating func text(_ text: ProductText) throws(CatalogError) -> String? {
+        try nonBlankString(text.name.description, bytes: text.limit)
+    }
+
     mutating func imageURL() throws(CatalogError) -> String? {
-        let imageURL = try nonBlankString("image_url", bytes: Product.imageURLLimit)
+        let imageURL = try text(.imageURL)
         guard imageURL.map(Product.isImageURL) ?? true else {
             throw .unprocessable(field: "image_url", detail: "image_url must be \(Product.imageURLRule)")
         }

@@ -26,7 +26,7 @@ package struct ProductPresentation: Sendable {
         var gap = 0
         json.object { json in
             for field in ProductField.allCases {
-                guard field == .popularity else {
+                guard case .popularity = field else {
                     field.write(product, self, shelves: nil, to: &json)
                     continue
                 }

@@ -28,17 +28,6 @@ extension Shelf {
 }
 
 extension Shelf {
-    /// The settings that requests set, as members of a body.
-    package var settings: [JSONValue.Member] {
-        [
-            .init("title", .string(title)), .init("parent", .text(parent?.text)),
-            .init("default_sort", .text(defaultSort?.description)),
-            .init("dimension", .text(dimension?.rawValue)), .init("sold_out", .text(soldOut?.rawValue)),
-            .init("position_source", .text(positionSource?.description)),
-            .init("includes_descendants", includesDescendants ? .bool(true) : .null),
-        ]
-    }
-
     /// Returns the shelf after a merge patch (RFC 7396).
     ///
     /// - Throws: as `init(key:body:)`.

@@ -10,7 +10,7 @@ extension Database: StateSource {
     }
 
     package func performReads<T>(after token: StateToken?, _ body: () async throws -> T) async throws -> T {
-        guard replicas != nil else { return try await body() }
+        guard router.replicas != nil else { return try await body() }
         let logPosition = token.map { LogPosition($0) ?? .unknown }
         return try await StateContext.$current.withValue(.including(logPosition), operation: body)
     }
@@ -31,7 +31,7 @@ extension Database: StateSource {
     /// Returns the current log position of the primary, which includes everything that was committed before the call.
     func logPosition() async throws(CatalogError) -> LogPosition {
         try await mappingErrors {
-            let found: LogPosition? = try await pages.read([PostgresQuery(PositionStatements.current)], into: nil) {
+            let found: LogPosition? = try await router.pages.read([PostgresQuery(PositionStatements.current)], into: nil) {
                 $0 = try PositionStatements.position($2)
                 _ = $1
             }

@@ -1,7 +1,6 @@
 package import Catalog
 internal import Collation
 package import LibPQ
-internal import Synchronization
 
 /// Access to the database: its connection lanes and the services that all stores share.
 package final class Database: ReadinessSource {
@@ -16,17 +15,12 @@ package final class Database: ReadinessSource {
     /// Announces changes to other servers.
     package let announcer: ChangeAnnouncer
     package let observer: Observer<DatabaseObservation>
-    let pageLane: PageLane
-    /// The replicas that may answer reads; nil if there are none.
-    package let replicas: Replicas?
-    /// The workers of a Citus cluster that may answer reads; nil to treat the cluster as one server. The stores and users of different
-    /// workers do not wait for each other.
-    package let workers: StoreWorkers?
+    /// Chooses the servers that answer reads, and the forms of statements.
+    package let router: ReadRouter
+    private let pageLane: PageLane
     private let probe: ReadinessProbe
     /// The ids of stores, by key.
     let storeIDs = StoreIDs()
-    /// Whether tables are distributed; nil before it is known.
-    private let distribution = Mutex<Bool?>(nil)
 
     /// The number of writes that can wait for a connection.
     private static let waitingWrites = 20_000
@@ -63,7 +57,7 @@ package final class Database: ReadinessSource {
     ) throws {
         let configuration = configuration.naming(StatementRegistry.names)
         let direct = direct?.naming(StatementRegistry.names)
-        workers =
+        let workers =
             readsWorkers
             ? StoreWorkers((direct ?? configuration).with(DatabaseSettings.writes), connections, observer) : nil
         longReads = Lane(
@@ -109,7 +103,7 @@ package final class Database: ReadinessSource {
         announcer = ChangeAnnouncer(announces ? configuration : nil)
         probe = ReadinessProbe(writes.configuration)
         self.observer = observer
-        self.replicas =
+        let replicas =
             replicas.isEmpty
             ? nil
             : try Replicas(
@@ -119,18 +113,13 @@ package final class Database: ReadinessSource {
                 lagLimit: lagLimit,
                 observer: observer
             )
-        self.replicas?.start()
-        workers?.start()
-    }
-
-    /// Returns whether the tables are distributed among servers, by Citus.
-    func isDistributed() async throws -> Bool {
-        if let known = distribution.withLock({ $0 }) { return known }
-        let found = try await pages.read([PostgresQuery(DistributionStatements.extensionVersion)], into: false) {
-            $0 = $2.count > 0; _ = $1
-        }
-        distribution.withLock { $0 = found }
-        return found
+        router = ReadRouter(
+            PrimaryRead(pages: pageLane, longReads: longReads),
+            replicas: replicas,
+            workers: workers,
+            storeIDs: storeIDs
+        )
+        router.start()
     }
 
     /// The current use of all lanes.
@@ -145,17 +134,6 @@ package final class Database: ReadinessSource {
         return [pages] + [longReads, writes, imports, batch].map(\.use)
     }
 
-    /// The pipeline for pages and other short reads.
-    package var pages: PostgresPipeline { pageLane.current }
-
-    /// The connections for short reads of an owner's rows: on Citus, those for the worker that has them.
-    func pageLane(of owner: DataOwner?) -> PageLane {
-        owner.flatMap { workers?.worker(of: $0)?.detour } ?? pageLane
-    }
-
-    /// The pipeline for short reads of an owner's rows.
-    func pages(of owner: DataOwner?) -> PostgresPipeline { pageLane(of: owner).current }
-
     /// Returns the owner of a store's rows; nil if the store's id is not known yet.
     func owner(_ store: CatalogKey) -> DataOwner? { storeIDs[store].map { .store($0) } }
 
@@ -165,8 +143,7 @@ package final class Database: ReadinessSource {
         imports.shutDown()
         batch.shutDown()
         pageLane.shutDown()
-        replicas?.shutDown()
-        workers?.shutDown()
+        router.shutDown()
         announcer.shutDown()
         Task { [probe] in await probe.close() }
     }
@@ -175,13 +152,9 @@ package final class Database: ReadinessSource {
     /// frequent reads.
     package func readiness() async -> Readiness {
         let readiness = await probe.readiness()
-        return readiness == .unavailable && replicas?.replacePrimary == true ? .readOnly : readiness
+        return readiness == .unavailable && router.replacesPrimary ? .readOnly : readiness
     }
 
-    /// Runs queries on every connection for pages, now and after each reconnect.
-    func warmUpPages(_ queries: [PostgresQuery]) {
-        pageLane.warmUp(queries)
-        for replica in replicas?.all ?? [] { replica.pages.warmUp(queries) }
     }
 
     /// Returns the key that all servers of the deployment share.
@@ -227,6 +200,33 @@ package final class Database: ReadinessSource {
             announcer.announce(.store(store))
             return value
         }
+    }
+
+    /// Runs a transaction whose end calls functions with the rights of the role that owns the tables.
+    ///
+    /// On Citus, the end has a transaction of its own: no second role may change rows in a transaction that has changed them.
+    ///
+    /// - Parameters:
+    ///   - owner: the store or user of all rows that the body needs; nil if there are several.
+    ///   - endOwner: the same for the end.
+    ///   - end: gets the value of the body. A client that does not get its response repeats the request, which must complete the end.
+    func write<T: Sendable>(
+        within limit: TimeLimit,
+        of owner: DataOwner?,
+        thenOf endOwner: DataOwner,
+        _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T,
+        asTableOwner end: @escaping @Sendable (T, isolated PostgresConnection) throws -> Void
+    ) async throws -> T {
+        let isSeparate = try await router.isDistributed()
+        let value = try await writes.transaction(within: limit, of: owner) { connection in
+            let value = try body(connection)
+            if !isSeparate { try end(value, connection) }
+            return value
+        }
+        if isSeparate {
+            try await writes.transaction(within: .bulk, of: endOwner) { try end(value, $0) }
+        }
+        return value
     }
 
     /// Retries a change to a user's data if the user was concurrently erased or recreated.

@@ -16,6 +16,11 @@ package enum Distribution {
         return try connection.query(DistributionStatements.isDistributed) { $0.count > 0 }
     }
 
+    /// Whether Citus is moving a shard.
+    static func movesShard(_ connection: isolated PostgresConnection) throws -> Bool {
+        try connection.query(DistributionStatements.movesShard) { $0.count > 0 }
+    }
+
     /// The number of distributed tables and reference tables, with their partitions.
     static func tableCount(_ connection: isolated PostgresConnection) throws -> Int {
         try connection.query(DistributionStatements.tableCount) { try $0.first { try $0.int(0) } ?? 0 }

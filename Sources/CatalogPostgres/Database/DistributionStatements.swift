@@ -1,6 +1,6 @@
 internal import LibPQ
 
-/// Statements about a Citus cluster. All but the first need its extension.
+/// Statements about a Citus cluster. All but `extensionVersion` and `movesShard` need its extension.
 enum DistributionStatements {
     /// The version of the extension; no row without it.
     static let extensionVersion: PostgresStatement = "SELECT extversion FROM pg_extension WHERE extname = 'citus'"

@@ -22,8 +22,8 @@ struct IdempotencyRecords {
     ///
     /// - Parameter call: nil runs the body unconditionally.
     /// - Throws: `keyReused`; `conflict` while the first call is in progress.
-    func performOnce<Outcome: RecordableOutcome>(
-        _ call: IdempotentCall?,
+    func performOnce<Outcome: Sendable>(
+        _ call: IdempotentCall<Outcome>?,
         _ connection: isolated PostgresConnection,
         _ body: () throws -> Outcome
     ) throws -> Outcome {
@@ -35,8 +35,8 @@ struct IdempotencyRecords {
     /// - Parameter body: returns the outcome and its side effects, such as the users to notify.
     /// - Returns: the outcome; the effects are nil for a repeated call.
     /// - Throws: `keyReused`; `conflict` while the first call is in progress.
-    func performOnce<Outcome: RecordableOutcome, Effect>(
-        _ call: IdempotentCall?,
+    func performOnce<Outcome: Sendable, Effect>(
+        _ call: IdempotentCall<Outcome>?,
         _ connection: isolated PostgresConnection,
         _ body: () throws -> (Outcome, Effect)
     ) throws -> (Outcome, Effect?) {
@@ -51,16 +51,16 @@ struct IdempotencyRecords {
             throw CatalogError.conflict("the same request is in progress; retry later to get its response")
         }
         try connection.set("lock_timeout", nil)
-        if let first { return (try Outcome(recorded: first), nil) }
+        if let first { return (try call.decode(first), nil) }
         let (outcome, effect) = try body()
-        let kept = try connection.execute(statements.complete, key + Self.columns(outcome.recorded))
+        let kept = try connection.execute(statements.complete, key + Self.columns(call.encode(outcome)))
         guard kept == 1 else { throw CatalogError.fault("a response was not recorded") }
         return (outcome, effect)
     }
 
     /// Claims the key, or returns the recorded response. Only one caller can reclaim an expired key.
     private func claimOrFind(
-        _ call: IdempotentCall,
+        _ call: IdempotentCall<some Sendable>,
         _ key: [PostgresValue],
         _ connection: isolated PostgresConnection
     ) throws -> RecordedResponse? {
@@ -105,7 +105,7 @@ struct IdempotencyRecords {
     /// Records a response, unless an unexpired one exists.
     func record(
         _ response: RecordedResponse,
-        _ call: IdempotentCall,
+        _ call: IdempotentCall<RecordedResponse>,
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.execute(

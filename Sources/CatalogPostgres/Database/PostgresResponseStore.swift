@@ -17,7 +17,7 @@ struct PostgresResponseStore: ResponseStore {
 
     func record(
         _ response: RecordedResponse,
-        of call: IdempotentCall,
+        of call: IdempotentCall<RecordedResponse>,
         in store: CatalogKey?
     ) async throws(CatalogError) {
         try await database.mappingErrors {

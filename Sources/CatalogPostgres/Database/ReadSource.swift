@@ -1,50 +1,48 @@
 internal import Catalog
 internal import LibPQ
 
-/// The server that answers a read: the primary, a replica that must meet a requirement, or the worker that has a store.
-struct ReadSource: Sendable {
-    private struct Choice: Sendable {
-        let replicas: Replicas
-        let index: Int
-        let requirement: ReplicaRequirement
+/// The server that answers a read of a store.
+enum ReadSource: Sendable {
+    case primary(PrimaryRead)
+    case replica(ReplicaRead)
+    /// The worker that has the store, over its connections for short reads. The coordinator answers long reads.
+    case worker(WorkerRead, PageLane)
+    /// The coordinator, over its connections for the worker that has the store.
+    case coordinator(WorkerRead)
 
-        /// - Throws: `ReplicaProblem` if the replica does not meet the requirement.
-        func check(_ report: ReplicaReport?) throws {
-            if let report { replicas.replicaReported(report, index, of: requirement.epoch) }
-            try requirement.check(report)
+    /// The kind of a server, by the commits that its answers include.
+    enum Origin: Hashable, Sendable {
+        /// The primary or the coordinator.
+        case primary
+        case worker
+        /// A replica, by its number.
+        case replica(Int)
+
+        /// Whether the server has all commits.
+        var hasAllCommits: Bool { if case .replica = self { false } else { true } }
+
+        /// Lets the primary answer if the server has an older state than an earlier read.
+        ///
+        /// - Parameter isOlder: is only evaluated for a server that may lack commits.
+        /// - Throws: `ReplicaProblem`.
+        func requireCommits(if isOlder: @autoclosure () -> Bool) throws {
+            if !hasAllCommits, isOlder() { throw ReplicaProblem.lagging }
         }
     }
 
-    private let pages: PageLane
-    private let longReads: Lane
-    /// nil for the primary and for a worker.
-    private let choice: Choice?
-    /// The worker that has the store: for short reads, and for the group of others, which the primary answers as the coordinator.
-    private let worker: WorkerRead?
-
-    /// The primary.
-    ///
-    /// - Parameter worker: the worker that has the store that is read.
-    init(_ database: Database, _ worker: WorkerRead? = nil) {
-        (pages, longReads) = (database.pageLane, database.longReads)
-        (choice, self.worker) = (nil, worker)
+    var origin: Origin {
+        switch self {
+        case .primary, .coordinator: .primary
+        case .replica(let read): .replica(read.index)
+        case .worker: .worker
+        }
     }
-
-    /// A replica.
-    init(_ replicas: Replicas, _ index: Int, _ requirement: ReplicaRequirement) {
-        (pages, longReads) = (replicas.all[index].pages, replicas.all[index].longReads)
-        choice = Choice(replicas: replicas, index: index, requirement: requirement)
-        worker = nil
-    }
-
-    /// The number of the replica; nil for the primary.
-    var replica: Int? { choice?.index }
 
     /// Checks that this source can find out what does not exist.
     ///
     /// - Throws: `WorkerProblem` on a worker: another store may have its id now.
     func requireAllStores() throws {
-        if worker?.pages != nil { throw WorkerProblem.notFound }
+        if case .worker = self { throw WorkerProblem.notFound }
     }
 
     /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does.
@@ -56,46 +54,22 @@ struct ReadSource: Sendable {
         _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
         then queries: [PostgresQuery],
         into initialOwn: Own,
-        _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+        _ ownRows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> (shared: Shared, own: Own) {
-        if let worker {
-            return try await worker.read(
-                sharing: shared,
-                into: initialShared,
-                sharedRow,
-                then: queries,
-                into: initialOwn,
-                rows
-            )
-        }
-        guard let choice else {
-            return try await pages.current.read(
-                sharing: shared,
-                into: initialShared,
-                sharedRow,
-                then: queries,
-                into: initialOwn,
-                rows
-            )
-        }
-        // The report comes first, so that everything else is read later.
-        let report = SharedQuery(ReplicaStatements.report, key: [.text(choice.requirement.epoch.identity)])
-        let found = try await pages.current.read(
-            sharing: [report] + shared,
-            into: Reported(value: initialShared),
-            { state, index, row in
-                if index == 0 {
-                    state.report = try ReplicaStatements.report(row)
-                } else {
-                    try sharedRow(&state.value, index - 1, row)
-                }
-            },
-            then: queries,
-            into: initialOwn,
-            rows
+        let queries = ReadQueries(
+            shared: shared,
+            initialShared: initialShared,
+            sharedRow: sharedRow,
+            own: queries,
+            initialOwn: initialOwn,
+            ownRows: ownRows
         )
-        try choice.check(found.shared.report)
-        return (found.shared.value, found.own)
+        return switch self {
+        case .primary(let read): try await read.pages.current.read(queries)
+        case .replica(let read): try await read.read(queries)
+        case .worker(let read, let pages): try await read.read(queries, from: pages)
+        case .coordinator(let read): try await read.readThroughCoordinator(queries)
+        }
     }
 
     /// Runs queries in sequence on one connection and folds their rows into a value.
@@ -111,30 +85,31 @@ struct ReadSource: Sendable {
 
     /// Runs a block that only reads, in one transaction whose statements all read the same state.
     ///
-    /// - Parameter limit: a replica has half of it, so that time is left to read from the primary.
     /// - Throws: `ReplicaProblem` if the replica does not meet the requirement.
     func snapshot<T: Sendable>(
         within limit: TimeLimit,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        guard let choice else {
-            return try await longReads.snapshot(within: limit, of: worker?.owner, and: worker?.user, body)
-        }
-        return try await longReads.pool.perform(within: limit.duration / 2) { connection in
-            // Before the transaction, whose snapshot would be older than the report.
-            try choice.check(try ReplicaStatements.report(choice.requirement.epoch, connection))
-            return try connection.transaction(Lane.snapshotMode, body)
+        switch self {
+        case .primary(let read): try await read.longReads.snapshot(within: limit, body)
+        case .replica(let read): try await read.snapshot(within: limit, body)
+        case .worker(let read, _), .coordinator(let read):
+            try await read.coordinator.longReads.snapshot(within: limit, of: read.owner, and: read.user, body)
         }
     }
 
-    /// Records that a read failed and will be repeated on the primary.
-    func readFailed(_ error: any Error) {
-        if let choice { choice.replicas.readFailed(error, choice.index) }
+    /// Returns whether the primary answers instead after an error, which is recorded.
+    func passesOver(_ error: any Error) -> Bool {
+        switch self {
+        case .primary, .coordinator: false
+        case .replica(let read): read.passesOver(error)
+        case .worker: error is WorkerProblem
+        }
     }
+}
 
-    /// The value of shared queries, and the replica's report before them.
-    private struct Reported<Value: Sendable>: Sendable {
-        var value: Value
-        var report: ReplicaReport?
-    }
+/// The connections for reads from the primary, or from the coordinator of a Citus cluster.
+struct PrimaryRead: Sendable {
+    let pages: PageLane
+    let longReads: Lane
 }

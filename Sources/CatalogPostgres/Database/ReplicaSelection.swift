@@ -74,7 +74,7 @@ struct ReplicaSelection: Sendable {
     var hasUsableReplica: Bool { members.indices.contains { problem($0) == nil } }
 
     /// Returns the position up to which a replica has replayed the log; nil if it is unknown.
-    func replayed(_ index: Int) -> Int64? {
+    private func replayed(_ index: Int) -> Int64? {
         if case .reported(let report) = members[index] { report.replayed } else { nil }
     }
 

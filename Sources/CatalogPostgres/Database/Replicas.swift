@@ -46,15 +46,15 @@ package final class Replicas: Sendable {
     }
 
     /// The state of each replica.
-    package var status: [ReplicaStatus] {
+    var status: [ReadServerStatus] {
         let selection = state.withLock { $0.selection }
         return all.enumerated().map { index, replica in
-            ReplicaStatus(
+            ReadServerStatus(
+                kind: .replica,
                 name: replica.name,
                 problem: selection.problem(index)?.rawValue,
-                lag: selection.lag(index),
-                replayed: selection.replayed(index),
-                reads: replica.readCount
+                reads: replica.readCount,
+                lag: selection.lag(index)
             )
         }
     }
@@ -65,10 +65,10 @@ package final class Replicas: Sendable {
     // MARK: - Reads
 
     /// Chooses a replica for a read; nil if only the primary can answer.
-    func choose(for position: LogPosition?) -> ReadSource? {
+    func choose(for position: LogPosition?) -> ReplicaRead? {
         guard let (index, requirement) = state.withLock({ $0.selection.choose(for: position) }) else { return nil }
         all[index].countRead()
-        return ReadSource(self, index, requirement)
+        return ReplicaRead(replicas: self, index: index, requirement: requirement)
     }
 
     /// Records the report that came with a read, unless another epoch has begun.

@@ -156,7 +156,9 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         }
     }
 
-    /// Writes batches until no write waits; an extra worker writes one.
+    /// Writes batches until no write waits.
+    ///
+    /// - Parameter isExtra: whether other batches are being written; it then writes one.
     private func work(isExtra: Bool) async {
         var isFirst = true
         while let batch = next(isLast: isExtra && !isFirst) {

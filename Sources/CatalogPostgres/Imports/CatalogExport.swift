@@ -1,6 +1,5 @@
 package import Catalog
 internal import CatalogImport
-internal import CatalogJSON
 internal import LibPQ
 
 /// Exports a catalog's products as a file.

@@ -1,6 +1,5 @@
 internal import CatalogImport
 internal import Catalog
-internal import CatalogJSON
 internal import Collation
 internal import LibPQ
 internal import Ordering

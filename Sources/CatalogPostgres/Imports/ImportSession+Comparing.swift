@@ -182,7 +182,9 @@ extension ImportSession {
             let large = removals.filter(\.isLarge)
             guard !large.isEmpty else { return }
             summary.warnings.append(
-                "pruning removes \(ShelfRemoval.list(large)), more than a tenth; it needs confirm_prune (--yes)"
+                """
+                pruning removes \(ShelfRemoval.list(large)), more than a tenth; it needs confirm_prune (command line: --yes)
+                """
             )
         } else {
             try ShelfRemoval.checkUnconfirmed(removals)

@@ -1,6 +1,5 @@
 internal import Catalog
 internal import CatalogImport
-internal import CatalogJSON
 internal import Collation
 internal import LibPQ
 internal import Ordering
@@ -179,7 +178,9 @@ final class ImportSession {
         let guessed = stores.filter { !$0.value.exists }
         for (key, store) in guessed.sorted(by: { $0.key < $1.key }) {
             summary.warnings.append(
-                "store “\(key)” is new; its currency is \(store.currency.code), set another with currency (--currency)"
+                """
+                store “\(key)” is new; its currency is \(store.currency.code), set another with currency (command line: --currency)
+                """
             )
         }
     }
@@ -344,7 +345,7 @@ final class ImportSession {
                     detail: """
                         line \(record.line): the file would create more than \(options.newShelfLimit) new shelves, \
                         the last one “\(path.last!.prefix(64))”. Check which column is the shelf, or raise max_new_shelves \
-                        (--max-new-shelves)
+                        (command line: --max-new-shelves)
                         """
                 )
             }

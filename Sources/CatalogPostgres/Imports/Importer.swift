@@ -1,5 +1,4 @@
 package import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Imports a file into a catalog. Rows are parsed and validated into a staging table and compared there without

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// The product columns that an import writes: those in its file. Other columns are not changed.

@@ -1,15 +1,15 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// The transfer, erasure and expiry of lists. Each list is changed in its own transaction, because list locks precede
 /// account locks.
 struct ListLifecycle {
     let database: Database
+    let encode: UserEvent.Encoder
 
     /// Deletes a user's own lists, also for their members, and removes the user from joined lists.
     func eraseLists(of user: UserID) async throws {
-        let writer = ListWriter(user: user)
+        let writer = ListWriter(user: user, encode: encode)
         for id in try await listIDs(ListStatements.ownLists, user) {
             try await changeList(id.list, of: writer) { list, connection in
                 let others = try writer.members(list, connection).filter { $0 != user.text }
@@ -33,8 +33,8 @@ struct ListLifecycle {
     ///
     /// - Throws: `unprocessable`, before anything changes, if the account would exceed a limit.
     func mergeLists(of guest: UserID, into user: UserID) async throws {
-        let writer = ListWriter(user: user)
-        let guestWriter = ListWriter(user: guest)
+        let writer = ListWriter(user: user, encode: encode)
+        let guestWriter = writer.of(guest)
         try await database.writes.perform(within: .edit, of: .user(user)) { try writer.checkMerge(of: guestWriter, $0) }
         for id in try await listIDs(ListStatements.ownLists, guest) {
             try await changeList(id.list, of: guestWriter) { list, connection in
@@ -54,7 +54,7 @@ struct ListLifecycle {
         }
         for id in try await listIDs(ListStatements.joinedLists, guest) {
             guard let owner = id.owner else { continue }
-            try await changeList(id.list, of: ListWriter(user: owner)) { list, connection in
+            try await changeList(id.list, of: writer.of(owner)) { list, connection in
                 try writer.ensureAccount(connection)
                 let guestMembership = try guestWriter.membershipOrNil(list.id, connection, currentOnly: false)
                 let share = try connection.query(ListStatements.shareOfPlace, [.text(guest.text), .text(list.id.text)])
@@ -132,7 +132,7 @@ struct ListLifecycle {
                 }
             }
             for (owner, id) in lists {
-                let writer = ListWriter(user: owner)
+                let writer = ListWriter(user: owner, encode: encode)
                 try await changeList(id, of: writer, in: database.batch) { list, connection in
                     guard let deletedAt = list.deletedAt, deletedAt.microseconds < moment else { return [] }
                     for member in try writer.members(list, connection) {

@@ -1,6 +1,5 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -94,27 +93,22 @@ enum ListRow {
     ///
     /// - Parameter stores: the ids of stores, by key.
     static func json(_ items: [ListItem], _ stores: [CatalogKey: Int32]) -> String {
-        func number(_ value: (some FixedWidthInteger)?) -> JSONValue { value.map { .number("\($0)") } ?? .null }
-        func number(_ moment: Timestamp?) -> JSONValue { number(moment?.microseconds) }
-        func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
+        func time(_ moment: Timestamp?) -> JSONValue { .integer(moment?.microseconds) }
         return JSONValue.array(
             items.map { item in
-                .object([
+                let storeID = item.product.flatMap { stores[$0.store] }
+                let changes = ListItem.Field.allCases.compactMap { field in
+                    item.changes[field].map { JSONValue.Member(field.rawValue, time($0)) }
+                }
+                return JSONValue.object([
                     .init("id", .string(item.id.text)),
-                    .init("store_id", number(item.product.flatMap { stores[$0.store] })),
-                    .init("sku", text(item.product?.sku.text)), .init("text", .string(item.text)),
-                    .init("quantity", .number(item.quantity.description)), .init("note", text(item.note)),
+                    .init("store_id", .integer(storeID)),
+                    .init("sku", .text(item.product?.sku.text)), .init("text", .string(item.text)),
+                    .init("quantity", .number(item.quantity.description)), .init("note", .text(item.note)),
                     .init("checked", .bool(item.isChecked)), .init("key", .string(item.key.bytes.hexadecimal)),
-                    .init("version", .number("\(item.version)")), .init("created", number(item.createdAt)),
-                    .init("modified", number(item.modifiedAt)), .init("deleted", number(item.deletedAt)),
-                    .init(
-                        "changes",
-                        .object(
-                            ListItem.Field.allCases.compactMap { field in
-                                item.changes[field].map { .init(field.rawValue, number($0)) }
-                            }
-                        )
-                    ),
+                    .init("version", .integer(item.version)), .init("created", time(item.createdAt)),
+                    .init("modified", time(item.modifiedAt)), .init("deleted", time(item.deletedAt)),
+                    .init("changes", .object(changes)),
                 ])
             }
         ).text

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import Collation
 internal import LibPQ
 internal import Ordering
@@ -8,10 +7,14 @@ internal import Ordering
 /// by user id.
 struct ListWriter {
     let user: UserID
+    let encode: UserEvent.Encoder
     private var caller: PostgresValue { .text(user.text) }
 
     /// The number of events kept per user, from which devices can resume.
     static let eventLimit = 1000
+
+    /// Returns a writer for another user.
+    func of(_ user: UserID) -> ListWriter { ListWriter(user: user, encode: encode) }
 
     // MARK: - Reading
 
@@ -214,7 +217,7 @@ struct ListWriter {
         let items = list.items.filter { !known.contains($0) }
         guard !items.isEmpty else { return }
         let added = Set(items.map(\.id)).subtracting(before.items.map(\.id)).count
-        if added > 0, try ListWriter(user: list.owner).itemCount(connection) + added > UserList.allItemsLimit {
+        if added > 0, try of(list.owner).itemCount(connection) + added > UserList.allItemsLimit {
             throw CatalogError.tooManyItems
         }
         try connection.executeDeferred(
@@ -297,13 +300,12 @@ struct ListWriter {
     /// Increments the revision of list members and stores the event for their devices. Their accounts are locked in the given order,
     /// which must be that of `members`.
     ///
-    /// - Parameter isLeaving: whether they leave the list, so that its earlier events are deleted.
+    /// - Parameter event: if they left the list, its earlier events are deleted.
     /// - Returns: the notified users and their new revisions.
-    @discardableResult static func notify(
+    @discardableResult func notify(
         _ users: [String],
         _ list: UniqueID,
-        _ data: [UInt8],
-        isLeaving: Bool = false,
+        _ event: UserEvent,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
         guard !users.isEmpty else { return [:] }
@@ -313,7 +315,8 @@ struct ListWriter {
             let revision = try rows.first { try $0.int8(0) }
             if let revision { notified.append((users[index], revision)) }
         }
-        let text = PostgresValue.text(String(decoding: data, as: UTF8.self))
+        let text = PostgresValue.text(String(decoding: encode(event), as: UTF8.self))
+        let isLeaving = if case .leftList = event { true } else { false }
         for (user, revision) in notified {
             let key: [PostgresValue] = [.text(user), .text(list.text)]
             if isLeaving { try connection.executeDeferred(ListStatements.deleteEventsOfList, key) }
@@ -321,7 +324,7 @@ struct ListWriter {
             try connection.executeDeferred(place, key + [.int8(revision)])
             try connection.executeDeferred(ListStatements.recordEvent, key + [.int8(revision), text])
         }
-        try trim(notified, connection)
+        try Self.trim(notified, connection)
         return Dictionary(uniqueKeysWithValues: try notified.map { (try UserID(stored: $0.0), $0.1) })
     }
 
@@ -329,8 +332,8 @@ struct ListWriter {
     ///
     /// - Returns: the users to announce it to.
     func notifyNewMember(_ id: UniqueID, _ connection: isolated PostgresConnection) throws -> [UserID] {
-        let data = try membership(id, connection, currentOnly: false).list.announcement
-        return Array(try Self.notify([user.text], id, data, connection).keys)
+        let list = try membership(id, connection, currentOnly: false).list
+        return Array(try notify([user.text], id, .newList(list), connection).keys)
     }
 
     /// Removes users from a list.
@@ -339,8 +342,7 @@ struct ListWriter {
         _ list: UserList,
         _ connection: isolated PostgresConnection
     ) throws -> [UserID: Int64] {
-        let data = LiveEvent.leftList(list.id, 0).data
-        let notified = try Self.notify(users, list.id, data, isLeaving: true, connection)
+        let notified = try notify(users, list.id, .leftList(list.id), connection)
         for user in users {
             try connection.executeDeferred(
                 ListStatements.removeMember,
@@ -411,13 +413,12 @@ struct ListWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [UserID] {
         for member in members {
-            let end = try ListWriter(user: UserID(stored: member)).endKey(connection)
+            let end = try of(UserID(stored: member)).endKey(connection)
             let values: [PostgresValue] = [.text(member), .text(old.id.text), .bytea(end.bytes)]
             try connection.execute(ListStatements.placeDeparture, values)
         }
-        let left = LiveEvent.leftList(old.id, 0).data
-        try Self.notify(members, old.id, left, isLeaving: true, connection)
-        return Array(try Self.notify(members, list.id, list.announcement, connection).keys)
+        try notify(members, old.id, .leftList(old.id), connection)
+        return Array(try notify(members, list.id, .newList(list), connection).keys)
     }
 
     /// Removes the owner's id from a member's place in a list that no longer exists.

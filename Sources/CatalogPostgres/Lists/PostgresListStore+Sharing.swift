@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 extension PostgresListStore {
@@ -8,7 +7,7 @@ extension PostgresListStore {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedShare>?
     ) async throws(CatalogError) -> IssuedShare {
         try await writeLists(of: user, id, once: call) { writer, connection in
             let membership = try writer.lockMembership(id, connection)
@@ -31,7 +30,7 @@ extension PostgresListStore {
 
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare] {
         try await database.mappingErrors {
-            let reader = ListWriter(user: user)
+            let reader = ListWriter(user: user, encode: encode)
             return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 try membership.checkOwner()
@@ -71,11 +70,11 @@ extension PostgresListStore {
     func join(
         _ digest: [UInt8],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, once: call) { writer, connection in
             let (membership, notified) = try Self.join(digest, writer, connection)
-            return (membership.document(isNew: false), notified)
+            return (.list(membership, isNew: false), notified)
         }
     }
 
@@ -107,7 +106,7 @@ extension PostgresListStore {
         var notified: [UserID] = []
         if found.role.isBetter(than: current?.role) {
             let owner = try UserID(stored: found.owner)
-            let list = try ListWriter(user: owner).membership(found.list, connection).list
+            let list = try writer.of(owner).membership(found.list, connection).list
             if current == nil {
                 try writer.checkListCount(connection)
                 guard try writer.members(list, connection).count <= ListShare.memberLimit else {

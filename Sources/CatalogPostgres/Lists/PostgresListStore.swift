@@ -1,12 +1,12 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
 /// Users' lists in PostgreSQL.
 struct PostgresListStore: ListStore {
     let database: Database
+    let encode: UserEvent.Encoder
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func lists(of user: UserID, by sort: ListSort?, since: Int64?) async throws(CatalogError) -> ListsPage {
@@ -70,7 +70,7 @@ struct PostgresListStore: ListStore {
         by sort: ListItemSort?
     ) async throws(CatalogError) -> (ListMembership, ListFacts) {
         try await database.mappingErrors {
-            let reader = ListWriter(user: user)
+            let reader = ListWriter(user: user, encode: encode)
             return try await database.writes.snapshot(within: .edit, of: .user(user)) { connection in
                 let membership = try reader.membership(id, connection)
                 return (
@@ -86,7 +86,7 @@ struct PostgresListStore: ListStore {
     func createList(
         _ new: NewList,
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, once: call) { writer, connection in
             let sinks = try Self.listsSettings(user, connection)[SettingKey.listsSinkChecked.text]
@@ -98,13 +98,13 @@ struct PostgresListStore: ListStore {
             }
             if let known {
                 guard !known.isDeleted else { throw CatalogError.deletedList(new.id) }
-                return (known.document(isNew: false), [])
+                return (.list(known, isNew: false), [])
             }
             try writer.checkListCount(connection)
             try writer.place(list, as: .owner, by: nil, connection)
             try AuditLog.record(.list(.listCreate, new.id), of: user, connection)
-            let notified = try ListWriter.notify([user.text], new.id, list.announcement, connection)
-            return (try writer.membership(new.id, connection).document(isNew: true), Array(notified.keys))
+            let notified = try writer.notify([user.text], new.id, .newList(list), connection)
+            return (.list(try writer.membership(new.id, connection), isNew: true), Array(notified.keys))
         }
     }
 
@@ -113,12 +113,12 @@ struct PostgresListStore: ListStore {
         of user: UserID,
         _ edit: ListEdit,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListDocument>?
     ) async throws(CatalogError) -> ListDocument {
         try await writeLists(of: user, id, once: call) { writer, connection in
             let before = try writer.lockMembership(id, connection, currentOnly: false)
             let (outcome, notified) = try apply(edit, to: before, expected, writer, connection)
-            return (outcome.document, notified)
+            return (.change(outcome), notified)
         }
     }
 
@@ -153,7 +153,7 @@ struct PostgresListStore: ListStore {
         guard outcome.isChange else { return (outcome, []) }
         try AuditLog.record(.list(edit, outcome), of: writer.user, connection)
         let members = try writer.members(membership.list, connection)
-        let revisions = try ListWriter.notify(members, membership.list.id, outcome.event, connection)
+        let revisions = try writer.notify(members, membership.list.id, .list(outcome), connection)
         outcome.membership.revision = revisions[writer.user] ?? membership.revision
         return (outcome, Array(revisions.keys))
     }
@@ -175,7 +175,7 @@ struct PostgresListStore: ListStore {
     func moveLists(
         _ moves: [OrderMove],
         of user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<ListMoveOutcome>?
     ) async throws(CatalogError) -> ListMoveOutcome {
         try await writeLists(of: user, once: call) { _, connection in
             let owner: [PostgresValue] = [.text(user.text)]
@@ -199,7 +199,7 @@ struct PostgresListStore: ListStore {
                 try $0.first { try $0.int8(0) }!
             }
             let outcome = ListMoveOutcome(revision: counted, moved: moved)
-            let data = String(decoding: outcome.json, as: UTF8.self)
+            let data = String(decoding: encode(.listOrder(outcome)), as: UTF8.self)
             try connection.execute(ListStatements.recordMoveEvent, owner + [.int8(counted), .text(data)])
             try ListWriter.trim([(user.text, counted)], connection)
             try AuditLog.record(.listOrder(outcome), of: user, connection)
@@ -210,10 +210,10 @@ struct PostgresListStore: ListStore {
     /// Runs a change to a user's lists once per call, and announces it to the affected users.
     ///
     /// - Parameter list: a list that the user must be a member of, also for a repeated call.
-    func writeLists<Outcome: RecordableOutcome>(
+    func writeLists<Outcome: Sendable>(
         of user: UserID,
         _ list: UniqueID? = nil,
-        once call: IdempotentCall?,
+        once call: IdempotentCall<Outcome>?,
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (Outcome, notified: [UserID])
     ) async throws(CatalogError) -> Outcome {
         try await writeLists(of: user, list) { writer, connection in
@@ -231,7 +231,7 @@ struct PostgresListStore: ListStore {
         _ body: @escaping @Sendable (ListWriter, isolated PostgresConnection) throws -> (T, notified: [UserID])
     ) async throws(CatalogError) -> T {
         try await database.mappingErrors {
-            let writer = ListWriter(user: user)
+            let writer = ListWriter(user: user, encode: encode)
             let (value, notified) = try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .edit, of: .user(user)) { connection in
                     if let list { try writer.checkMembership(list, connection) }

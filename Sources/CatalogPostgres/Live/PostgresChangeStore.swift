@@ -1,22 +1,18 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Versions of shelves and revisions of users in PostgreSQL.
 struct PostgresChangeStore: ChangeStore {
     let database: Database
     let settings: PostgresSettingsStore
+    let encode: UserEvent.Encoder
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await database.mappingErrors {
-            guard try await database.isDistributed() else {
-                return try await versions(of: shelves, Self.shelfVersions, [], database.pages)
-            }
-            let ids = try await ShelfLookup(database: database).ids(of: Set(shelves.map(\.store)))
-            return try await database.readingByWorker(shelves, owner: { ids[$0.store].map { .store($0) } }) {
-                // The ids name the shards that are needed; a worker without one of them does not matter.
-                let needed = Set($0.compactMap { ids[$0.store] }).map { Int64($0) }
-                return try await versions(of: $0, Self.shelfVersionsOfStores, [.int8Array(needed)], $1)
+            try await database.router.readByStore(shelves, { $0.store }) { shelves, stores, pages in
+                guard let stores else { return try await versions(of: shelves, Self.shelfVersions, [], pages) }
+                let parameters = [PostgresValue.int8Array(stores.map { Int64($0) })]
+                return try await versions(of: shelves, Self.shelfVersionsOfStores, parameters, pages)
             }
         }
     }
@@ -40,7 +36,7 @@ struct PostgresChangeStore: ChangeStore {
 
     func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {
         try await database.mappingErrors {
-            try await database.readingByWorker(users, owner: { .user($0) }) { try await revisions(of: $0, $1) }
+            try await database.router.readByOwner(users, { .user($0) }) { try await revisions(of: $0, $1) }
         }
     }
 
@@ -69,7 +65,7 @@ struct PostgresChangeStore: ChangeStore {
         let queries = PostgresSettingsStore.changesQueries(of: user, since: since, limit: limit)
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
         // Read the account first: later list events follow with the next read.
-        let (read, lists) = try await database.pages(of: .user(user)).read(
+        let (read, lists) = try await database.router.pages(of: .user(user)).read(
             queries + [PostgresQuery(ListStatements.changes, [name, .int8(since), maximum])],
             into: initial
         ) { value, index, rows in
@@ -86,7 +82,7 @@ struct PostgresChangeStore: ChangeStore {
             }
         }
         let page = read.page
-        let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: $0.json) }
+        let settings = page.settings.map { LiveEvent(.setting, id: $0.revision, data: encode(.setting($0))) }
         // If one source reached the limit, events after its last one must wait, too.
         let ends = [settings, lists].filter { $0.count == limit }.map { $0.last!.id }
         let end = min(page.revision, ends.min() ?? .max)
@@ -110,7 +106,7 @@ struct PostgresChangeStore: ChangeStore {
         JOIN store_state t ON t.store_id = h.store_id
         """
 
-    /// The same for stores on known shards, `$3`.
+    /// The same for stores with known ids, `$3`, which name their shards.
     static let shelfVersionsOfStores: PostgresStatement = """
         SELECT w.number, t.version, h.version
         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (store, shelf, number) JOIN store s

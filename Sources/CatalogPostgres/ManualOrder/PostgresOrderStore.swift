@@ -10,7 +10,7 @@ struct PostgresOrderStore: OrderStore {
 
     func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome {
         try request.edit.check()
         return try await database.mappingErrors {

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Price changes in PostgreSQL.
@@ -11,7 +10,7 @@ struct PostgresPriceStore: PriceStore {
         _ prices: [PriceChange],
         in store: CatalogKey,
         pricedIn currency: Currency?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome {
         try PriceChange.checkRepeats(prices)
         return try await database.write(to: store, within: .prices) { connection in

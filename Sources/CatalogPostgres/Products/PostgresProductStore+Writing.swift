@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -36,7 +35,7 @@ extension PostgresProductStore {
                 )
             }
             if isChanged {
-                try AuditLog.record(.product(old, product, of: found.store), in: found.id, connection)
+                try AuditLog.record(.product(old, product), in: found.id, connection)
             }
             if isChanged, !shelves.ids.isEmpty {
                 try ShelfLocks.bump(ShelfChanges(product.sku.text, on: shelves.ids), found.id, connection)
@@ -60,7 +59,7 @@ extension PostgresProductStore {
             }
             guard let old else { throw CatalogError.notFound("product “\(sku)”") }
             try shelves.check(found: 1)
-            try AuditLog.record(.deleted(old, of: found.store), in: found.id, connection)
+            try AuditLog.record(.deleted(old), in: found.id, connection)
             let changes = ShelfChanges(sku.text, on: shelves.ids)
             try ShelfLocks.bump(changes, found.id, order: true, count: -1, connection)
         }

@@ -15,7 +15,8 @@ struct PostgresProductStore: ProductStore {
                 PostgresQuery(Self.shelvesOfProduct, [.int4(found.id), .text(sku.text)]),
             ]
             let initial: (Product?, [CatalogKey]) = (nil, [])
-            let (product, shelves) = try await database.pages(of: .store(found.id)).read(queries, into: initial) {
+            let (product, shelves) = try await database.router.pages(of: .store(found.id)).read(queries, into: initial)
+            {
                 value,
                 index,
                 rows in
@@ -62,7 +63,7 @@ struct PostgresProductStore: ProductStore {
     }
 
     private func readProducts(_ query: PostgresQuery, of id: Int32) async throws -> [Product] {
-        try await database.pages(of: .store(id)).read([query], into: []) { value, _, rows in
+        try await database.router.pages(of: .store(id)).read([query], into: []) { value, _, rows in
             value = try rows.map { try ProductRow.read($0) }
         }
     }

@@ -2,19 +2,16 @@ internal import Catalog
 internal import LibPQ
 
 /// A column of `product`. Reading, writing, importing and generating products are all derived from this enum.
-///
-/// The raw value is the column's index in a selected row, after the SKU.
-enum ProductColumn: Int, CaseIterable, Sendable {
-    case name = 1
-    case brand, priceMinor, regularPriceMinor, sizeAmount, sizeUnit, sizePacks, sizeDrained, sizeApproximate, barcode
-    case imageURL, attributes, inStock, tags, popularityLog2, createdAt, modifiedAt
+enum ProductColumn: Hashable, Sendable {
+    case name, priceMinor, regularPriceMinor, sizeAmount, sizeUnit, sizePacks, sizeDrained, sizeApproximate
+    case attributes, inStock, tags, popularityLog2, createdAt, modifiedAt
     case sizeDimension, baseQuantity
+    case text(ProductText)
 
     /// The column's name.
     var name: SQL {
         switch self {
         case .name: "name"
-        case .brand: "brand"
         case .priceMinor: "price_minor"
         case .regularPriceMinor: "regular_price_minor"
         case .sizeAmount: "size_amount"
@@ -22,8 +19,6 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         case .sizePacks: "size_packs"
         case .sizeDrained: "size_drained"
         case .sizeApproximate: "size_approximate"
-        case .barcode: "barcode"
-        case .imageURL: "image_url"
         case .attributes: "attributes"
         case .inStock: "in_stock"
         case .tags: "tags"
@@ -32,10 +27,11 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         case .modifiedAt: "modified_at"
         case .sizeDimension: "size_dimension"
         case .baseQuantity: "base_quantity"
+        case .text(let text): SQL(stringLiteral: text.name)
         }
     }
 
-    /// Whether the column is derived from others: it is written, but neither compared nor read. They come last.
+    /// Whether the column is derived from others: it is written, but neither compared nor read.
     var isDerived: Bool { self == .sizeDimension || self == .baseQuantity }
 
     /// The expression that reads the column.
@@ -51,7 +47,6 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         let size = product.size
         return switch self {
         case .name: .text(product.name)
-        case .brand: .text(product.brand)
         case .priceMinor: .int8(product.priceMinor)
         case .regularPriceMinor: .int8(product.regularPriceMinor)
         case .sizeAmount: .numeric(size?.amount.description)
@@ -59,8 +54,7 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         case .sizePacks: .int4(size.map { Int32($0.packs) })
         case .sizeDrained: .numeric(size?.drained?.description)
         case .sizeApproximate: .bool(size?.isApproximate)
-        case .barcode: .text(product.barcode)
-        case .imageURL: .text(product.imageURL)
+        case .text(let text): .text(product[text])
         case .attributes: .jsonb(product.attributes)
         case .inStock: .bool(product.inStock)
         case .tags: .textArray(product.tags)
@@ -72,41 +66,42 @@ enum ProductColumn: Int, CaseIterable, Sendable {
         }
     }
 
-    /// Reads the column from a row that has the columns of `read` after the SKU.
-    func read(_ row: borrowing PostgresRow, into product: inout Product) throws {
+    /// Reads the column from a row that has the columns of `read`.
+    ///
+    /// - Parameter index: the index of the column in the row.
+    func read(_ row: borrowing PostgresRow, _ index: Int, into product: inout Product) throws {
         switch self {
-        case .name: product.name = try row.text(rawValue)
-        case .brand: product.brand = try row.textOrNil(rawValue)
-        case .priceMinor: product.priceMinor = try row.int8OrNil(rawValue)
-        case .regularPriceMinor: product.regularPriceMinor = try row.int8OrNil(rawValue)
-        case .sizeAmount: product.size = try Self.size(row)
+        case .name: product.name = try row.text(index)
+        case .priceMinor: product.priceMinor = try row.int8OrNil(index)
+        case .regularPriceMinor: product.regularPriceMinor = try row.int8OrNil(index)
+        case .sizeAmount: product.size = try Self.size(row, index)
         // Read with the amount.
         case .sizeUnit, .sizePacks, .sizeDrained, .sizeApproximate: break
-        case .barcode: product.barcode = try row.textOrNil(rawValue)
-        case .imageURL: product.imageURL = try row.textOrNil(rawValue)
-        case .attributes: product.attributes = try row.text(rawValue)
-        case .inStock: product.inStock = try row.bool(rawValue)
-        case .tags: product.tags = try row.textArray(rawValue)
-        case .popularityLog2: product.popularity = Popularity(log2: try row.float8(rawValue))
-        case .createdAt: product.createdAt = Timestamp(microseconds: try row.timestamptz(rawValue))
-        case .modifiedAt: product.modifiedAt = Timestamp(microseconds: try row.timestamptz(rawValue))
+        case .text(let text): product[text] = try row.textOrNil(index)
+        case .attributes: product.attributes = try row.text(index)
+        case .inStock: product.inStock = try row.bool(index)
+        case .tags: product.tags = try row.textArray(index)
+        case .popularityLog2: product.popularity = Popularity(log2: try row.float8(index))
+        case .createdAt: product.createdAt = Timestamp(microseconds: try row.timestamptz(index))
+        case .modifiedAt: product.modifiedAt = Timestamp(microseconds: try row.timestamptz(index))
         // Derived from the size.
         case .sizeDimension, .baseQuantity: break
         }
     }
 
-    private static func size(_ row: borrowing PostgresRow) throws -> Size? {
-        guard let amount = try row.textOrNil(Self.sizeAmount.rawValue) else { return nil }
-        let unit = MeasureUnit(rawValue: try row.text(Self.sizeUnit.rawValue))
+    /// Reads a size, whose columns follow its amount.
+    private static func size(_ row: borrowing PostgresRow, _ index: Int) throws -> Size? {
+        guard let amount = try row.textOrNil(index) else { return nil }
+        let unit = MeasureUnit(rawValue: try row.text(index + 1))
         guard let amount = ExactDecimal(amount), let unit else {
             throw PostgresError(.decoding, "invalid stored size")
         }
         return try Size(
             amount: amount,
             unit: unit,
-            packs: Int(try row.int4(Self.sizePacks.rawValue)),
-            drained: try row.textOrNil(Self.sizeDrained.rawValue).flatMap { ExactDecimal($0) },
-            isApproximate: try row.bool(Self.sizeApproximate.rawValue)
+            packs: Int(try row.int4(index + 2)),
+            drained: try row.textOrNil(index + 3).flatMap { ExactDecimal($0) },
+            isApproximate: try row.bool(index + 4)
         )
     }
 
@@ -122,12 +117,10 @@ enum ProductColumn: Int, CaseIterable, Sendable {
     var imported: ImportColumn? {
         switch self {
         case .name: .name
-        case .brand: .brand
         // A promotional price requires a price.
         case .priceMinor, .regularPriceMinor: .price
         case .sizeAmount, .sizeUnit, .sizePacks, .sizeDrained, .sizeApproximate, .sizeDimension, .baseQuantity: .size
-        case .barcode: .barcode
-        case .imageURL: .imageURL
+        case .text(let text): text.column
         case .inStock: .inStock
         case .tags: .tags
         case .attributes: .attributes
@@ -136,11 +129,34 @@ enum ProductColumn: Int, CaseIterable, Sendable {
     }
 
     /// The columns that are read, in order.
-    static let read = allCases.filter { !$0.isDerived }
+    static let read: [ProductColumn] = ProductField.allCases.flatMap(\.columns)
+    /// All columns, in order; those that are derived come last.
+    static let allCases: [ProductColumn] = read + [.sizeDimension, .baseQuantity]
     /// The columns that requests and imports set, in order.
     static let provided = allCases.filter(\.isProvided)
     /// The columns that an import stages, in order.
     static let staged = allCases.filter { $0.imported != nil }
+}
+
+extension ProductField {
+    /// The columns that are read for the field, in order.
+    fileprivate var columns: [ProductColumn] {
+        switch self {
+        case .name: [.name]
+        case .priceMinor: [.priceMinor]
+        case .regularPriceMinor: [.regularPriceMinor]
+        case .size: [.sizeAmount, .sizeUnit, .sizePacks, .sizeDrained, .sizeApproximate]
+        case .text(let text): [.text(text)]
+        case .attributes: [.attributes]
+        case .popularity: [.popularityLog2]
+        case .inStock: [.inStock]
+        case .tags: [.tags]
+        case .createdAt: [.createdAt]
+        case .modifiedAt: [.modifiedAt]
+        // The key of the row; values of other tables, or of other columns.
+        case .sku, .currency, .unitPrice, .asOf, .shelves: []
+        }
+    }
 }
 
 extension Sequence<ProductColumn> {
@@ -163,7 +179,7 @@ enum ProductRow {
 
     static func read(_ row: borrowing PostgresRow) throws -> Product {
         var product = Product(sku: SKU(stored: try row.text(0)), name: "")
-        for column in ProductColumn.read { try column.read(row, into: &product) }
+        for (offset, column) in ProductColumn.read.enumerated() { try column.read(row, offset + 1, into: &product) }
         return product
     }
 }

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import Crypto
 internal import FoundationEssentials
 internal import LibPQ
@@ -17,7 +16,7 @@ struct PostgresPurchaseStore: PurchaseStore {
     func add(
         _ purchases: [Purchase],
         to store: CatalogKey,
-        once call: IdempotentCall?
+        once call: IdempotentCall<PurchaseOutcome>?
     ) async throws(CatalogError) -> PurchaseOutcome {
         try await database.mappingErrors {
             let key = try await customers.key()

@@ -116,9 +116,10 @@ package struct PurchaseFold: Sendable {
     ///
     /// - Parameter hasSealed: whether this fold has already sealed cells. A fold seals cells only once.
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
-        // Avoid a deadlock: a move of a shard waits for reports of purchases, the reports for this transaction, and the transaction for
-        // the move.
-        if try await movesShard() { return .locked }
+        // Avoid a deadlock on Citus: a move of a shard waits for reports of purchases, the reports for this transaction, and the
+        // transaction for the move, which locks the inbox.
+        let isMoving = try await database.batch.perform(within: .lookup) { try Distribution.movesShard($0) }
+        if isMoving { return .locked }
         for attempt in 1...sealAttempts {
             do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError
                 where error.sqlState == .lockNotAvailable
@@ -127,14 +128,6 @@ package struct PurchaseFold: Sendable {
             }
         }
         return .locked
-    }
-
-    /// Whether Citus is moving a shard, during which it locks the inbox.
-    private func movesShard() async throws -> Bool {
-        guard try await database.isDistributed() else { return false }
-        return try await database.batch.perform(within: .lookup) {
-            try $0.query(DistributionStatements.movesShard) { $0.count > 0 }
-        }
     }
 
     private func sealOnce(unless hasSealed: Bool) async throws -> SealOutcome {
@@ -182,7 +175,7 @@ package struct PurchaseFold: Sendable {
     /// Folds some sealed cells; nil if there are none.
     private func foldCells(atMost limit: Int) async throws -> [Int32: Int]? {
         try Task.checkCancellation()
-        let isDistributed = try await database.isDistributed()
+        let fold = try await database.router.form(PurchaseStatements.cellFolds)
         return try await database.batch.transaction(within: .night) { connection in
             try PurchaseBook.runInBatch(connection)
             let claimed = try connection.query(PurchaseStatements.claimCells, [.int8(Int64(limit))]) {
@@ -190,54 +183,29 @@ package struct PurchaseFold: Sendable {
             }
             guard !claimed.isEmpty else { return nil }
             let cells = PostgresValue.int8Array(claimed)
-            let events =
-                isDistributed
-                ? try Self.foldByStore(cells, connection) : try Self.fold(cells, connection)
-            try connection.execute(PurchaseStatements.markFolded, [.int8Array(claimed)])
-            return events
-        }
-    }
-
-    /// Folds cells and returns the number of events by store.
-    private static func fold(_ cells: PostgresValue, _ connection: isolated PostgresConnection) throws -> [Int32: Int] {
-        try connection.executeDeferred(PurchaseStatements.prepareFold)
-        return try counts(PurchaseStatements.fold, cells, connection)
-    }
-
-    /// Folds cells on Citus, where each store is on one shard.
-    private static func foldByStore(
-        _ cells: PostgresValue,
-        _ connection: isolated PostgresConnection
-    ) throws -> [Int32: Int] {
-        let events = try counts(PurchaseStatements.eventCounts, cells, connection)
-        for store in events.keys.sorted() {
-            for statement in PurchaseStatements.foldOfStore {
-                try connection.executeDeferred(statement, [.int4(store), cells])
+            try connection.executeDeferred(PurchaseStatements.prepareFold)
+            let events = try connection.query(fold.counting, [cells]) { rows in
+                Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
             }
-        }
-        return events
-    }
-
-    private static func counts(
-        _ statement: PostgresStatement,
-        _ cells: PostgresValue,
-        _ connection: isolated PostgresConnection
-    ) throws -> [Int32: Int] {
-        try connection.query(statement, [cells]) { rows in
-            Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
+            for store in events.keys.sorted() {
+                for statement in fold.ofStore { try connection.executeDeferred(statement, [.int4(store), cells]) }
+            }
+            try connection.execute(PurchaseStatements.markFolded, [cells])
+            return events
         }
     }
 
     /// Folds the pending purchases of the products of some shelves, in a dry run.
     ///
-    /// - Parameter shelves: the store's id, and the ids of the shelves.
+    /// - Parameters:
+    ///   - shelves: the store's id, and the ids of the shelves.
+    ///   - statements: a form of `PurchaseStatements.shelfFolds`.
     static func foldShelves(
         _ shelves: [PostgresValue],
-        isDistributed: Bool,
+        by statements: [PostgresStatement],
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.executeDeferred(PurchaseStatements.prepareFold)
-        let statements = isDistributed ? PurchaseStatements.foldShelvesOfStore : [PurchaseStatements.foldShelves]
         for statement in statements { try connection.execute(statement, shelves) }
     }
 

@@ -96,12 +96,19 @@ enum PurchaseStatements {
         e.store_id = $1 AND e.sku IN (SELECT p.sku FROM placement p WHERE p.store_id = $1 AND p.shelf_id = ANY ($2))
         """
 
-    /// The same as `fold` for one store, `$1`, whose rows Citus has on one shard: some cells, `$2`.
+    /// The same as `fold` for one store, `$1`, which is on one shard: some cells, `$2`.
     static let foldOfStore: [PostgresStatement] = foldingOfStore(
         "SELECT e.* FROM purchase_inbox e WHERE e.store_id = $1 AND e.cell = ANY ($2::bigint[])"
     )
-    /// The same as `foldShelves` on Citus.
+    /// The same as `foldShelves` for a store that is on one shard.
     static let foldShelvesOfStore: [PostgresStatement] = foldingOfStore(pending(onShelves))
+    /// The fold of the pending purchases of some shelves, for a dry run.
+    static let shelfFolds = OwnersForms(ofAll: [foldShelves], ofOne: foldShelvesOfStore)
+    /// The fold of some cells.
+    static let cellFolds = OwnersForms(
+        ofAll: CellFold(counting: fold, ofStore: []),
+        ofOne: CellFold(counting: eventCounts, ofStore: foldOfStore)
+    )
     /// The number of events of each store in some cells, `$1`.
     static let eventCounts: PostgresStatement = """
         SELECT i.store_id, count(*) FROM purchase_inbox i WHERE i.cell = ANY ($1::bigint[]) GROUP BY i.store_id ORDER BY i.store_id
@@ -330,4 +337,12 @@ enum PurchaseStatements {
             UNION ALL SELECT p.store_id, p.sku, p.day, p.quantity FROM (\(pending("e.customer = $1"))) p) b
         JOIN store s ON s.store_id = b.store_id GROUP BY s.key, b.sku, b.day ORDER BY s.key, b.day, b.sku
         """
+}
+
+/// The statements that fold purchases of some cells.
+struct CellFold: Sendable {
+    /// Returns the number of events of each store in some cells, `$1`. May fold them, too.
+    let counting: PostgresStatement
+    /// The statements that then fold some cells, `$2`, of one of these stores, `$1`.
+    let ofStore: [PostgresStatement]
 }

@@ -1,5 +1,4 @@
 package import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Updates a catalog's derived orders: folds purchases, scores products, updates dimensions, and rebuilds manual

@@ -25,13 +25,13 @@ struct ShelfGroup: Sendable {
     ///
     /// - Returns: a report of each changed shelf.
     func update() async throws -> [ShelfResort] {
-        let isDistributed = try await pages.database.isDistributed()
+        let fold = try await pages.database.router.form(PurchaseStatements.shelfFolds)
         return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
             // Imports lock shelves for a long time; wait for them.
             try PurchaseBook.runInBatch(connection)
             let locked = try lock(connection)
-            if request.isDryRun { try countPurchases(isDistributed: isDistributed, connection) }
+            if request.isDryRun { try countPurchases(by: fold, connection) }
             var tables = try tablesBefore(locked, connection)
             let before = try ordersBefore(locked, tables)
             let rescored = try copyScores(connection)
@@ -67,10 +67,15 @@ struct ShelfGroup: Sendable {
     }
 
     /// Scores the products of the shelves by their pending purchases, for a dry run.
-    private func countPurchases(isDistributed: Bool, _ connection: isolated PostgresConnection) throws {
+    ///
+    /// - Parameter fold: the statements that fold the purchases.
+    private func countPurchases(
+        by fold: [PostgresStatement],
+        _ connection: isolated PostgresConnection
+    ) throws {
         let store = try ShelfLookup(database: pages.database).store(store, connection)
         try connection.query(PurchaseStatements.holdCells) { _ in }
-        try PurchaseFold.foldShelves(scope(shelves), isDistributed: isDistributed, connection)
+        try PurchaseFold.foldShelves(scope(shelves), by: fold, connection)
         _ = try PurchaseBook.score(store, day, shelves, connection)
     }
 

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// The re-sort of the shelves of one store.

@@ -1,22 +1,25 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Users' settings in PostgreSQL.
 struct PostgresSettingsStore: SettingsStore {
     let database: Database
-    private let combiner: SettingsCombiner
+    /// Combines the settings of many users; nil where a statement writes those of one.
+    private let combiners: OwnersForms<SettingsCombiner?>
 
     init(database: Database) {
         self.database = database
-        combiner = SettingsCombiner(database)
+        combiners = OwnersForms(ofAll: SettingsCombiner(database), ofOne: nil)
     }
 
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
         try await database.mappingErrors {
             let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
-            let found: Setting? = try await database.pages(of: .user(user)).read([query], into: nil) { found, _, rows in
+            let found: Setting? = try await database.router.pages(of: .user(user)).read([query], into: nil) {
+                found,
+                _,
+                rows in
                 found = try rows.first { try SettingRow.read($0) }
             }
             guard let found else { throw CatalogError.notFound("setting “\(key)”") }
@@ -42,7 +45,7 @@ struct PostgresSettingsStore: SettingsStore {
                     }
                     return (read.page, read.isFromEarlierLife)
                 }
-                var read = try await database.pages(of: .user(user)).read(queries, into: new) {
+                var read = try await database.router.pages(of: .user(user)).read(queries, into: new) {
                     try Self.add($2, of: $1, to: &$0)
                 }
                 // A truncated page continues from its last setting.
@@ -87,7 +90,7 @@ struct PostgresSettingsStore: SettingsStore {
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> RememberedViews {
         try await database.mappingErrors {
-            try await database.pages(of: .user(user)).read([Self.viewsQuery(user, store, shelf)], into: .none) {
+            try await database.router.pages(of: .user(user)).read([Self.viewsQuery(user, store, shelf)], into: .none) {
                 views,
                 _,
                 rows in
@@ -141,8 +144,7 @@ struct PostgresSettingsStore: SettingsStore {
     }
 
     private func apply(_ edit: SettingsEdit, of user: UserID) async throws -> [SettingsEdit.Result] {
-        // On Citus, each user is on one shard.
-        if let write = edit.unconditionalWrite, try await !database.isDistributed() {
+        if let write = edit.unconditionalWrite, let combiner = try await database.router.form(combiners) {
             let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
             switch try await combiner.set(single) {
             case .set(let result): return [result]

@@ -1,6 +1,5 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Sets single settings of many users together; this is the most frequent write. It needs all users in one database: on Citus,

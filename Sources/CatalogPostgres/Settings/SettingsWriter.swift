@@ -1,6 +1,5 @@
 internal import JSON
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Changes a user's settings in a transaction that locks the account's row.

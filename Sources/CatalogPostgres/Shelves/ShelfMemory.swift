@@ -17,8 +17,7 @@ final class ShelfMemory: Sendable {
     /// Reads from different servers are not shared: one may fail that another can do.
     struct LoadKey: Hashable {
         let table: TableKey
-        /// The number of the replica; nil for the primary.
-        let replica: Int?
+        let origin: ReadSource.Origin
     }
 
     /// The key of a table with views and facets.
@@ -111,11 +110,11 @@ final class ShelfMemory: Sendable {
     /// A read of shelves, which begins before its transaction.
     struct Load: Sendable {
         fileprivate let start: ContinuousClock.Instant
-        let isOfReplica: Bool
+        let origin: ReadSource.Origin
     }
 
     /// Begins to read shelves in a transaction.
-    func beginLoad(_ source: ReadSource) -> Load { Load(start: .now, isOfReplica: source.replica != nil) }
+    func beginLoad(_ origin: ReadSource.Origin) -> Load { Load(start: .now, origin: origin) }
 
     /// Returns a shelf in memory at a version; nil if it is not there.
     func known(_ location: ShelfLocation, at version: Int64) -> ShelfSnapshot? {
@@ -135,11 +134,11 @@ final class ShelfMemory: Sendable {
     ) async throws -> ShelfSnapshot? {
         if let known = kept(location) {
             if known.shelf.version == version { return hit(known) }
-            if known.shelf.version > version, source.replica != nil { throw ReplicaProblem.lagging }
+            try source.origin.requireCommits(if: known.shelf.version > version)
         }
-        let load = beginLoad(source)
+        let load = beginLoad(source.origin)
         let isSmall = products <= Self.smallShelf
-        let found = try await loads.value(LoadKey(table: .shelf(location), replica: source.replica)) {
+        let found = try await loads.value(LoadKey(table: .shelf(location), origin: source.origin)) {
             var isDamaged = false
             // A large shelf that is not in memory is read in a transaction.
             if isSmall || self.kept(location) != nil {
@@ -180,7 +179,7 @@ final class ShelfMemory: Sendable {
     /// ask for an image: each of the requests that wait for the same shelf would read it.
     func following(_ location: ShelfLocation, _ source: ReadSource) -> Following? {
         guard kept(location) != nil else { return nil }
-        return following(location, readsImage: false, beginLoad(source))
+        return following(location, readsImage: false, beginLoad(source.origin))
     }
 
     private func following(_ location: ShelfLocation, readsImage: Bool, _ load: Load) -> Following {
@@ -223,7 +222,7 @@ final class ShelfMemory: Sendable {
     ///
     /// - Returns: false without a usable image.
     func readImage(_ location: ShelfLocation) async throws -> Bool {
-        let load = beginLoad(ReadSource(database))
+        let load = beginLoad(.primary)
         let query = ShelfReader.latestQuery(after: nil, location, readsImage: true)
         let found = try await database.longReads.perform(within: .shelf, of: .store(location.storeID)) { connection in
             try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }
@@ -262,7 +261,7 @@ final class ShelfMemory: Sendable {
     ) throws -> ShelfSnapshot? {
         if let known = kept(location) {
             if known.shelf.version == version { return hit(known) }
-            if known.shelf.version > version, load.isOfReplica { throw ReplicaProblem.lagging }
+            try load.origin.requireCommits(if: known.shelf.version > version)
         }
         let found = try read(location, load, connection)
         return found?.version == version ? found : nil
@@ -332,7 +331,7 @@ final class ShelfMemory: Sendable {
         database.observer.observe(.shelfRead(found.kind, .now - load.start))
         if let latest = kept(location), latest.shelf.version >= shelf.version {
             // The primary has an earlier version than it had before the transaction began: it has lost commits.
-            let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && !load.isOfReplica
+            let isLost = latest.shelf.version > shelf.version && latest.readAt < load.start && load.origin.hasAllCommits
             guard isLost else { return }
         }
         let kept = Kept(shelf, isWhole: found.kind == .whole, isUsed: isUsed)

@@ -1,4 +1,5 @@
 internal import LibPQ
+internal import Shelves
 
 /// The statements that read shelves into memory. `$1` is the store id, `$2` the shelf id.
 enum ShelfReadStatements {
@@ -6,14 +7,17 @@ enum ShelfReadStatements {
     private static let columns: SQL = """
         r.name, r.name_key, r.brand, r.brand_key, r.tags, r.price_minor, r.base_quantity::text, r.size_dimension, p.popularity_log2, \
         r.in_stock, r.created_at, r.modified_at, o.key, r.regular_price_minor, r.size_amount::text, r.size_unit, r.size_packs, \
-        r.size_drained::text, r.size_approximate, r.barcode, r.image_url, r.attributes::text
+        r.size_drained::text, r.size_approximate, r.image_url, r.attributes::text, \(texts)
         """
 
+    private static let texts = ProductDetails.texts.map { ProductColumn.text($0) }.names(in: "r")
+    /// The first of the columns of `ProductDetails.texts`.
+    static let firstText = 23
     private static let language = ShelfRow.language(ofStore: "$1")
     /// The column of the language in all rows.
-    static let languageColumn = 24
+    static let languageColumn = firstText + ProductDetails.texts.count
     /// The column of the image in the rows of `latest`.
-    static let imageColumn = 25
+    static let imageColumn = languageColumn + 1
 
     /// Returns a query for placements `p`, with their products and positions. Each of these is looked up by its key: the planner may expect few
     /// rows in a store, and would read all of them.

@@ -201,8 +201,8 @@ enum ShelfReader {
             createdAt: Timestamp(microseconds: try row.timestamptz(12)),
             modifiedAt: Timestamp(microseconds: try row.timestamptz(13)),
             position: try row.bytea(14),
-            imageURL: try row.textOrNil(22),
-            details: ProductDetails(try details(row))
+            imageURL: try row.textOrNil(21),
+            details: ProductDetails(try details(row)) { row.bytes(ShelfReadStatements.firstText + $0) }
         )
     }
 
@@ -233,15 +233,16 @@ enum ShelfReader {
                 createdAt: try row.timestamptz(12),
                 modifiedAt: try row.timestamptz(13),
                 position: try row.presentBytes(14),
-                imageURL: row.bytes(22),
+                imageURL: row.bytes(21),
                 details: .source(try details(row))
             ),
             tags: tags,
-            size: size
+            size: size,
+            text: { row.bytes(ShelfReadStatements.firstText + $0) }
         )
     }
 
-    /// Reads what only pages show.
+    /// Reads what only pages show, without the texts.
     private static func details(_ row: borrowing PostgresRow) throws -> ProductDetails.Source {
         ProductDetails.Source(
             regularPriceMinor: try row.int8OrNil(15),
@@ -250,8 +251,7 @@ enum ShelfReader {
             packs: try row.int4OrNil(18),
             drained: row.bytes(19),
             isApproximate: try row.isNull(20) ? false : row.bool(20),
-            barcode: row.bytes(21),
-            attributes: try row.presentBytes(23)
+            attributes: try row.presentBytes(22)
         )
     }
 

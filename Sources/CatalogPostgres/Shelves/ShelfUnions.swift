@@ -152,8 +152,8 @@ final class ShelfUnions: Sendable {
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
     func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
-        if let known = try kept(keyed.key, members, isOfReplica: source.replica != nil) { return known }
-        let key = ShelfMemory.LoadKey(table: .union(keyed.key), replica: source.replica)
+        if let known = try kept(keyed.key, members, source.origin) { return known }
+        let key = ShelfMemory.LoadKey(table: .union(keyed.key), origin: source.origin)
         let found = try await loads.value(key) {
             let start = ContinuousClock.now
             var tables: [ShelfTable] = []
@@ -186,7 +186,7 @@ final class ShelfUnions: Sendable {
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
     ) throws -> Found? {
-        if let known = try kept(keyed.key, members, isOfReplica: load.isOfReplica) { return known }
+        if let known = try kept(keyed.key, members, load.origin) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
         for member in members.shelves {
@@ -196,10 +196,10 @@ final class ShelfUnions: Sendable {
         return merge(tables, keyed, members, since: start)
     }
 
-    private func kept(_ key: Key, _ members: Members, isOfReplica: Bool) throws -> Found? {
+    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
         guard let known = unions[key] ?? large.withLock({ $0?.key == key ? $0?.found : nil }) else { return nil }
         guard known.members.digest == members.digest else {
-            if isOfReplica, known.isAhead(of: members) { throw ReplicaProblem.lagging }
+            try origin.requireCommits(if: known.isAhead(of: members))
             return nil
         }
         // A page of all shelves of a store does not show which of them are popular.

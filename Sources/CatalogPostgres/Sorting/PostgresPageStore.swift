@@ -27,7 +27,7 @@ struct PostgresPageStore: PageStore {
     func warmUp() {
         let placeholder = "-"
         let location = ShelfLocation(storeID: 0, shelfID: 0)
-        database.warmUpPages(
+        database.router.warmUpPages(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
                 PostgresQuery(ShelfLookup.oneHead, [.int4(0), .text(placeholder), .text(placeholder)]),
@@ -46,7 +46,7 @@ struct PostgresPageStore: PageStore {
 
     func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
         try await database.mappingErrors {
-            try await database.reading(request.store, for: Self.rememberingUser(request)) { source in
+            try await database.router.reading(request.store, for: Self.rememberingUser(request)) { source in
                 for _ in 0..<Self.attempts {
                     if let found = try await read(request, source) { return found }
                 }
@@ -111,7 +111,7 @@ struct PostgresPageStore: PageStore {
     /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
     /// concurrent commits.
     private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf {
-        let load = memory.beginLoad(source)
+        let load = memory.beginLoad(source.origin)
         return try await source.snapshot(within: .shelf) { connection in
             try attempting(8) { try read(request, load, connection) }
         }
@@ -182,7 +182,7 @@ struct PostgresPageStore: PageStore {
         let user = Self.rememberingUser(request)
         // The revision is read before the views, so that views that change in between are read again next time.
         var revisions: [SharedQuery] = []
-        if let user { revisions = [try await database.shared(PostgresSettingsStore.revisionQuery(user))] }
+        if let user { revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))] }
         let following = location.flatMap { memory.following($0, source) }
         let views = Self.viewsQuery(request)
         let found = try await lookup.reading(request.store, source) {
@@ -229,9 +229,9 @@ struct PostgresPageStore: PageStore {
             /// The revision of the caller's settings; 0 if they do not matter.
             var revision: Int64 = 0
         }
-        var queries = [try await database.shared(ShelfLookup.sharedVersionQuery(found.location))]
+        var queries = [try await database.router.shared(ShelfLookup.sharedVersionQuery(found.location))]
         if let user = Self.rememberingUser(request) {
-            queries.append(try await database.shared(PostgresSettingsStore.revisionQuery(user)))
+            queries.append(try await database.router.shared(PostgresSettingsStore.revisionQuery(user)))
         }
         let versions = try await source.read(
             sharing: queries,

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 internal import Ordering
 
@@ -8,7 +7,7 @@ extension PostgresShelfStore {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall?
+        once call: IdempotentCall<OrderEditOutcome>?
     ) async throws(CatalogError) -> OrderEditOutcome {
         try OrderEdit.moves(moves).check()
         return try await database.mappingErrors {

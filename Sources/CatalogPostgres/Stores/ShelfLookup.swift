@@ -6,22 +6,14 @@ struct ShelfLookup: Sendable {
     let database: Database
 
     func readStores() async throws -> [ShelfRow.StoreRead] {
-        // On Citus, it needs all workers, of which one may not respond.
-        if try await database.isDistributed() {
-            return try await database.longReads.perform(within: .lookup) {
-                try $0.query(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
-            }
-        }
-        return try await database.pages.read([PostgresQuery(Self.allStores)], into: []) { stores, _, rows in
-            stores = try rows.map { try ShelfRow.store($0) }
-        }
+        try await database.router.readAll(Self.allStores) { try $0.map { try ShelfRow.store($0) } }
     }
 
     /// - Parameter source: nil for the primary.
     /// - Throws: `notFound`.
     func readStore(_ key: CatalogKey, _ source: ReadSource? = nil) async throws -> ShelfRow.StoreRead {
         guard let source else {
-            return try await database.readingPrimary(key, for: nil) { try await readStore(key, $0) }
+            return try await database.router.readingPrimary(key, for: nil) { try await readStore(key, $0) }
         }
         let found = try await reading(key, source) { id -> ShelfRow.StoreRead? in
             try await source.read([PostgresQuery(Self.oneStore, [.int4(id), .text(key.text)])], into: nil) {
@@ -37,7 +29,7 @@ struct ShelfLookup: Sendable {
 
     /// - Throws: `notFound` for the store or the shelf.
     func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> LocatedHead {
-        try await database.readingPrimary(store, for: nil) { source in
+        try await database.router.readingPrimary(store, for: nil) { source in
             let found = try await reading(store, source) { id -> LocatedHead? in
                 try await source.read([Self.headQuery(id, store, shelf)], into: nil) { found, _, rows in
                     found = try rows.first { try ShelfRow.head($0) }
@@ -47,21 +39,6 @@ struct ShelfLookup: Sendable {
             _ = try await readStore(store, source)
             throw CatalogError.notFound("shelf “\(shelf)”")
         }
-    }
-
-    /// Returns the ids of stores that exist or existed. Those that have been read before need no query.
-    func ids(of keys: Set<CatalogKey>) async throws -> [CatalogKey: Int32] {
-        let known = keys.compactMap { key in database.storeIDs[key].map { (key, $0) } }
-        var ids = Dictionary(uniqueKeysWithValues: known)
-        let unknown = keys.filter { ids[$0] == nil }
-        if !unknown.isEmpty {
-            let queries = unknown.map { PostgresQuery(Self.storeID, [.text($0.text)]) }
-            let found: [Int: Int32] = try await database.pages.read(queries, into: [:]) { found, index, rows in
-                found[index] = try rows.first { try $0.int4(0) }
-            }
-            for (index, key) in unknown.enumerated() { ids[key] = found[index] }
-        }
-        return ids
     }
 
     /// Reads something of a store by the store's id, which is looked up if it is unknown or outdated.

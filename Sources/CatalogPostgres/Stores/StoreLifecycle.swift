@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// The creation and the deletion of stores.

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import CatalogJSON
 internal import LibPQ
 
 /// Users' data in PostgreSQL, for operations on a whole user.
@@ -11,15 +10,15 @@ struct PostgresUserStore: UserStore {
     func merge(
         _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
-            let isDistributed = try await database.isDistributed()
-            let (outcome, hadGuest) = try await database.retryingErasureConflicts {
+            let (outcome, _) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.writes.transaction(within: .shelf) { connection -> (GuestMerge, Bool) in
+                return try await database.write(within: .shelf, of: nil, thenOf: .user(guest)) {
+                    connection -> (GuestMerge, Bool) in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
                     var hadGuest = false
@@ -27,9 +26,6 @@ struct PostgresUserStore: UserStore {
                         // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
                         let brought = try Self.eraseGuest(guest, connection)
                         hadGuest = brought != nil
-                        if hadGuest, !isDistributed {
-                            try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: true, connection)
-                        }
                         let edit = GuestMerge.edit(brought ?? [])
                         // Revisions are reserved before it is known whether anything changes; gaps are harmless.
                         let results = try writer.apply(edit, isAudited: false, connection)
@@ -41,9 +37,10 @@ struct PostgresUserStore: UserStore {
                         return outcome
                     }
                     return (outcome, hadGuest)
+                } asTableOwner: { merged, connection in
+                    try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: merged.1, connection)
                 }
             }
-            if isDistributed { try await eraseAudit(guest, .userMerge, as: hash, hadAccount: hadGuest) }
             database.announcer.announce(.user(user))
             database.announcer.announce(.user(guest))
             return outcome
@@ -59,19 +56,6 @@ struct PostgresUserStore: UserStore {
         return settings
     }
 
-    /// Deletes the audit entries of a user whose account was deleted before, on Citus: it does not let the owner's function change
-    /// rows in a transaction that changed them as the server. A client that did not get its response repeats the request.
-    private func eraseAudit(
-        _ user: UserID,
-        _ action: AuditAction,
-        as hash: [UInt8],
-        hadAccount: Bool
-    ) async throws {
-        try await database.writes.transaction(within: .bulk, of: .user(user)) {
-            try AuditLog.erase(user, action, as: hash, hadAccount: hadAccount, $0)
-        }
-    }
-
     private static func allSettings(_ user: UserID, _ connection: isolated PostgresConnection) throws -> [Setting] {
         try connection.query(settingsByKey, [.text(user.text)]) { try $0.map { try SettingRow.read($0) } }
     }
@@ -79,7 +63,7 @@ struct PostgresUserStore: UserStore {
     func export(_ user: UserID, customer: String) async throws(CatalogError) -> UserExport {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(customer, try await purchases.customers.key())
-            let reader = ListWriter(user: user)
+            let reader = ListWriter(user: user, encode: lists.encode)
             let (export, isKnown) = try await database.longReads.snapshot(within: .shelf) {
                 connection in
                 let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
@@ -127,17 +111,15 @@ struct PostgresUserStore: UserStore {
     func erase(_ user: UserID, customer: String) async throws(CatalogError) {
         try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: user, try await purchases.customers.key())
-            let isDistributed = try await database.isDistributed()
-            let hadAccount = try await database.retryingErasureConflicts {
+            _ = try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                return try await database.writes.transaction(within: .bulk, of: .user(user)) { connection in
+                return try await database.write(within: .bulk, of: .user(user), thenOf: .user(user)) { connection in
                     let writer = SettingsWriter(user: user)
                     let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)
-                    if !isDistributed {
-                        try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
-                    }
                     return hadAccount
+                } asTableOwner: { hadAccount, connection in
+                    try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
                 }
             }
             // Use a separate transaction: these rows belong to many stores, whose writers do not lock accounts.
@@ -145,7 +127,6 @@ struct PostgresUserStore: UserStore {
                 try $0.execute(UserStatements.clearSubject, [.text(user.text)])
             }
             try await purchases.requestErasure(customer: customer)
-            if isDistributed { try await eraseAudit(user, .userErase, as: hash, hadAccount: hadAccount) }
             database.announcer.announce(.user(user))
         }
     }
@@ -153,7 +134,7 @@ struct PostgresUserStore: UserStore {
     func saveTicket(
         _ ticket: Ticket,
         id: UniqueID,
-        once call: IdempotentCall?
+        once call: IdempotentCall<IssuedTicket>?
     ) async throws(CatalogError) -> IssuedTicket {
         try await database.mappingErrors {
             return try await database.retryingErasureConflicts { [database] in

@@ -9,7 +9,7 @@ internal import Synchronization
 ///
 /// Reads through the coordinator have separate connections for each worker. In each pool of connections for transactions, the callers
 /// that need the same worker are a group. So a worker that does not respond delays only its own stores and users. See decision 0060.
-package final class StoreWorkers: Sendable {
+final class StoreWorkers: Sendable {
     /// The shards that have the same stores: a shard of `shelf`, and those of other tables.
     struct Shard: Sendable {
         /// The id of the shard of `shelf`.
@@ -57,6 +57,7 @@ package final class StoreWorkers: Sendable {
     private static let probeLimit: Duration = .seconds(2)
     /// How long a shard is read through the coordinator after its worker could not answer.
     private static let pause: Duration = .seconds(5)
+
     /// - Parameter coordinator: the configuration of the coordinator.
     init(
         _ coordinator: PostgresConfiguration,
@@ -74,7 +75,7 @@ package final class StoreWorkers: Sendable {
     var isActive: Bool { mayBeDistributed.load(ordering: .relaxed) }
 
     /// The state of each worker, by name.
-    package var status: [WorkerStatus] {
+    var status: [ReadServerStatus] {
         state.withLock { $0.workers.values.map(\.status) }.sorted { $0.name < $1.name }
     }
 
@@ -84,8 +85,13 @@ package final class StoreWorkers: Sendable {
     ///
     /// - Parameters:
     ///   - user: the user whose rows the read needs, too.
-    ///   - users: the connections for these rows.
-    func read(of store: Int32, for user: DataOwner? = nil, users: PageLane) -> WorkerRead? {
+    ///   - coordinator: the connections to the coordinator for these rows, and for long reads.
+    /// - Returns: the connections of the worker are nil if the coordinator must answer.
+    func read(
+        of store: Int32,
+        for user: DataOwner? = nil,
+        through coordinator: PrimaryRead
+    ) -> (read: WorkerRead, pages: PageLane?)? {
         guard isActive else { return nil }
         let now = ContinuousClock.now
         let owner = DataOwner.store(store)
@@ -98,16 +104,15 @@ package final class StoreWorkers: Sendable {
             return (shard, worker, isCurrent && shard.pausedUntil.map { $0 <= now } ?? true)
         }
         guard let found else { return nil }
-        let pages = found.isUsable ? found.worker.pages : nil
-        return WorkerRead(
+        let read = WorkerRead(
             owner: owner,
             user: user,
             shard: found.shard,
             worker: found.worker,
-            pages: pages,
             workers: self,
-            users: users
+            coordinator: coordinator
         )
+        return (read, found.isUsable ? found.worker.pages : nil)
     }
 
     /// Returns the worker that has the rows of an owner; nil if it is not known.

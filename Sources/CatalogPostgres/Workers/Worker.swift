@@ -56,8 +56,13 @@ final class Worker: Sendable {
 
     var name: String { address.name }
 
-    var status: WorkerStatus {
-        WorkerStatus(name: name, problem: state.withLock { $0.problem }, reads: reads.load(ordering: .relaxed))
+    var status: ReadServerStatus {
+        ReadServerStatus(
+            kind: .worker,
+            name: name,
+            problem: state.withLock { $0.problem },
+            reads: reads.load(ordering: .relaxed)
+        )
     }
 
     /// The connections for reads; nil if it is not used.

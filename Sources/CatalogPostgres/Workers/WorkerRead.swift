@@ -9,80 +9,32 @@ struct WorkerRead: Sendable {
     /// The shard of `shelf` that has the store.
     let shard: StoreWorkers.Shard
     let worker: Worker
-    /// The connections of the worker; nil to read through the coordinator.
-    var pages: PageLane?
     let workers: StoreWorkers
-    /// The connections for what the read needs of users.
-    let users: PageLane
+    /// The connections to the coordinator: those for pages are for what the read needs of the user.
+    let coordinator: PrimaryRead
 
-    /// The same read through the coordinator.
-    var throughCoordinator: WorkerRead {
-        var copy = self
-        copy.pages = nil
-        return copy
-    }
-
-    /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does. Those about users, who may be on other
-    /// workers, come first and go to the coordinator.
+    /// Runs queries over the worker's connections. Those about users go to the coordinator.
     ///
     /// - Throws: `WorkerProblem` if the worker cannot answer; an error of the coordinator; kind `deadline` or `exhausted` if the worker is
     ///   overloaded.
     func read<Shared: Sendable, Own: Sendable>(
-        sharing shared: [SharedQuery],
-        into initialShared: Shared,
-        _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
-        then queries: [PostgresQuery],
-        into initialOwn: Own,
-        _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+        _ queries: ReadQueries<Shared, Own>,
+        from pages: PageLane
     ) async throws -> (shared: Shared, own: Own) {
-        let sharedHere = shared.map { query in statement(query.statement).map { query.replacing($0) } }
-        let queriesHere = queries.map { query in statement(query.statement).map { PostgresQuery($0, query.parameters) }
-        }
-        let (sharedElsewhere, elsewhere) = (Self.missing(sharedHere), Self.missing(queriesHere))
-        var state = (shared: initialShared, own: initialOwn)
-        if !sharedElsewhere.isEmpty || !elsewhere.isEmpty {
-            state = try await users.current.read(
-                sharing: sharedElsewhere.map { shared[$0] },
-                into: initialShared,
-                { try sharedRow(&$0, sharedElsewhere[$1], $2) },
-                then: elsewhere.map { queries[$0] },
-                into: initialOwn,
-                { try rows(&$0, elsewhere[$1], $2) }
-            )
-        }
-        let (sharedIndexes, indexes) = (Self.present(sharedHere), Self.present(queriesHere))
-        guard !sharedIndexes.isEmpty || !indexes.isEmpty else { return state }
-        guard let pages else {
-            return try await (worker.detour ?? users).current.read(
-                sharing: sharedIndexes.map { shared[$0] },
-                into: state.shared,
-                { try sharedRow(&$0, sharedIndexes[$1], $2) },
-                then: indexes.map { queries[$0] },
-                into: state.own,
-                { try rows(&$0, indexes[$1], $2) }
-            )
-        }
+        let rest = try await readUsers(queries, namesShards: true)
+        guard !rest.isEmpty else { return (rest.initialShared, rest.initialOwn) }
         do {
             let found = try await pages.current.read(
-                sharing: [SharedQuery(WorkerStatements.present, key: [.int8(shard.id)])] + sharedHere.compactMap { $0 },
-                into: Checked(value: state.shared),
-                { found, index, row in
-                    if index == 0 {
-                        found.hasShard = try row.bool(1)
-                    } else {
-                        try sharedRow(&found.value, sharedIndexes[index - 1], row)
-                    }
-                },
-                then: queriesHere.compactMap { $0 },
-                into: state.own,
-                { try rows(&$0, indexes[$1], $2) }
+                checking: SharedQuery(WorkerStatements.present, key: [.int8(shard.id)]),
+                { try $0.bool(1) },
+                before: rest
             )
-            guard found.shared.hasShard else {
+            guard found.state == true else {
                 workers.shardMoved(shard, from: worker)
                 throw WorkerProblem.failed
             }
             worker.countRead()
-            return (found.shared.value, found.own)
+            return found.values
         } catch let error as PostgresError where error.kind != .cancelled && error.kind != .deadline {
             // A worker that is slow, or has too many reads in flight, would get more work through the coordinator. But a worker without
             // shards was shut down, and then the coordinator can answer.
@@ -92,16 +44,43 @@ struct WorkerRead: Sendable {
         }
     }
 
-    private func statement(_ original: PostgresStatement) -> PostgresStatement? {
-        shard.tables.statement(original, workers.names)
+    /// Runs queries through the coordinator.
+    func readThroughCoordinator<Shared: Sendable, Own: Sendable>(
+        _ queries: ReadQueries<Shared, Own>
+    ) async throws -> (shared: Shared, own: Own) {
+        let rest = try await readUsers(queries, namesShards: false)
+        guard !rest.isEmpty else { return (rest.initialShared, rest.initialOwn) }
+        return try await (worker.detour ?? coordinator.pages).current.read(rest)
     }
 
-    private static func missing<T>(_ values: [T?]) -> [Int] { values.indices.filter { values[$0] == nil } }
-    private static func present<T>(_ values: [T?]) -> [Int] { values.indices.filter { values[$0] != nil } }
+    /// Runs those queries through the coordinator that are about users, who may be on other workers.
+    ///
+    /// - Parameter namesShards: whether the other queries name shards instead of tables.
+    /// - Returns: the other queries.
+    private func readUsers<Shared: Sendable, Own: Sendable>(
+        _ queries: ReadQueries<Shared, Own>,
+        namesShards: Bool
+    ) async throws -> ReadQueries<Shared, Own> {
+        let shared = queries.shared.map { query in
+            statement(query.statement).map { namesShards ? query.replacing($0) : query }
+        }
+        let own = queries.own.map { query in
+            statement(query.statement).map { namesShards ? PostgresQuery($0, query.parameters) : query }
+        }
+        var values = (shared: queries.initialShared, own: queries.initialOwn)
+        if shared.contains(where: { $0 == nil }) || own.contains(where: { $0 == nil }) {
+            let users = queries.part(
+                zip(queries.shared, shared).map { $1 == nil ? $0 : nil },
+                zip(queries.own, own).map { $1 == nil ? $0 : nil },
+                into: values
+            )
+            values = try await coordinator.pages.current.read(users)
+        }
+        return queries.part(shared, own, into: values)
+    }
 
-    /// The value of shared queries, and whether the worker had the shard before them.
-    private struct Checked<Value: Sendable>: Sendable {
-        var value: Value
-        var hasShard = false
+    /// Returns a statement that names shards; nil if it also needs other tables.
+    private func statement(_ original: PostgresStatement) -> PostgresStatement? {
+        shard.tables.statement(original, workers.names)
     }
 }

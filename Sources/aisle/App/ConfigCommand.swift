@@ -22,7 +22,7 @@ struct ConfigCommand: AsyncParsableCommand {
             table.rows = [
                 ["database", database.source.title], ["replicas", replicas == 0 ? "none" : "\(replicas) set"],
             ]
-            table.rows += try await server.settings().listed.map { [$0.name, $0.value] }
+            table.rows += try server.settings().listed.map { [$0.name, $0.value] }
             table.print(.resolve(format))
         }
     }

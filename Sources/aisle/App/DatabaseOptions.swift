@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Catalog
+internal import CatalogJSON
 internal import CatalogPostgres
 internal import FoundationEssentials
 internal import LibPQ
@@ -221,6 +222,7 @@ struct DatabaseOptions: ParsableArguments {
                 announces: announces,
                 observer: observer
             ),
+            encodingEvents: \.json,
             shelfMemory: shelfMemory
         )
     }

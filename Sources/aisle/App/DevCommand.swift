@@ -19,7 +19,7 @@ struct DevCommand: AisleCommand {
 
     func execute() async throws {
         Server.prepareProcess()
-        var settings = try await server.settings()
+        var settings = try server.settings()
         var demo: Demo?
         if settings.tokens.isEmpty {
             let secret = try LocalSecret.make()

@@ -13,12 +13,12 @@ struct DoctorCommand: AisleCommand {
     @OptionGroup var database: DatabaseOptions
     @Option(parsing: .unconditional, help: "The number of servers that use the database.") var servers = 1
     @Option(help: "text or json.") var format: ReportFormat = .text
-    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
+    @OptionGroup var file: SettingsFile
 
     func execute() async throws {
         Console.note("database: \(database.source.title)")
         guard servers > 0 else { throw CommandFailure("--servers must be at least 1", CommandFailure.usage) }
-        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
+        let settings = try file.settings()
         let replicas = try database.replicaConfigurations()
         let findings = try await database.withPool(size: 1) { pool in
             let findings = try await Doctor(pool).examine(

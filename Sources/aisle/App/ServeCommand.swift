@@ -16,7 +16,7 @@ struct ServeCommand: AisleCommand {
     func execute() async throws {
         Server.prepareProcess()
         let (sockets, notifier) = (try ActivationSockets.take(), SystemdNotifier.take())
-        var settings = try await server.settings()
+        var settings = try server.settings()
         if sockets.admin != nil, settings.adminPort == nil {
             throw CommandFailure(
                 "systemd passed a socket named admin, but the admin port is off; set AISLE_ADMIN_PORT to any number",

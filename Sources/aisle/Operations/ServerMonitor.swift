@@ -82,8 +82,7 @@ final class ServerMonitor: Sendable {
             isDraining: drainState.isDraining,
             lanes: catalog.database.laneUses,
             shelves: shelves,
-            replicas: catalog.database.replicas?.status ?? [],
-            workers: catalog.database.workers?.status ?? [],
+            readServers: catalog.database.router.status,
             streams: live.uses,
             connections: connections.current,
             requests: observations.recent.summary(),
@@ -139,23 +138,24 @@ final class ServerMonitor: Sendable {
             gauge(ServerMetrics.shelfMemory, [("kind", kind)]).record(use.size)
             raise(ServerMetrics.shelfEvictions, [("kind", kind)], to: Double(use.evictions))
         }
-        for replica in state.replicas {
-            let labels = [("replica", replica.name)]
-            if let lag = replica.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }
-            gauge(ServerMetrics.replicaUsable, labels).record(replica.isUsable ? 1 : 0)
-            raise(ServerMetrics.replicaReads, labels, to: Double(replica.reads))
-        }
-        let workers = Set(state.workers.map(\.name))
+        let workers = Set(state.readServers.filter { $0.kind == .worker }.map(\.name))
         let removed = exportedWorkers.withLock { exported in
             defer { exported = workers }
             return exported.subtracting(workers)
         }
         // Otherwise a worker that left the cluster would remain unusable.
         for name in removed { gauge(ServerMetrics.workerUsable, [("worker", name)]).destroy() }
-        for worker in state.workers {
-            let labels = [("worker", worker.name)]
-            gauge(ServerMetrics.workerUsable, labels).record(worker.isUsable ? 1 : 0)
-            raise(ServerMetrics.workerReads, labels, to: Double(worker.reads))
+        for server in state.readServers {
+            let labels = [(server.kind.rawValue, server.name)]
+            let isReplica = server.kind == .replica
+            gauge(isReplica ? ServerMetrics.replicaUsable : ServerMetrics.workerUsable, labels)
+                .record(server.isUsable ? 1 : 0)
+            raise(
+                isReplica ? ServerMetrics.replicaReads : ServerMetrics.workerReads,
+                labels,
+                to: Double(server.reads)
+            )
+            if let lag = server.lag { gauge(ServerMetrics.replicaLag, labels).record(lag / .seconds(1)) }
         }
         for use in state.streams {
             gauge(ServerMetrics.streams, [("kind", use.kind.rawValue)]).record(use.subscriptions)

@@ -5,6 +5,11 @@ internal import CatalogPostgres
 internal import Live
 
 extension ServerState {
+    /// The names of the lists of servers that answer reads, by the kind of the servers.
+    private static let readServerLists: [(StaticString, ReadServerStatus.Kind)] = [
+        ("replicas", .replica), ("workers", .worker),
+    ]
+
     /// Returns the state as JSON, for `aisle status`.
     func json(startedAt: Timestamp, now: Timestamp = .now()) -> [UInt8] {
         JSONWriter.object { json in
@@ -39,21 +44,15 @@ extension ServerState {
                 json.field("shelves", shelves.shelves.count)
                 json.field("evicted", shelves.shelves.evictions)
             }
-            json.array("replicas", replicas) { json, replica in
-                json.object { json in
-                    json.field("replica", replica.name)
-                    json.field("usable", replica.isUsable)
-                    json.field("problem", replica.problem)
-                    if let lag = replica.lag { json.field("lag_seconds", lag / .seconds(1)) }
-                    json.field("reads", replica.reads)
-                }
-            }
-            json.array("workers", workers) { json, worker in
-                json.object { json in
-                    json.field("worker", worker.name)
-                    json.field("usable", worker.isUsable)
-                    json.field("problem", worker.problem)
-                    json.field("reads", worker.reads)
+            for (list, kind) in Self.readServerLists {
+                json.array(list, readServers.filter { $0.kind == kind }) { json, server in
+                    json.object { json in
+                        json.field(name: kind.rawValue, server.name)
+                        json.field("usable", server.isUsable)
+                        json.field("problem", server.problem)
+                        if let lag = server.lag { json.field("lag_seconds", lag / .seconds(1)) }
+                        json.field("reads", server.reads)
+                    }
                 }
             }
             json.array("streams", streams) { json, use in

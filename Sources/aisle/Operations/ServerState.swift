@@ -11,8 +11,8 @@ struct ServerState: Sendable {
     var isDraining: Bool
     var lanes: [LaneUse]
     var shelves: ShelfMemoryUse
-    var replicas: [ReplicaStatus]
-    var workers: [WorkerStatus]
+    /// The replicas, and the workers of a Citus cluster.
+    var readServers: [ReadServerStatus]
     var streams: [LiveHub.Use]
     var connections: Int
     var requests: RecentRequests.Summary

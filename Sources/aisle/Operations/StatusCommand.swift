@@ -19,13 +19,13 @@ struct StatusCommand: AisleCommand {
             "The address of the admin port (default: that of AISLE_ADMIN_HOST and AISLE_ADMIN_PORT, or http://127.0.0.1:9464)."
     )
     var url: String?
-    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
+    @OptionGroup var file: SettingsFile
     @Option(help: "text or json.") var format: ReportFormat = .text
 
     /// Returns the address of the admin port, without a slash at the end.
-    private func address() async throws -> String {
+    private func address() throws -> String {
         if let url { return url.hasSuffix("/") ? String(url.dropLast()) : url }
-        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings()
+        let settings = try file.settings()
         guard let address = settings.adminAddress else {
             throw CommandFailure(
                 "AISLE_ADMIN_PORT is 0, which is any free port; name the server's port with --url",
@@ -37,7 +37,7 @@ struct StatusCommand: AisleCommand {
 
     func execute() async throws {
         let response: HTTPFetchResponse
-        let url = try await address()
+        let url = try address()
         do {
             response = try await HTTPClient.shared.send(HTTPFetch("GET", url + "/status", timeout: .seconds(5)))
         } catch {

@@ -20,10 +20,10 @@ struct TokenCommand: AisleCommand {
     var customer: String?
     @Flag(help: "Create a token for a guest, whose sub starts with guest:.") var guest = false
     @Option(help: "The lifetime of the token, such as 45s, 30m, 12h or 7d.") var expires = Lifetime(seconds: 12 * 3600)
-    @Option(help: "A JSON file with settings (AISLE_CONFIG; aisle.json if it exists).") var config: String?
+    @OptionGroup var file: SettingsFile
 
     func execute() async throws {
-        let settings = try await ServerOptions.parse(config.map { ["--config", $0] } ?? []).settings().tokens
+        let settings = try file.settings().tokens
         guard let secret = settings.isEmpty ? LocalSecret.read() : settings.secret else {
             throw CommandFailure(
                 "no secret to sign with; set AISLE_JWT_SECRET, or run this in the directory of `aisle dev`",

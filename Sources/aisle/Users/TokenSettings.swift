@@ -1,6 +1,5 @@
 internal import Catalog
 internal import CatalogHTTP
-internal import Configuration
 internal import FoundationEssentials
 internal import Telemetry
 internal import WebClient
@@ -9,26 +8,19 @@ internal import WebClient
 struct TokenSettings: Sendable {
     /// The secret for HS256, which also signs.
     var secret: [UInt8]?
+    /// The file with the secret, unless it is set.
+    var secretFile: String?
     /// Further secrets whose tokens are accepted, while the secret is rotated.
-    let acceptedSecrets: [[UInt8]]
+    var acceptedSecrets: [[UInt8]] = []
     /// A file or URL with the key set for ES256 and RS256.
-    let keySet: String?
+    var keySet: String?
     /// Whether the key set may come over plain HTTP.
-    let allowsHTTP: Bool
-    let rules: TokenVerifier.Rules
+    var allowsHTTP = false
+    var rules = TokenVerifier.Rules()
 
-    init(_ reader: ConfigReader) throws {
-        let text = try ServerSettings.present("jwt.secret") { try reader.requiredString(forKey: $0, isSecret: true) }
-        let file = try ServerSettings.present("jwt.secret.file") { try reader.requiredString(forKey: $0) }
-        if let text {
-            secret = Array(text.utf8)
-        } else if let file {
-            secret = try SecretFile.read(file, of: "jwt.secret.file")
-        }
-        let accepted = try ServerSettings.present("jwt.accepted.secrets") {
-            try reader.requiredStringArray(forKey: $0, isSecret: true)
-        }
-        acceptedSecrets = (accepted ?? []).map { Array($0.utf8) }
+    /// Reads the secret from its file, and checks the settings together.
+    mutating func complete() throws {
+        if secret == nil, let secretFile { secret = try SecretFile.read(secretFile, of: "jwt.secret.file") }
         for (name, secrets) in [("jwt.secret", [secret].compactMap { $0 }), ("jwt.accepted.secrets", acceptedSecrets)] {
             if let short = secrets.first(where: { $0.count < TokenKeys.minimumSecretLength }) {
                 throw CommandFailure(
@@ -37,8 +29,6 @@ struct TokenSettings: Sendable {
                 )
             }
         }
-        keySet = try ServerSettings.present("jwks") { try reader.requiredString(forKey: $0) }
-        allowsHTTP = try ServerSettings.present("jwks.allow.http") { try reader.requiredBool(forKey: $0) } ?? false
         if let keySet, keySet.lowercased().hasPrefix("http://"), !allowsHTTP {
             throw CommandFailure(
                 "jwks must be an https:// URL or a file, because anyone on the network path could replace the keys; "
@@ -46,30 +36,6 @@ struct TokenSettings: Sendable {
                 CommandFailure.configuration
             )
         }
-        rules = TokenVerifier.Rules(
-            issuer: try ServerSettings.present("jwt.issuer") { try reader.requiredString(forKey: $0) },
-            audiences: try Self.audiences(reader)
-        )
-    }
-
-    /// Returns the accepted audiences: a text with commas, or an array in the settings file.
-    private static func audiences(_ reader: ConfigReader) throws -> [String] {
-        let key = "jwt.audience"
-        let listed: [String]
-        if let text = try? ServerSettings.present(key, { try reader.requiredString(forKey: $0) }) {
-            listed = text.split(separator: ",", omittingEmptySubsequences: false).map { part in
-                String(part.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-            }
-        } else {
-            listed = try ServerSettings.present(key) { try reader.requiredStringArray(forKey: $0) } ?? []
-        }
-        guard listed.allSatisfy({ !$0.isEmpty }) else {
-            throw CommandFailure(
-                "\(key) must be a list of audiences, separated by commas, none of them empty (got “\(listed.joined(separator: ","))”)",
-                CommandFailure.configuration
-            )
-        }
-        return listed
     }
 
     /// How a developer gets a token that the server accepts.

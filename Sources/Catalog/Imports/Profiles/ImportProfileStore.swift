@@ -15,6 +15,21 @@ package protocol ImportProfileStore: Sendable {
     func localTime(in timeZone: String) async throws(CatalogError) -> Timestamp?
 }
 
+extension ImportProfileStore {
+    /// Returns the time on the clock of a time zone, as if that showed UTC.
+    ///
+    /// - Throws: `unprocessable` for an unknown time zone.
+    package func checkedLocalTime(in timeZone: String) async throws(CatalogError) -> Timestamp {
+        guard let time = try await localTime(in: timeZone) else {
+            throw .unprocessable(
+                field: "time_zone",
+                detail: "time_zone “\(timeZone)” is not the name of a time zone, such as Europe/Zagreb"
+            )
+        }
+        return time
+    }
+}
+
 /// A saved profile.
 package struct SavedImportProfile: Sendable, Hashable {
     package let name: CatalogKey

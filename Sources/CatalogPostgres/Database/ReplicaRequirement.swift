@@ -1,19 +1,4 @@
-/// The state of a replica, for operators.
-package struct ReplicaStatus: Sendable, Hashable {
-    /// The host and the port.
-    package let name: String
-    /// The reason for which it is passed over; nil if it is used.
-    package let problem: String?
-    /// The time between the first change that it lacks and the primary's last answer; nil if it is unknown.
-    package let lag: Duration?
-    /// The position up to which it has replayed the log, in bytes; nil if it is unknown.
-    package let replayed: Int64?
-    /// The number of reads that were sent to it.
-    package let reads: Int
-
-    /// Whether it is used for reads.
-    package var isUsable: Bool { problem == nil }
-}
+internal import LibPQ
 
 /// The state of a replica, as it reports it.
 struct ReplicaReport: Sendable, Hashable {
@@ -55,4 +40,11 @@ enum ReplicaProblem: String, Error, Sendable {
     case otherHistory = "it does not follow the primary, or has not replayed the start of its epoch"
     case lagging = "it lags behind the primary"
     case distributed = "its tables are distributed by Citus"
+
+    /// Returns whether the primary may answer a read that a replica could not answer: a conflict with the replay, an older schema, the
+    /// loss of the replica.
+    static func isRepeatable(_ error: any Error) -> Bool {
+        if let error = error as? PostgresError { return error.kind != .cancelled }
+        return error is ReplicaProblem
+    }
 }

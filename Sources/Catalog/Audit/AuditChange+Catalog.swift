@@ -1,20 +1,18 @@
 internal import JSON
-package import Catalog
 
 // The changes of stores, shelves, products and prices. Two implementations of the stores record them.
 extension AuditChange {
     /// Returns the change of a store's rules; nil if nothing changed.
     ///
     /// - Parameter old: nil for a new store.
-    package static func store(_ old: Store?, _ new: Store) throws(CatalogError) -> AuditChange? {
-        let before = try old.map { store throws(CatalogError) in try fields(of: store) }
-        let changed = JSONValue.differences(before, try fields(of: new))
+    package static func store(_ old: Store?, _ new: Store) -> AuditChange? {
+        let changed = JSONValue.differences(old.map { fields(of: $0) }, fields(of: new))
         return changed.isEmpty ? nil : AuditChange(old == nil ? .storeCreate : .storeChange, nil, changed)
     }
 
     /// - Parameter products: the number of products that were deleted with the store.
-    package static func deleted(_ store: Store, products: Int) throws(CatalogError) -> AuditChange {
-        let fields = JSONValue.differences(try fields(of: store), nil)
+    package static func deleted(_ store: Store, products: Int) -> AuditChange {
+        let fields = JSONValue.differences(fields(of: store), nil)
         return AuditChange(.storeDelete, nil, fields + [.init("count", .integer(products))])
     }
 
@@ -31,14 +29,18 @@ extension AuditChange {
     /// Returns the change of a product; nil if nothing changed.
     ///
     /// - Parameter old: nil for a new product.
-    package static func product(_ old: Product?, _ new: Product, of store: Store) throws(CatalogError) -> AuditChange? {
-        let before = try old.map { product throws(CatalogError) in try product.fields(in: store) }
-        let changed = JSONValue.differences(before, try new.fields(in: store))
+    /// - Throws: `fault` for attributes that are not JSON.
+    package static func product(_ old: Product?, _ new: Product) throws(CatalogError) -> AuditChange? {
+        // Attributes are parsed only if their texts differ.
+        let fields = ProductField.allCases.filter { $0 != .attributes || old?.attributes != new.attributes }
+        let before = try old.map { product throws(CatalogError) in try product.members(of: fields) }
+        let changed = JSONValue.differences(before, try new.members(of: fields))
         return changed.isEmpty ? nil : AuditChange(old == nil ? .productCreate : .productChange, new.sku.text, changed)
     }
 
-    package static func deleted(_ product: Product, of store: Store) throws(CatalogError) -> AuditChange {
-        AuditChange(.productDelete, product.sku.text, JSONValue.differences(try product.fields(in: store), nil))
+    /// - Throws: `fault` for attributes that are not JSON.
+    package static func deleted(_ product: Product) throws(CatalogError) -> AuditChange {
+        AuditChange(.productDelete, product.sku.text, JSONValue.differences(try product.members(), nil))
     }
 
     package static func placed(_ sku: SKU, on shelf: CatalogKey) -> AuditChange {
@@ -66,13 +68,19 @@ extension AuditChange {
     }
 
     private static func fields(of prices: PriceRevision.Prices) -> [JSONValue.Member] {
-        [
-            .init("price_minor", prices.price.map { .integer($0) } ?? .null),
-            .init("regular_price_minor", prices.regular.map { .integer($0) } ?? .null),
-        ]
+        [.init("price_minor", .integer(prices.price)), .init("regular_price_minor", .integer(prices.regular))]
     }
 
-    private static func fields(of store: Store) throws(CatalogError) -> [JSONValue.Member] {
-        try JSONWriter.document { store.write(to: &$0) }.members.filter { $0.name != "key" }
+    private static func fields(of store: Store) -> [JSONValue.Member] {
+        [
+            .init("title", .string(store.title)), .init("currency", .string(store.currency.code)),
+            .init("locale", .string(store.locale)), .init("collation", .text(store.collation)),
+            .init("unit_pricing", .string(store.unitPricing.rawValue)),
+            .init("sold_out", .string(store.soldOut.rawValue)),
+            .init("default_sort", .text(store.defaultSort?.description)),
+            .init("popularity_metric", .string(store.popularityMetric.rawValue)),
+            .init("popularity_half_life_days", .integer(store.popularityHalfLifeDays)),
+            .init("newcomer_boost", .number(JSONWriter.text(of: store.newcomerBoost))),
+        ]
     }
 }

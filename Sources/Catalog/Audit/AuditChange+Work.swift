@@ -1,5 +1,4 @@
 internal import JSON
-package import Catalog
 
 // The changes of orders, and those by purchases, imports and re-sorts.
 extension AuditChange {

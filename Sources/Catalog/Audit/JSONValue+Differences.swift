@@ -1,11 +1,6 @@
 internal import JSON
-internal import Catalog
 
 extension JSONValue {
-    static func integer(_ number: some BinaryInteger) -> JSONValue { .number("\(number)") }
-
-    static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
     /// The value with the members of objects in the order of their names, as jsonb compares them.
     private var sorted: JSONValue {
         switch self {

@@ -1,5 +1,4 @@
 import Catalog
-import CatalogJSON
 import Testing
 
 /// Re-sort requests as stored in the history.

@@ -1,28 +1,45 @@
 internal import Platform
 
-/// The recorder of the request that a read belongs to. The driver's thread, which has no task, records the steps.
-struct PipelineRecording: Sendable {
+/// The recorder of a request whose statements are sent, with the time of the call. The thread of a pipeline has no task, so a read takes
+/// its recorder along.
+struct CallRecording: Sendable {
     let recorder: StepRecorder
     /// The time of the call.
     let start: ContinuousClock.Instant
 
     /// The recording of the current task's request; nil if its steps are not recorded.
-    static var current: PipelineRecording? {
-        StepRecorder.current.map { PipelineRecording(recorder: $0, start: .now) }
-    }
+    static var current: CallRecording? { StepRecorder.current.map { CallRecording(recorder: $0, start: .now) } }
+}
 
-    /// Records the time in the queue.
-    func recordWait(_ name: String, until end: ContinuousClock.Instant) {
-        recorder.record(.init(.wait, name, start: start, end: end))
+extension StatementNames {
+    /// Returns the step of a statement.
+    func step(
+        of statement: PostgresStatement,
+        _ kind: StepRecorder.Step.Kind = .statement,
+        start: ContinuousClock.Instant,
+        end: ContinuousClock.Instant,
+        failure: (any Error)?
+    ) -> StepRecorder.Step {
+        .init(kind, name(of: statement), start: start, end: end, failure: failure.map(PostgresError.kind(of:)))
+    }
+}
+
+extension PostgresError {
+    /// Returns the SQLSTATE of an error; without one, its kind or type.
+    static func kind(of error: any Error) -> String {
+        guard let error = error as? PostgresError else { return "\(type(of: error))" }
+        return error.sqlState?.rawValue ?? error.kind.rawValue
     }
 }
 
 // The steps of the requests whose reads are sent together.
 extension PipelineGroup {
-    /// Records that the jobs were sent.
+    /// Records the time of the jobs in the queue.
     func recordSending(_ name: String) {
         guard let sent = lastResult else { return }
-        for job in members.lazy.map(\.job) { job.recording?.recordWait(name, until: sent) }
+        for case let recording? in members.lazy.map({ $0.job.recording }) {
+            recording.recorder.record(.init(.wait, name, start: recording.start, end: sent))
+        }
     }
 
     /// Records the end of a shared query for the jobs that wait for it.
@@ -51,15 +68,7 @@ extension PipelineGroup {
         lastResult = end
         var step: StepRecorder.Step?
         for case let recording? in jobs.map(\.recording) {
-            let known =
-                step
-                ?? StepRecorder.Step(
-                    .statement,
-                    names.name(of: statement),
-                    start: start,
-                    end: end,
-                    failure: failure.map(PostgresError.kind(of:))
-                )
+            let known = step ?? names.step(of: statement, start: start, end: end, failure: failure)
             step = known
             recording.recorder.record(known)
         }

@@ -1,5 +1,4 @@
 internal import JSON
-package import Catalog
 
 // The changes of users' own data, without values of settings and texts of lists.
 extension AuditChange {
