@@ -48,10 +48,12 @@ extension PostgresConnection {
                     sentFollowing = try send(following, handle)
                     try flush(handle)
                 }
-                _ = try receive(sentFollowing ?? [], handle) { if failure == nil { try epilogue.read($1) } }
+                let error = try receive(sentFollowing ?? [], handle) { if failure == nil { try epilogue.read($1) } }
+                if error != nil { epilogue.failed() }
             } catch {
                 // The transaction has ended, so its outcome is known.
                 self.handle = nil
+                epilogue.failed()
             }
         }
         if self.handle != nil { try handle.exitPipelineMode() }

@@ -104,13 +104,18 @@ extension TransactionEnd: Sendable where Value: Sendable {}
 package struct TransactionEpilogue: Sendable {
     let statement: PostgresStatement
     let read: @Sendable (borrowing PostgresRows) throws -> Void
+    let failed: @Sendable () -> Void
 
-    /// - Parameter read: called with the rows after each transaction that ended, unless the query failed.
+    /// - Parameters:
+    ///   - read: called with the rows after each transaction that ended, unless the query failed.
+    ///   - failed: called after each transaction that ended, if the query or `read` failed.
     package init(
         _ statement: PostgresStatement,
+        failed: @escaping @Sendable () -> Void = {},
         _ read: @escaping @Sendable (borrowing PostgresRows) throws -> Void
     ) {
         self.statement = statement
         self.read = read
+        self.failed = failed
     }
 }

@@ -40,18 +40,4 @@ import Testing
         recorder.record(Self.position(1, 3))
         #expect(recorder.logPosition == Self.position(1, 3))
     }
-
-    @Test("A transaction that does not report its position makes that of the request unknown")
-    func missingPositionIsUnknown() {
-        let recorder = LogPositionRecorder()
-        recorder.expect()
-        recorder.record(Self.position(1, 3))
-        recorder.expect()
-        recorder.expect()
-        #expect(recorder.logPosition == nil)
-        recorder.record(Self.position(1, 9))
-        #expect(recorder.logPosition == nil)
-        recorder.record(Self.position(1, 5))
-        #expect(recorder.logPosition == Self.position(1, 9))
-    }
 }

@@ -9,10 +9,13 @@ import Testing
     /// The numbers of rows that epilogues have seen.
     private final class Log: Sendable {
         private let counts = Mutex<[Int]>([])
+        private let failures = Mutex(0)
         var all: [Int] { counts.withLock { $0 } }
+        /// The number of epilogues that failed.
+        var failureCount: Int { failures.withLock { $0 } }
 
         func epilogue(_ statement: PostgresStatement = "SELECT count(*) FROM epilogue_item") -> TransactionEpilogue {
-            TransactionEpilogue(statement) { rows in
+            TransactionEpilogue(statement, failed: { self.failures.withLock { $0 += 1 } }) { rows in
                 let count = try rows.first { try $0.int(0) } ?? -1
                 self.counts.withLock { $0.append(count) }
             }
@@ -119,12 +122,13 @@ import Testing
                 try database.transaction { _ = try $0.execute(Self.insert) }
             }
             #expect(log.all == [1])
+            #expect(log.failureCount == 0)
             #expect(await connection.isReusable())
         }
     }
 
     @Test(
-        "An epilogue that fails changes nothing about the transaction",
+        "An epilogue that fails is reported, and changes nothing about the transaction",
         arguments: [PreparedStatements.named, .unnamed]
     )
     func ignoresFailures(statements: PreparedStatements) async throws {
@@ -140,6 +144,7 @@ import Testing
                 }
             }
             #expect(log.all.isEmpty)
+            #expect(log.failureCount == 4)
             let count = try await connection.perform {
                 try $0.query("SELECT count(*) FROM epilogue_item") { try $0.first { try $0.int(0) } }
             }

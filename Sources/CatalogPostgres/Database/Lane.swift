@@ -129,7 +129,7 @@ package struct Lane: Sendable {
     /// Reads the log position after each transaction if the current request asks for it.
     private static var epilogue: TransactionEpilogue? {
         LogPositionRecorder.current.map { recorder in
-            TransactionEpilogue(PositionStatements.current) { rows in
+            TransactionEpilogue(PositionStatements.current, failed: { recorder.forget() }) { rows in
                 if let logPosition = try PositionStatements.position(rows) { recorder.record(logPosition) }
             }
         }

@@ -19,29 +19,19 @@ final class LogPositionRecorder: Sendable {
         if case .recording(let recorder) = StateContext.current { recorder } else { nil }
     }
 
-    private struct State {
-        var last: LogPosition?
-        /// The number of transactions that began and have not reported their log position.
-        var pending = 0
-    }
-
-    private let state = Mutex(State())
+    private let last = Mutex<LogPosition?>(nil)
 
     /// The log position after the last write; nil if it must be read.
-    var logPosition: LogPosition? { state.withLock { $0.pending > 0 ? nil : $0.last } }
-
-    /// Announces a transaction. If it does not report a log position, that of the request is unknown.
-    func expect() { state.withLock { $0.pending += 1 } }
+    var logPosition: LogPosition? { last.withLock { $0 } }
 
     /// Records the log position that a transaction reported.
     func record(_ logPosition: LogPosition) {
-        state.withLock { state in
-            state.pending = max(0, state.pending - 1)
-            if let known = state.last, known.cluster == logPosition.cluster, !known.isBefore(logPosition) { return }
-            state.last = logPosition
+        last.withLock { last in
+            if let known = last, known.cluster == logPosition.cluster, !known.isBefore(logPosition) { return }
+            last = logPosition
         }
     }
 
     /// Forgets the log position, because of a write whose log position is not known.
-    func forget() { state.withLock { $0.last = nil } }
+    func forget() { last.withLock { $0 = nil } }
 }
