@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 internal import JSON
 
 /// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.

@@ -155,8 +155,6 @@ package final class Database: ReadinessSource {
         return readiness == .unavailable && router.replacesPrimary ? .readOnly : readiness
     }
 
-    }
-
     /// Returns the key that all servers of the deployment share.
     package func deploymentKey() async throws(CatalogError) -> [UInt8] {
         try await mappingErrors {
