@@ -19,7 +19,7 @@ package struct PostgresCatalog: Sendable {
     package static let shelfMemory = 256 << 20
 
     /// - Parameters:
-    ///   - encodeEvent: the encoder of the events that are stored for users' devices.
+    ///   - encodeEvent: the encoder of the events for users' devices, which are stored or made from settings.
     ///   - shelfMemory: the memory for shelves, unions, their views and facets, and rendered products, in bytes.
     package init(
         _ database: Database,

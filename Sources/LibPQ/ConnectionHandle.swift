@@ -2,8 +2,6 @@ internal import CLibPQ
 internal import Glibc
 internal import Platform
 
-// The only file of the target with unchecked sendability of C objects.
-
 /// A connection to the server: the engine that leased connections and pipelines share.
 ///
 /// It prepares and sends calls, recognizes results and maps errors. Only `connect` and `applySettingsToSession` wait for the

@@ -3,7 +3,7 @@ internal import Platform
 
 // Calls that share a round trip, so that locks are held for a shorter time.
 extension PostgresConnection {
-    /// The maximum number of deferred calls: their names stay cached, and neither side's buffers fill up.
+    /// The maximum number of deferred calls, so that neither side's buffers fill up.
     private static let deferredLimit = 64
 
     /// Defers a call to the next round trip.
@@ -42,18 +42,20 @@ extension PostgresConnection {
         if let following, inFlightLimit > 1 { sentFollowing = try send(following, handle) }
         try flush(handle)
         let failure = try receive(sent, handle, recording, read)
+        // If only `read` failed, the server has ended the transaction.
+        let wasRejected = (failure as? PostgresError)?.sqlState != nil
         if let epilogue, let following, sentFollowing != nil || failure == nil {
             do {
                 if sentFollowing == nil {
                     sentFollowing = try send(following, handle)
                     try flush(handle)
                 }
-                let error = try receive(sentFollowing ?? [], handle) { if failure == nil { try epilogue.read($1) } }
-                if error != nil { epilogue.failed() }
+                let error = try receive(sentFollowing ?? [], handle) { if !wasRejected { try epilogue.read($1) } }
+                if error != nil, !wasRejected { epilogue.failed() }
             } catch {
                 // The transaction has ended, so its outcome is known.
                 self.handle = nil
-                epilogue.failed()
+                if !wasRejected { epilogue.failed() }
             }
         }
         if self.handle != nil { try handle.exitPipelineMode() }
@@ -121,8 +123,11 @@ extension PostgresConnection {
                         guard failure == nil, case .query(let number) = call.role else { continue }
                         do { try read(number, rows) } catch { failure = error }
                     case .failure(let error): failure = failure ?? error
-                    case .skipped, .copy, .sync:
-                        failure = failure ?? PostgresError(.misuse, "the statement returned an unexpected result")
+                    case .skipped: failure = failure ?? PostgresError(.misuse, "the statement did not run")
+                    case .copy, .sync:
+                        // Without an end of the copy, every result would be the same.
+                        self.handle = nil
+                        throw PostgresError(.misuse, "COPY needs its own call")
                     }
                 }
             } catch {
@@ -136,9 +141,16 @@ extension PostgresConnection {
             if let error = failure as? PostgresError, error.sqlState != nil { throw error }
             throw handle.lost()
         }
-        let end = try nextResult(handle)
-        defer { PQclear(end) }
-        guard PQresultStatus(end) == PGRES_PIPELINE_SYNC else { throw handle.lost() }
-        return failure
+        // The end of a transaction without COMMIT can fail: constraints may be deferred.
+        for _ in 0..<3 {
+            guard let result = try nextResult(handle) else { continue }
+            let rows = PostgresRows(adopting: result)
+            switch handle.outcome(of: rows) {
+            case .sync: return failure
+            case .failure(let error): failure = failure ?? error
+            case .success, .skipped, .copy: throw handle.lost()
+            }
+        }
+        throw handle.lost()
     }
 }

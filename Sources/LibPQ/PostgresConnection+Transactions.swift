@@ -100,15 +100,15 @@ extension TransactionEnd: Sendable where Value: Sendable {}
 /// A query that follows the end of each transaction of a block in the same round trip, or in the next one with unnamed statements. For
 /// example, it reads the position of the write-ahead log after the commit.
 ///
-/// It runs in a transaction of its own. Its failure changes nothing about the transaction before it, and is not reported.
+/// It runs in a transaction of its own. Its failure changes nothing about the transaction before it; `failed` is called.
 package struct TransactionEpilogue: Sendable {
     let statement: PostgresStatement
     let read: @Sendable (borrowing PostgresRows) throws -> Void
     let failed: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - read: called with the rows after each transaction that ended, unless the query failed.
-    ///   - failed: called after each transaction that ended, if the query or `read` failed.
+    ///   - read: called with the rows after each transaction that ended without an error of the server, unless the query failed.
+    ///   - failed: called after such a transaction if the query or `read` failed.
     package init(
         _ statement: PostgresStatement,
         failed: @escaping @Sendable () -> Void = {},

@@ -77,7 +77,7 @@ package final class LiveHub: Sendable {
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserSubscription {
         let current = try await changes.revisions(of: [user])[user] ?? 0
-        try checkLimits(for: user)
+        guard !isClosed else { throw .unavailable }
         let permit = try userSubscriptions.permit(for: .user(user))
         // Find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
         let joined = state.withLock { state -> UserSubscription? in
@@ -91,14 +91,13 @@ package final class LiveHub: Sendable {
         return joined
     }
 
-    /// Checks whether a user may subscribe now. The limit of all users takes precedence.
+    /// Checks whether a user may subscribe now.
     ///
     /// - Parameter user: nil if the user is not known yet.
     /// - Throws: as `subscribe`.
     package func checkLimits(for user: UserID?) throws(CatalogError) {
         guard !isClosed else { throw .unavailable }
-        try userSubscriptions.check()
-        if let user { try userSubscriptions.check(for: .user(user)) }
+        try userSubscriptions.check(for: user.map { .user($0) })
     }
 
     /// Subscribes to changes of a shelf's first products.

@@ -24,34 +24,13 @@ package struct ViewPlace: Sendable {
         let product = table.values(row)
         isSoldOut = !product.inStock
         values = sort.terms.map { term in
-            let text: CollatedText? =
-                switch term.key {
-                case .brand: product.brand
-                case .name: product.name
-                default: nil
-                }
-            return (table.value(of: term.key, row), text)
+            (table.value(of: term.key, row), term.key.text(of: product))
         }
         (name, sku) = (product.name, product.sku)
     }
 }
 
 extension ShelfTable {
-    /// Returns the value by which a row is sorted, for a cursor.
-    package func value(of key: SortKey, _ row: Int) -> SortValue {
-        switch key {
-        case .price: price(row).map(SortValue.integer) ?? .missing
-        case .unitPrice: unitPrice(row).map { .unitPrice($0.dimension, digits: $0.key) } ?? .missing
-        case .popularity: .real(popularities[row])
-        case .brand: brands[row] == Self.none ? .missing : .text(brandTexts.texts.text(Int(brands[row])))
-        case .name: .text(names.text(row))
-        case .created: .integer(created[row])
-        case .modified: .integer(modified[row])
-        case .tags: .integer(Int64(tagSetValues[Int(tagSets[row])].count))
-        case .position: .bytes(Array(positions[row]))
-        }
-    }
-
     /// Returns the index, in a view, of the first row after a place.
     ///
     /// - Precondition: the place has a value for each key of the view's sort.
@@ -104,60 +83,5 @@ extension ShelfTable {
         var order = compareName(row, place.name)
         if order == 0 { order = skus.compare(row, Array(place.sku.text.utf8)) }
         return sort.tieBreakerDirection == .ascending ? order : -order
-    }
-
-    /// The order of a row and a value.
-    private enum Order {
-        case same
-        /// An order that the direction does not reverse: missing values and dimensions.
-        case fixed(Int)
-        case directional(Int)
-
-        init(_ order: Int) { self = order == 0 ? .same : .directional(order) }
-
-        init<Value: Comparable>(_ a: Value, _ b: Value) { self.init(a < b ? -1 : a > b ? 1 : 0) }
-    }
-
-    private func compare(
-        _ row: Int,
-        _ key: SortKey,
-        _ other: (value: SortValue, text: CollatedText?),
-        _ dimension: Dimension
-    ) -> Order {
-        let isMissing =
-            switch key {
-            case .price: prices[row] == Self.noPrice
-            case .unitPrice: !hasUnitPrice(row)
-            case .brand: brands[row] == Self.none
-            case .popularity, .name, .created, .modified, .tags, .position: false
-            }
-        if isMissing || other.value == .missing {
-            return isMissing ? (other.value == .missing ? .same : .fixed(1)) : .fixed(-1)
-        }
-        switch (key, other.value) {
-        case (.price, .integer(let value)): return Order(prices[row], value)
-        case (.created, .integer(let value)): return Order(created[row], value)
-        case (.modified, .integer(let value)): return Order(modified[row], value)
-        case (.tags, .integer(let value)): return Order(Int64(tagSetValues[Int(tagSets[row])].count), value)
-        case (.popularity, .real(let value)): return Order(popularities[row], value)
-        case (.position, .bytes(let value)): return Order(positions.compare(row, value))
-        case (.unitPrice, .unitPrice(let group, let digits)):
-            guard let own = unitPrice(row) else { return .same }
-            if own.dimension != group {
-                let groups = dimension.groupOrder
-                return .fixed(groups.firstIndex(of: own.dimension)! < groups.firstIndex(of: group)! ? -1 : 1)
-            }
-            // Both have the same number of decimals.
-            let text = own.key
-            if text.utf8.count != digits.utf8.count { return Order(text.utf8.count, digits.utf8.count) }
-            return text == digits ? .same : .directional(text.utf8.lexicographicallyPrecedes(digits.utf8) ? -1 : 1)
-        case (.brand, .text), (.name, .text):
-            guard let text = other.text else { return .same }
-            if key == .name { return Order(compareName(row, text)) }
-            return Order(brandTexts.compare(Int(brands[row]), text.key, Array(text.text.utf8)))
-        case (.price, _), (.unitPrice, _), (.popularity, _), (.brand, _), (.name, _), (.created, _), (.modified, _),
-            (.tags, _), (.position, _):
-            preconditionFailure("a key's values have one type")
-        }
     }
 }

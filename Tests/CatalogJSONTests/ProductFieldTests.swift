@@ -21,11 +21,24 @@ import Testing
         }
     }
 
+    @Test(
+        "A patch of the price keeps a regular price only above it, unless it sets one",
+        arguments: [
+            (#"{"price_minor":300}"#, Int64?(349)), (#"{"price_minor":349}"#, nil), (#"{"price_minor":null}"#, nil),
+            (#"{"price_minor":400,"regular_price_minor":349}"#, 349), (#"{"name":"Milk"}"#, 349),
+        ]
+    )
+    func patchesFollowTheRuleOfPrices(_ patch: String, _ regular: Int64?) throws {
+        let product = Product(sku: SKU("a")!, name: "A", priceMinor: 299, regularPriceMinor: 349)
+        let patched = try product.merging(try JSONReader.parse(Array(patch.utf8)), in: Self.store)
+        #expect(patched.regularPriceMinor == regular)
+    }
+
     @Test("The audited fields have the values of a response")
     func auditedFieldsAreThoseOfResponses() throws {
         for product in [Product.complete, Product(sku: SKU("new")!, name: "New")] {
             let members = try product.members()
-            #expect(members.count == ProductField.allCases.count(where: \.isAudited))
+            #expect(members.count == ProductField.allCases.count(where: \.isSetByRequests))
             let names = Set(members.map(\.name))
             #expect(try json(product).members?.filter { names.contains($0.name) } == members)
         }

@@ -29,7 +29,6 @@ import Testing
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
         "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
         "PostgresChangeStore.shelfVersions": "text[], text[]",
-        "PostgresPriceStore.priceProducts": "integer, text[], bigint[], bigint[], boolean[], timestamptz",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
         "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "ShelfStatements.setPositions": "integer, text[], bytea[]",

@@ -59,12 +59,7 @@ extension InMemoryCatalog {
             for price in prices {
                 var product = content.products[price.sku]!
                 let old = product
-                product.priceMinor = price.priceMinor
-                if let regular = price.regularPriceMinor {
-                    product.regularPriceMinor = regular
-                } else if let regular = product.regularPriceMinor, regular <= price.priceMinor ?? .max {
-                    product.regularPriceMinor = nil
-                }
+                product.prices = price.applied(to: old.prices)
                 guard product != old else {
                     outcome.unchanged += 1
                     continue
@@ -72,13 +67,7 @@ extension InMemoryCatalog {
                 product.modifiedAt = now
                 content.products[price.sku] = product
                 outcome.changed += 1
-                revisions.append(
-                    PriceRevision(
-                        price.sku,
-                        old: .init(price: old.priceMinor, regular: old.regularPriceMinor),
-                        new: .init(price: product.priceMinor, regular: product.regularPriceMinor)
-                    )
-                )
+                revisions.append(PriceRevision(price.sku, old: old.prices, new: product.prices))
                 for (key, shelf) in content.shelves where shelf.placed.contains(price.sku) {
                     outcome.shelves.insert(key)
                 }

@@ -13,6 +13,7 @@ struct RecordedResponses: Sendable {
 
     mutating func record<Outcome: Sendable>(_ outcome: Outcome, _ call: IdempotentCall<Outcome>?) {
         guard let call, responses[call.key] == nil else { return }
-        responses[call.key] = FirstResponse(fingerprint: call.fingerprint, response: call.encode(outcome))
+        var outcome = outcome
+        responses[call.key] = FirstResponse(fingerprint: call.fingerprint, response: call.encode(&outcome))
     }
 }

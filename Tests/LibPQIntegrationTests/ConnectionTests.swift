@@ -102,6 +102,34 @@ import TestSupport
         #expect(try await connection.perform { try $0.query("SELECT 1 FROM t") { $0.count } } == 0)
     }
 
+    @Test("A deferred constraint that fails at the end of a single statement is reported", arguments: [[:], ["lock_timeout": "9s"]])
+    func deferredConstraintsAreReported(_ settings: [String: String]) async throws {
+        var configuration = TestServer.configuration
+        configuration.settings = settings
+        let connection = try await PostgresConnection.connect(configuration)
+        try await connection.perform {
+            try $0.run(script: "CREATE TEMP TABLE t (x int UNIQUE DEFERRABLE INITIALLY DEFERRED)")
+        }
+        for _ in 0..<2 {
+            let error = await #expect(throws: PostgresError.self) {
+                try await connection.perform { try $0.execute("INSERT INTO t VALUES (1), (1)") }
+            }
+            #expect(error?.sqlState == .uniqueViolation)
+        }
+        #expect(try await connection.perform { try $0.query("SELECT 1 FROM t") { $0.count } } == 0)
+        #expect(await connection.isReusable())
+    }
+
+    @Test("COPY as a statement is an error, and the connection is not used again")
+    func copyNeedsItsOwnCall() async throws {
+        let connection = try await PostgresConnection.connect(TestServer.configuration)
+        let error = await #expect(throws: PostgresError.self) {
+            try await connection.perform(within: .seconds(60)) { try $0.execute("COPY (SELECT 1) TO STDOUT") }
+        }
+        #expect(error?.kind == .misuse)
+        #expect(await connection.isReusable() == false)
+    }
+
     @Test("A killed backend is reported as a lost connection")
     func killedBackendIsConnectionLoss() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)

@@ -91,9 +91,16 @@ import Testing
                 do { try database.execute("SELECT 1 / 0") } catch let error as PostgresError {
                     #expect(error.sqlState?.rawValue == "22012")
                 }
+                do {
+                    try database.transaction { database in
+                        try database.executeDeferred("SELECT 1 / 0")
+                        try database.executeDeferred(Self.insert)
+                    }
+                } catch let error as PostgresError { #expect(error.sqlState?.rawValue == "22012") }
                 try database.execute(Self.insert)
             }
             #expect(log.all == [0, 1])
+            #expect(log.failureCount == 0)
         }
     }
 

@@ -80,7 +80,7 @@ import Testing
         (product.barcode, product.imageURL, product.regularPriceMinor) = ("4000000000001", "/a.png", 199)
         product.attributes = #"{"a": 1}"#
         let image = RandomShelf.image([Listing(product: product, position: [1], isSoldOut: false)])
-        // After a change of the layout, both numbers are others. The format begins the image, and changes with other texts, too.
+        // After a change of the layout, update both numbers. The format begins the image, and changes with other texts, too.
         #expect(ShelfImage.layout == 5)
         #expect(ShelfImage.checksum(Array(image.bytes.dropFirst(4).dropLast(8))) == 3_171_908_054_745_527_412)
         #expect(image.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) } == ShelfImage.format)

@@ -39,6 +39,15 @@ package struct PriceChange: Sendable, Hashable {
         self.regularPriceMinor = regularPriceMinor
     }
 
+    /// Returns the prices of a product after the change.
+    package func applied(to old: PriceRevision.Prices) -> PriceRevision.Prices {
+        if let regular = regularPriceMinor { return .init(price: priceMinor, regular: regular) }
+        guard let price = priceMinor, let regular = old.regular, regular > price else {
+            return .init(price: priceMinor, regular: nil)
+        }
+        return .init(price: price, regular: regular)
+    }
+
     /// The maximum number of changes per request.
     package static let countLimit = 10_000
 

@@ -99,6 +99,11 @@ package enum ProductText: CaseIterable, Sendable {
 }
 
 extension Product {
+    package var prices: PriceRevision.Prices {
+        get { .init(price: priceMinor, regular: regularPriceMinor) }
+        set { (priceMinor, regularPriceMinor) = (newValue.price, newValue.regular) }
+    }
+
     /// A text of the product; nil if it is missing. Rendering uses it, so it is a switch: a key path would be slower.
     package subscript(text: ProductText) -> String? {
         get {

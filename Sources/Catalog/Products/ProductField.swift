@@ -1,4 +1,4 @@
-/// A field of a product. The enum has no cases for optional texts, which are cases of `ProductText`.
+/// A field of a product. All optional texts share one case.
 package enum ProductField: CaseIterable, Hashable, Sendable {
     case sku, name, priceMinor, currency, regularPriceMinor, size, unitPrice, attributes
     case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
@@ -14,9 +14,8 @@ package enum ProductField: CaseIterable, Hashable, Sendable {
         return fields
     }()
 
-    /// Whether entries of the audit log have the field. They have the fields that requests set, not the computed fields: those of
-    /// `Product.members`.
-    package var isAudited: Bool {
+    /// Whether requests set the field: whether `Product.members` has it.
+    package var isSetByRequests: Bool {
         switch self {
         case .name, .priceMinor, .regularPriceMinor, .size, .text, .attributes, .inStock, .tags: true
         case .sku, .currency, .unitPrice, .popularity, .asOf, .shelves, .createdAt, .modifiedAt: false

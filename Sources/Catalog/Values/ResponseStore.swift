@@ -45,11 +45,6 @@ package struct RecordedResponse: Sendable, Hashable {
         self.mediaType = mediaType
         self.body = body
     }
-
-    /// The maximum length of a key, in bytes.
-    package static let keyLimit = 255
-    /// The maximum size of a diff to record, in bytes; a larger one is computed again for a repeated call.
-    package static let diffLimit = 16 << 10
 }
 
 /// A request with an idempotency key, and the form in which its outcome is recorded.
@@ -58,15 +53,15 @@ package struct IdempotentCall<Outcome: Sendable>: Sendable {
     package let key: String
     /// A hash of the request; the same key with another hash is an error.
     package var fingerprint: [UInt8]
-    /// Encodes the outcome, which storage records with the key in the transaction of the request.
-    package let encode: @Sendable (Outcome) -> RecordedResponse
+    /// Encodes the outcome, which storage records with the key in the transaction of the request. The outcome may become its record.
+    package let encode: @Sendable (inout Outcome) -> RecordedResponse
     /// Decodes a recorded outcome, and throws `fault` for an invalid record.
     package let decode: @Sendable (RecordedResponse) throws(CatalogError) -> Outcome
 
     package init(
         key: String,
         fingerprint: [UInt8],
-        encode: @escaping @Sendable (Outcome) -> RecordedResponse,
+        encode: @escaping @Sendable (inout Outcome) -> RecordedResponse,
         decode: @escaping @Sendable (RecordedResponse) throws(CatalogError) -> Outcome
     ) {
         self.key = key

@@ -98,7 +98,7 @@ struct DiffEndpoints: EndpointGroup {
             let body = form.bytes(of: diff)
             // A long response is computed again by a repeat: a request that changes nothing must not fill the disk. What is
             // recorded reserves the key.
-            let isShort = body.count <= RecordedResponse.diffLimit
+            let isShort = body.count <= Self.recordLimit
             try await responses.record(
                 RecordedResponse(mediaType: form.mediaType, body: isShort ? body : []),
                 of: once,
@@ -107,6 +107,9 @@ struct DiffEndpoints: EndpointGroup {
         }
         return Self.response(diff, form)
     }
+
+    /// The maximum size of a diff that is recorded, in bytes.
+    private static let recordLimit = 16 << 10
 
     private func diffLists(_ call: Call) async throws -> Response {
         let bytes = try await call.bytes()

@@ -48,8 +48,8 @@ struct ListEndpoints: EndpointGroup {
 
     private func create(_ call: Call) async throws -> Response {
         let (body, once) = try await call.postedJSON(recording: ListDocument.self)
-        let list = try await lists.createList(try NewList(body: body), of: call.user, once: once).recorded
-        let head = list.listHead
+        let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
+        let (list, head) = (document.recorded, document.head)
         var response = Response.outcome(list.body, status: list.isNew ? .created : .ok, tag: head?.tag)
         // A repeated request gets the id of the first.
         if list.isNew, let head { response.headers[.location] = "/v1/me/lists/\(head.id)" }
@@ -66,15 +66,12 @@ struct ListEndpoints: EndpointGroup {
         let membership = try await lists.list(call.parameters.list, of: call.user, by: nil).0
         let headers: HTTPFields = [.vary: "Authorization"]
         return call.tagged(
-            Self.tag(version: membership.list.version, revision: membership.revision),
+            membership.head.tag,
             cache: "private, no-cache",
             headers: headers,
             membership.json
         )
     }
-
-    /// Returns the entity tag of a list. It starts with the list's version and changes with everything in the response.
-    fileprivate static func tag(version: Int64, revision: Int64) -> String { "\"\(version)-\(revision)\"" }
 
     private func delete(_ call: Call) async throws -> Response {
         try await lists.removeList(call.parameters.list, of: call.user, expected: try call.expectedListVersions)
@@ -106,28 +103,30 @@ struct ListEndpoints: EndpointGroup {
         _ read: (JSONValue) throws(CatalogError) -> ListEdit
     ) async throws -> Response {
         let (body, once) = try await call.postedJSON(recording: ListDocument.self)
-        let response = try await lists.editList(
+        let document = try await lists.editList(
             call.parameters.list,
             of: call.user,
             try read(body),
             expected: try call.expectedListVersions,
             once: once
-        ).recorded
+        )
+        let response = document.recorded
         let status: HTTPResponse.Status = creates && response.isNew ? .created : .ok
-        return .outcome(response.body, status: status, tag: response.listHead?.tag)
+        return .outcome(response.body, status: status, tag: document.head?.tag)
     }
 
     private func deleteItem(_ call: Call) async throws -> Response {
         let item = try call.parameters.item
-        let response = try await lists.editList(
+        let document = try await lists.editList(
             call.parameters.list,
             of: call.user,
             .change([ListItemChange(item, isDeleted: true)]),
             expected: try call.expectedListVersions,
             once: nil
-        ).recorded
+        )
+        let response = document.recorded
         guard response.isNew else { throw CatalogError.notFound("item “\(item)”") }
-        return .outcome(response.body, tag: response.listHead?.tag)
+        return .outcome(response.body, tag: document.head?.tag)
     }
 }
 
@@ -147,15 +146,37 @@ extension Call {
     }
 }
 
-extension RecordedResponse {
-    /// The id and the entity tag of the list in the response, which has no other form if it is repeated.
-    var listHead: (id: String, tag: String)? {
-        guard let document = try? JSONReader.parse(body) else { return nil }
+/// The id and the entity tag of a list.
+struct ListHead {
+    let id: String
+    /// Starts with the list's version, and changes with everything in the response.
+    let tag: String
+
+    init(_ id: String, version: Int64, revision: Int64) { (self.id, tag) = (id, "\"\(version)-\(revision)\"") }
+
+    /// Reads the head in a recorded response.
+    init?(_ response: RecordedResponse) {
+        guard let document = try? JSONReader.parse(response.body) else { return nil }
         let list = document["list"] ?? document
         guard case .string(let id)? = list["id"], case .number(let version)? = list["version"],
             case .number(let revision)? = list["revision"], let version = Int64(version), let revision = Int64(revision)
         else { return nil }
-        return (id, ListEndpoints.tag(version: version, revision: revision))
+        self.init(id, version: version, revision: revision)
+    }
+}
+
+extension ListMembership {
+    fileprivate var head: ListHead { ListHead(list.id.text, version: list.version, revision: revision) }
+}
+
+extension ListDocument {
+    /// The head of the list in the response; nil only for an invalid record.
+    var head: ListHead? {
+        switch self {
+        case .list(let membership, _): membership.head
+        case .change(let outcome): outcome.membership.head
+        case .first(let response): ListHead(response)
+        }
     }
 }
 

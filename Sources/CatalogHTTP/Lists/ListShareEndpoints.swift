@@ -59,8 +59,8 @@ struct ListShareEndpoints: EndpointGroup {
         }
         // A malformed token gets the same response as an unknown one.
         let secret = Base64URL.decode(token) ?? []
-        let response = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once).recorded
-        return .outcome(response.body, tag: response.listHead?.tag)
+        let document = try await lists.join(DeploymentKey.digest(secret), of: call.user, once: once)
+        return .outcome(document.recorded.body, tag: document.head?.tag)
     }
 }
 

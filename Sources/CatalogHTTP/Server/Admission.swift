@@ -2,7 +2,7 @@ internal import Catalog
 internal import HummingbirdCore
 internal import Synchronization
 
-/// Admits requests or refuses them: the quota of points that each client has, and all resources that requests hold.
+/// Admits requests or refuses them: the quota of points that each client has, and the resources that requests hold.
 ///
 /// A client at a limit of its own gets 429, a request at a limit of all clients 503, both with Retry-After. Without a quota, there are no
 /// limits per client.

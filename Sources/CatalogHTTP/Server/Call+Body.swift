@@ -46,6 +46,9 @@ extension Call {
         return (try BodyLoader.json([]), once)
     }
 
+    /// The maximum length of an idempotency key, in bytes.
+    private static let keyLimit = 255
+
     /// The value of the `Idempotency-Key` header.
     var idempotencyKey: String? { header(.init("Idempotency-Key")!) }
 
@@ -56,10 +59,10 @@ extension Call {
     /// - Throws: `malformed` for a key that is not allowed.
     func idempotentCall<Outcome: RecordableOutcome>(_ body: [UInt8]) throws(CatalogError) -> IdempotentCall<Outcome>? {
         guard let key = idempotencyKey else { return nil }
-        guard (1...RecordedResponse.keyLimit).contains(key.utf8.count), key.isPrintable else {
+        guard (1...Self.keyLimit).contains(key.utf8.count), key.isPrintable else {
             throw .malformed(
                 parameter: "Idempotency-Key",
-                detail: "Idempotency-Key must have 1 to \(RecordedResponse.keyLimit) printable characters"
+                detail: "Idempotency-Key must have 1 to \(Self.keyLimit) printable characters"
             )
         }
         guard let caller else { return nil }

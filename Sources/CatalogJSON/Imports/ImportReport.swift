@@ -76,7 +76,7 @@ package struct ImportReport {
             json.array("shelves", row.shelves) { json, path in json.array(path) { $0.string($1) } }
             let store = Store(key: row.store, title: row.store.text, currency: row.currency)
             let presentation = ProductPresentation(store: store)
-            for field in ProductField.allCases where field.isAudited || field == .sku || field == .currency {
+            for field in ProductField.allCases where field.isSetByRequests || field == .sku || field == .currency {
                 field.write(row.product, presentation, shelves: nil, to: &json)
             }
         }

@@ -4,8 +4,14 @@ internal import JSON
 /// The outcome of a write, recorded as JSON with its idempotency key and returned to a repeated request.
 package protocol RecordableOutcome: Sendable {
     var recorded: RecordedResponse { get }
+    /// Returns the record. An outcome whose form depends on the time becomes the record, so that repeats return the same.
+    mutating func record() -> RecordedResponse
     /// - Throws: `fault` for an invalid record.
     init(recorded: RecordedResponse) throws(CatalogError)
+}
+
+extension RecordableOutcome {
+    package mutating func record() -> RecordedResponse { recorded }
 }
 
 extension IdempotentCall where Outcome: RecordableOutcome {
@@ -13,7 +19,7 @@ extension IdempotentCall where Outcome: RecordableOutcome {
         self.init(
             key: key,
             fingerprint: fingerprint,
-            encode: { $0.recorded },
+            encode: { $0.record() },
             decode: { recorded throws(CatalogError) in try Outcome(recorded: recorded) }
         )
     }

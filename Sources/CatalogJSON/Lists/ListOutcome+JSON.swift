@@ -58,6 +58,12 @@ extension ListDocument: RecordableOutcome {
     }
 
     package init(recorded: RecordedResponse) { self = .first(recorded) }
+
+    package mutating func record() -> RecordedResponse {
+        let record = recorded
+        self = .first(record)
+        return record
+    }
 }
 
 extension ListMoveOutcome {

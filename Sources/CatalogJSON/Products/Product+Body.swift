@@ -18,11 +18,17 @@ extension Product {
 }
 
 extension Product {
-    /// Returns the product after a merge patch (RFC 7396).
+    /// Returns the product after a merge patch (RFC 7396). A regular price that is not in the patch follows the rule of `PriceChange`.
     ///
     /// - Throws: as `init(sku:currency:body:)`.
     package func merging(_ patch: JSONValue, in store: Store) throws(CatalogError) -> Product {
-        try Product(sku: sku, currency: store.currency, body: JSONValue.object(members()).merging(patch))
+        var base = self
+        if let price = patch["price_minor"], patch["regular_price_minor"] == nil {
+            var minor: Int64?
+            if case .number(let digits) = price { minor = Int64(digits) }
+            base.prices = PriceChange(sku: sku, priceMinor: minor).applied(to: prices)
+        }
+        return try Product(sku: sku, currency: store.currency, body: JSONValue.object(base.members()).merging(patch))
     }
 }
 

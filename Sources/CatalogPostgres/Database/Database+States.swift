@@ -6,6 +6,7 @@ extension Database: StateSource {
     package func token(including tokens: [StateToken]) -> StateToken? {
         let logPositions = tokens.compactMap { LogPosition($0) }
         guard let first = logPositions.first, logPositions.count == tokens.count else { return nil }
+        if tokens.count == 1 { return tokens[0] }
         return logPositions.dropFirst().reduce(first) { $0.including($1) }.token
     }
 
@@ -22,7 +23,7 @@ extension Database: StateSource {
         return try await StateContext.$current.withValue(.recording(recorder)) {
             try await body {
                 if let logPosition = recorder.logPosition { return logPosition.token }
-                // Only the primary is known to have an unknown position.
+                // No replica is known to have an unknown log position, so the primary answers.
                 return await ((try? self.logPosition()) ?? .unknown).token
             }
         }
@@ -31,7 +32,10 @@ extension Database: StateSource {
     /// Returns the current log position of the primary, which includes everything that was committed before the call.
     func logPosition() async throws(CatalogError) -> LogPosition {
         try await mappingErrors {
-            let found: LogPosition? = try await router.pages.read([PostgresQuery(PositionStatements.current)], into: nil) {
+            let found: LogPosition? = try await router.pages.read(
+                [PostgresQuery(PositionStatements.current)],
+                into: nil
+            ) {
                 $0 = try PositionStatements.position($2)
                 _ = $1
             }

@@ -207,24 +207,31 @@ package final class Database: ReadinessSource {
     /// - Parameters:
     ///   - owner: the store or user of all rows that the body needs; nil if there are several.
     ///   - endOwner: the same for the end.
-    ///   - end: gets the value of the body. A client that does not get its response repeats the request, which must complete the end.
-    func write<T: Sendable>(
+    ///   - end: gets the value of the body, and whether it has a transaction of its own. Then a client that does not get its response repeats
+    ///     the request, which must complete the end.
+    func transaction<T: Sendable>(
         within limit: TimeLimit,
         of owner: DataOwner?,
         thenOf endOwner: DataOwner,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T,
-        asTableOwner end: @escaping @Sendable (T, isolated PostgresConnection) throws -> Void
+        asTableOwner end: @escaping @Sendable (T, _ isSeparate: Bool, isolated PostgresConnection) throws -> Void
     ) async throws -> T {
         let isSeparate = try await router.isDistributed()
         let value = try await writes.transaction(within: limit, of: owner) { connection in
             let value = try body(connection)
-            if !isSeparate { try end(value, connection) }
+            if !isSeparate { try end(value, false, connection) }
             return value
         }
         if isSeparate {
-            try await writes.transaction(within: .bulk, of: endOwner) { try end(value, $0) }
+            try await writes.transaction(within: .bulk, of: endOwner) { try end(value, true, $0) }
         }
         return value
+    }
+
+    /// Returns whether Citus is moving a shard.
+    func movesShard() async throws -> Bool {
+        guard try await router.isDistributed() else { return false }
+        return try await batch.perform(within: .lookup) { try Distribution.movesShard($0) }
     }
 
     /// Retries a change to a user's data if the user was concurrently erased or recreated.

@@ -52,8 +52,8 @@ struct IdempotencyRecords {
         }
         try connection.set("lock_timeout", nil)
         if let first { return (try call.decode(first), nil) }
-        let (outcome, effect) = try body()
-        let kept = try connection.execute(statements.complete, key + Self.columns(call.encode(outcome)))
+        var (outcome, effect) = try body()
+        let kept = try connection.execute(statements.complete, key + Self.columns(call.encode(&outcome)))
         guard kept == 1 else { throw CatalogError.fault("a response was not recorded") }
         return (outcome, effect)
     }

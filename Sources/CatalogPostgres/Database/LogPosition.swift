@@ -2,23 +2,23 @@ internal import Catalog
 
 /// A position in the write-ahead log of a database: a state that includes everything that was committed before it.
 struct LogPosition: Sendable, Hashable {
-    /// The identifier of the database cluster; 0 for a position that is unknown.
+    /// The identifier of the database cluster; 0 for an unknown log position.
     let cluster: Int64
     /// The number of the timeline, which grows with each promotion of a standby.
     let timeline: UInt32
-    /// The number of bytes of the log before the position.
+    /// The number of bytes of the log before it.
     let offset: Int64
 
-    /// The position of a write whose position could not be read. No replica is known to have it.
+    /// The log position of a write after which it could not be read. No replica is known to have it.
     static let unknown = LogPosition(cluster: 0, timeline: 0, offset: 0)
 
-    /// Returns the later of two positions; unknown if the clusters differ.
+    /// Returns the later of two log positions; unknown if the clusters differ.
     func including(_ other: LogPosition) -> LogPosition {
         guard cluster == other.cluster else { return .unknown }
         return isBefore(other) ? other : self
     }
 
-    /// Returns whether the position is before another one of the same cluster. A later timeline includes what remains of earlier ones.
+    /// Returns whether it is before another log position of the same cluster. A later timeline includes what remains of earlier ones.
     func isBefore(_ other: LogPosition) -> Bool {
         (timeline, offset) < (other.timeline, other.offset)
     }
@@ -35,7 +35,7 @@ extension LogPosition {
         return StateToken([Self.version] + bytes(cluster) + bytes(timeline) + bytes(offset))
     }
 
-    /// Returns the position of a token; nil for any other bytes.
+    /// Returns the log position of a token; nil for any other bytes.
     init?(_ token: StateToken) {
         let bytes = token.bytes
         guard bytes.count == Self.length, bytes[0] == Self.version else { return nil }

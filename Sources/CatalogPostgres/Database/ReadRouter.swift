@@ -100,7 +100,7 @@ package final class ReadRouter: Sendable {
     ) async throws -> T {
         if case .including(let logPosition) = StateContext.current, let replica = replicas?.choose(for: logPosition) {
             let source = ReadSource.replica(replica)
-            do { return try await body(source) } catch let error where source.passesOver(error) {}
+            do { return try await body(source) } catch let error where source.isReplaced(after: error) { source.readFailed(error) }
         }
         return try await readingPrimary(store, for: user, body)
     }
@@ -119,7 +119,7 @@ package final class ReadRouter: Sendable {
         else { return try await body(.primary(primary)) }
         if let pages = found.pages {
             let source = ReadSource.worker(found.read, pages)
-            do { return try await body(source) } catch let error where source.passesOver(error) {}
+            do { return try await body(source) } catch let error where source.isReplaced(after: error) { source.readFailed(error) }
         }
         return try await body(.coordinator(found.read))
     }
@@ -182,19 +182,22 @@ package final class ReadRouter: Sendable {
     ///
     /// - Parameters:
     ///   - store: returns the store of a key.
-    ///   - read: also gets the ids of the stores if its statement must name them.
+    ///   - forms: the statement; the form for one owner has the ids of stores as a further parameter.
+    ///   - read: gets a form with its further parameters.
     /// - Returns: the values of the workers that answered, at most `patience` after the first one.
     /// - Throws: the error of a worker if none answered.
     func readByStore<Key: Hashable & Sendable, Value: Sendable>(
         _ keys: [Key],
         _ store: @escaping @Sendable (Key) -> CatalogKey,
-        _ read: @escaping @Sendable ([Key], [Int32]?, PostgresPipeline) async throws -> [Key: Value]
+        _ forms: OwnersForms<PostgresStatement>,
+        _ read: @escaping @Sendable ([Key], PostgresStatement, [PostgresValue], PostgresPipeline) async throws -> [Key: Value]
     ) async throws -> [Key: Value] {
-        guard try await isDistributed() else { return try await read(keys, nil, pages) }
+        guard try await isDistributed() else { return try await read(keys, forms.ofAll, [], pages) }
         let ids = try await ids(of: Set(keys.map(store)))
         return try await readByOwner(keys, { ids[store($0)].map { .store($0) } }) { keys, pages in
             // The ids name the shards that are needed; a worker without one of them does not matter.
-            try await read(keys, Array(Set(keys.compactMap { ids[store($0)] })), pages)
+            let needed = Set(keys.compactMap { ids[store($0)] }).map { Int64($0) }
+            return try await read(keys, forms.ofOne, [.int8Array(needed)], pages)
         }
     }
 

@@ -98,13 +98,18 @@ enum ReadSource: Sendable {
         }
     }
 
-    /// Returns whether the primary answers instead after an error, which is recorded.
-    func passesOver(_ error: any Error) -> Bool {
+    /// Returns whether the primary, or the coordinator, answers instead after an error.
+    func isReplaced(after error: any Error) -> Bool {
         switch self {
         case .primary, .coordinator: false
-        case .replica(let read): read.passesOver(error)
+        case .replica: ReplicaProblem.isRepeatable(error)
         case .worker: error is WorkerProblem
         }
+    }
+
+    /// Records the error of a read. Reads from workers do that themselves.
+    func readFailed(_ error: any Error) {
+        if case .replica(let read) = self { read.replicas.readFailed(error, read.index) }
     }
 }
 

@@ -43,11 +43,4 @@ struct ReplicaRead: Sendable {
         if let report { replicas.replicaReported(report, index, of: requirement.epoch) }
         try requirement.check(report)
     }
-
-    /// Returns whether the primary answers instead after an error, which is recorded.
-    func passesOver(_ error: any Error) -> Bool {
-        guard ReplicaProblem.isRepeatable(error) else { return false }
-        replicas.readFailed(error, index)
-        return true
-    }
 }

@@ -41,7 +41,7 @@ package struct Importer: Sendable {
         onProgress: (Int) -> Void = { _ in },
         onPrune: ([ShelfRemoval]) throws -> Bool = { _ in false }
     ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
-        // Its connections are not those of a lane, which would record the position.
+        // Its connections are not those of a lane, which would record the log position.
         defer { LogPositionRecorder.current?.forget() }
         return try await observer.mappingErrors {
             let id = ImportID()

@@ -9,10 +9,9 @@ struct PostgresChangeStore: ChangeStore {
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await database.mappingErrors {
-            try await database.router.readByStore(shelves, { $0.store }) { shelves, stores, pages in
-                guard let stores else { return try await versions(of: shelves, Self.shelfVersions, [], pages) }
-                let parameters = [PostgresValue.int8Array(stores.map { Int64($0) })]
-                return try await versions(of: shelves, Self.shelfVersionsOfStores, parameters, pages)
+            let forms = OwnersForms(ofAll: Self.shelfVersions, ofOne: Self.shelfVersionsOfStores)
+            return try await database.router.readByStore(shelves, { $0.store }, forms) {
+                try await versions(of: $0, $1, $2, $3)
             }
         }
     }

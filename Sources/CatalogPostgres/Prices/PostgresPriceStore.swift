@@ -31,31 +31,35 @@ struct PostgresPriceStore: PriceStore {
         guard !prices.isEmpty else { return outcome }
         let skus = PostgresValue.textArray(prices.map(\.sku.text))
         let locked = try ShelfLocks.lockShelves(of: skus, storeID, connection)
-        let known = try known(skus, storeID, connection)
-        if let unknown = prices.first(where: { !known.contains($0.sku) }) {
-            throw PriceChange.unknown(unknown.sku)
-        }
-        try locked.check(found: known.count)
-        let values: [PostgresValue] = [
-            .int8Array(prices.map(\.priceMinor)),
-            .int8Array(prices.map { $0.regularPriceMinor ?? nil }),
-            .boolArray(prices.map { $0.regularPriceMinor != nil }),
-            locked.lastChange,
-        ]
-        let changed = try connection.query(priceProducts, [.int4(storeID), skus] + values) {
-            try $0.map { row in
-                PriceRevision(
-                    SKU(stored: try row.text(0)),
-                    old: .init(price: try row.int8OrNil(1), regular: try row.int8OrNil(2)),
-                    new: .init(price: try row.int8OrNil(3), regular: try row.int8OrNil(4))
+        let current = try connection.query(PriceStatements.current, [.int4(storeID), skus]) { rows in
+            var current: [SKU: PriceRevision.Prices] = [:]
+            try rows.forEach { row in
+                current[SKU(stored: try row.text(0))] = .init(
+                    price: try row.int8OrNil(1),
+                    regular: try row.int8OrNil(2)
                 )
             }
+            return current
         }
+        var changed: [PriceRevision] = []
+        for change in prices {
+            guard let old = current[change.sku] else { throw PriceChange.unknown(change.sku) }
+            let new = change.applied(to: old)
+            if new != old { changed.append(PriceRevision(change.sku, old: old, new: new)) }
+        }
+        try locked.check(found: current.count)
         outcome.changed = changed.count
         outcome.unchanged = prices.count - changed.count
         guard !changed.isEmpty else { return outcome }
-        try AuditLog.record(.prices(changed), in: storeID, connection)
         let changedSKUs = PostgresValue.textArray(changed.map(\.sku.text))
+        try connection.executeDeferred(
+            PriceStatements.write,
+            [
+                .int4(storeID), changedSKUs, .int8Array(changed.map(\.new.price)),
+                .int8Array(changed.map(\.new.regular)), locked.lastChange,
+            ]
+        )
+        try AuditLog.record(.prices(changed), in: storeID, connection)
         let changes = try connection.query(PlacementStatements.ofProducts, [.int4(storeID), changedSKUs]) {
             try ShelfChanges($0)
         }
@@ -79,18 +83,6 @@ struct PostgresPriceStore: PriceStore {
             Set(try $0.map { SKU(stored: try $0.text(0)) })
         }
     }
-
-    static let priceProducts: PostgresStatement = """
-        UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
-            modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$6"))
-        FROM (
-            SELECT p.sku, p.price_minor AS old_price, p.regular_price_minor AS old_regular, g.price, CASE WHEN g.sets_regular THEN g.regular
-                WHEN p.regular_price_minor > g.price THEN p.regular_price_minor END AS regular
-            FROM unnest($2, $3, $4, $5) AS g (sku, price, regular, sets_regular) JOIN product p ON p.store_id = $1 AND p.sku = g.sku) n
-        WHERE r.store_id = $1 AND r.sku = n.sku
-            AND (r.price_minor, r.regular_price_minor) IS DISTINCT FROM (n.price, n.regular)
-        RETURNING r.sku, n.old_price, n.old_regular, n.price, n.regular
-        """
 
     /// Returns the shelves on which products are placed.
     func shelves(of skus: [SKU], in store: CatalogKey) async throws(CatalogError) -> [CatalogKey] {
@@ -120,6 +112,17 @@ struct PostgresPriceStore: PriceStore {
 enum PriceStatements {
     /// The keys of shelves, `$2`.
     static let shelfKeys: PostgresStatement = "SELECT key FROM shelf WHERE store_id = $1 AND shelf_id = ANY ($2)"
+    /// The prices of the given products, `$2`, that exist.
+    static let current: PostgresStatement = """
+        SELECT p.sku, p.price_minor, p.regular_price_minor
+        FROM \(PlacementStatements.rows("product", "sku, price_minor, regular_price_minor", store: "$1", skus: "$2"))
+        """
+    /// Sets prices, `$3`, and regular prices, `$4`, of products, `$2`, which are locked.
+    static let write: PostgresStatement = """
+        UPDATE product r SET price_minor = n.price, regular_price_minor = n.regular,
+            modified_at = \(SQL.nextTime(after: "r.modified_at", and: "$5"))
+        FROM unnest($2::text[], $3::bigint[], $4::bigint[]) AS n (sku, price, regular) WHERE r.store_id = $1 AND r.sku = n.sku
+        """
     /// The given products, `$2`, that exist.
     static let known: PostgresStatement =
         "SELECT DISTINCT p.sku FROM \(PlacementStatements.rows("product", "sku", store: "$1", skus: "$2"))"

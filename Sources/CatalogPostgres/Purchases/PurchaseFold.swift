@@ -118,8 +118,7 @@ package struct PurchaseFold: Sendable {
     private func seal(unless hasSealed: Bool) async throws -> SealOutcome {
         // Avoid a deadlock on Citus: a move of a shard waits for reports of purchases, the reports for this transaction, and the
         // transaction for the move, which locks the inbox.
-        let isMoving = try await database.batch.perform(within: .lookup) { try Distribution.movesShard($0) }
-        if isMoving { return .locked }
+        if try await database.movesShard() { return .locked }
         for attempt in 1...sealAttempts {
             do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError
                 where error.sqlState == .lockNotAvailable
@@ -184,7 +183,7 @@ package struct PurchaseFold: Sendable {
             guard !claimed.isEmpty else { return nil }
             let cells = PostgresValue.int8Array(claimed)
             try connection.executeDeferred(PurchaseStatements.prepareFold)
-            let events = try connection.query(fold.counting, [cells]) { rows in
+            let events = try connection.query(fold.first, [cells]) { rows in
                 Dictionary(uniqueKeysWithValues: try rows.map { (try $0.int4(0), try $0.int(1)) })
             }
             for store in events.keys.sorted() {

@@ -106,8 +106,8 @@ enum PurchaseStatements {
     static let shelfFolds = OwnersForms(ofAll: [foldShelves], ofOne: foldShelvesOfStore)
     /// The fold of some cells.
     static let cellFolds = OwnersForms(
-        ofAll: CellFold(counting: fold, ofStore: []),
-        ofOne: CellFold(counting: eventCounts, ofStore: foldOfStore)
+        ofAll: CellFold(first: fold, ofStore: []),
+        ofOne: CellFold(first: eventCounts, ofStore: foldOfStore)
     )
     /// The number of events of each store in some cells, `$1`.
     static let eventCounts: PostgresStatement = """
@@ -341,8 +341,8 @@ enum PurchaseStatements {
 
 /// The statements that fold purchases of some cells.
 struct CellFold: Sendable {
-    /// Returns the number of events of each store in some cells, `$1`. May fold them, too.
-    let counting: PostgresStatement
+    /// Returns the number of events of each store in some cells, `$1`. On one server, it folds them, too.
+    let first: PostgresStatement
     /// The statements that then fold some cells, `$2`, of one of these stores, `$1`.
     let ofStore: [PostgresStatement]
 }

@@ -5,7 +5,7 @@ internal import LibPQ
 /// Users' settings in PostgreSQL.
 struct PostgresSettingsStore: SettingsStore {
     let database: Database
-    /// Combines the settings of many users; nil where a statement writes those of one.
+    /// Combines single settings of many users; nil on Citus, where each user is written separately.
     private let combiners: OwnersForms<SettingsCombiner?>
 
     init(database: Database) {

@@ -17,7 +17,7 @@ struct PostgresUserStore: UserStore {
             let (outcome, _) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
-                return try await database.write(within: .shelf, of: nil, thenOf: .user(guest)) {
+                return try await database.transaction(within: .shelf, of: nil, thenOf: .user(guest)) {
                     connection -> (GuestMerge, Bool) in
                     let writer = SettingsWriter(user: user)
                     try writer.ensureAccount(connection)
@@ -37,8 +37,10 @@ struct PostgresUserStore: UserStore {
                         return outcome
                     }
                     return (outcome, hadGuest)
-                } asTableOwner: { merged, connection in
-                    try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: merged.1, connection)
+                } asTableOwner: { merged, isSeparate, connection in
+                    if merged.1 || isSeparate {
+                        try AuditLog.erase(guest, .userMerge, as: hash, hadAccount: merged.1, connection)
+                    }
                 }
             }
             database.announcer.announce(.user(user))
@@ -113,12 +115,12 @@ struct PostgresUserStore: UserStore {
             let hash = CustomerHashes.hash(of: user, try await purchases.customers.key())
             _ = try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                return try await database.write(within: .bulk, of: .user(user), thenOf: .user(user)) { connection in
+                return try await database.transaction(within: .bulk, of: .user(user), thenOf: .user(user)) { connection in
                     let writer = SettingsWriter(user: user)
                     let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)
                     return hadAccount
-                } asTableOwner: { hadAccount, connection in
+                } asTableOwner: { hadAccount, _, connection in
                     try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
                 }
             }

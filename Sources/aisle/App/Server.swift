@@ -130,7 +130,7 @@ struct Server {
                         "Try: curl '\(location)/v1/stores/corner/shelves/dairy/products?sort=unit_price&limit=3'"
                     )
                 }
-                notifier?.send(.ready(status: "Listening on \(location)"))
+                await notifier?.send(.ready(status: "Listening on \(location)"), within: .seconds(10))
             }
         )
         // Services stop in reverse order: streams first, so that they do not delay the server; the admin port last.

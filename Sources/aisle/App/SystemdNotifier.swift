@@ -54,11 +54,11 @@ struct SystemdNotifier: Sendable {
     @discardableResult
     func send(_ state: State) -> Bool { delivery(of: state) == .delivered }
 
-    /// Sends a state, and tries again while the queue of systemd is full.
+    /// Sends a state, and tries again while the queue of systemd is full, until the limit or until the task is cancelled.
     func send(_ state: State, within limit: Duration) async {
         let deadline = ContinuousClock.now + limit
         while delivery(of: state) == .queueIsFull, ContinuousClock.now < deadline {
-            try? await Task.sleep(for: .milliseconds(10))
+            do { try await Task.sleep(for: .milliseconds(10)) } catch { return }
         }
     }
 

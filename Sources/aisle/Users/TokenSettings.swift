@@ -8,7 +8,7 @@ internal import WebClient
 struct TokenSettings: Sendable {
     /// The secret for HS256, which also signs.
     var secret: [UInt8]?
-    /// The file with the secret, unless it is set.
+    /// The file with the secret; ignored if `secret` is set.
     var secretFile: String?
     /// Further secrets whose tokens are accepted, while the secret is rotated.
     var acceptedSecrets: [[UInt8]] = []

@@ -1,6 +1,8 @@
 import Catalog
 import Testing
 
+@testable import CatalogPostgres
+
 /// Re-sort requests as stored in the history.
 @Suite(.timeLimit(.minutes(15))) struct ResortRequestTextTests {
     @Test("A request survives writing and reading")
@@ -25,7 +27,14 @@ import Testing
         #expect(request.retentionDays == 1)
     }
 
-    @Test("Invalid request text is rejected", arguments: ["", "[]", "{", #"{"diff":"all"}"#])
+    @Test(
+        "Invalid request text is rejected",
+        arguments: [
+            "", "[]", "{", #"{"diff":"all"}"#, #"{"store":5}"#, #"{"store":"a b"}"#, #"{"shelves":"x"}"#,
+            #"{"shelves":["x",1]}"#,
+            #"{"changed_since":"yesterday"}"#, #"{"jobs":"2"}"#, #"{"kept_days":1.5}"#,
+        ]
+    )
     func othersAreNotRead(_ text: String) {
         #expect(ResortRequest(text: text) == nil)
     }
