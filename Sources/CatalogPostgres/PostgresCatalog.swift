@@ -40,7 +40,11 @@ package struct PostgresCatalog: Sendable {
             shelves: PostgresShelfStore(database: database),
             products: PostgresProductStore(database: database),
             pages: pageStore,
-            manualOrder: PostgresOrderStore(database: database, pages: pageStore, compactionSignal: compactionSignal),
+            manualOrder: PostgresManualOrderStore(
+                database: database,
+                pages: pageStore,
+                compactionSignal: compactionSignal
+            ),
             purchases: purchaseStore,
             prices: priceStore,
             settings: settings,

@@ -8,33 +8,33 @@ import Testing
 
     @Test("A recorded order edit survives encoding and decoding")
     func orderEdits() throws {
-        let outcome = OrderEditOutcome(
+        let outcome = ManualOrderOutcome(
             fromVersion: 6,
             version: 8,
             orderVersion: 5,
             moved: [.init(id: "a", after: nil, from: 3, to: 0), .init(id: "é\"", after: "a")],
             change: 4
         )
-        let again = try OrderEditOutcome(recorded: outcome.recorded)
+        let again = try ManualOrderOutcome(recorded: outcome.recorded)
         #expect(text(again.json) == text(outcome.json))
         #expect(again.moved == outcome.moved)
         #expect(again.change == 4)
-        let unchanged = OrderEditOutcome(fromVersion: 8, version: 8, orderVersion: 5, moved: [])
-        #expect(text(try OrderEditOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
+        let unchanged = ManualOrderOutcome(fromVersion: 8, version: 8, orderVersion: 5, moved: [])
+        #expect(text(try ManualOrderOutcome(recorded: unchanged.recorded).json) == text(unchanged.json))
     }
 
     @Test("The largest recorded order edit survives encoding and decoding")
     func largeOrderEdits() throws {
         let moved = (0..<OrderDiff.listLimit).map { number in
-            OrderEditOutcome.Moved(
+            ManualOrderOutcome.Moved(
                 id: "p\(number)",
                 after: number > 0 ? "p\(number - 1)" : nil,
                 from: number,
                 to: number
             )
         }
-        let outcome = OrderEditOutcome(fromVersion: 1, version: 2, orderVersion: 2, moved: moved, change: 1)
-        #expect(try OrderEditOutcome(recorded: outcome.recorded).moved.count == OrderDiff.listLimit)
+        let outcome = ManualOrderOutcome(fromVersion: 1, version: 2, orderVersion: 2, moved: moved, change: 1)
+        #expect(try ManualOrderOutcome(recorded: outcome.recorded).moved.count == OrderDiff.listLimit)
     }
 
     @Test("Recorded prices, purchases, merges and list moves survive encoding and decoding")
@@ -105,7 +105,7 @@ import Testing
     func otherRecords(_ body: String) {
         let recorded = RecordedResponse(body: Array(body.utf8))
         let fault = CatalogError.fault("invalid recorded response")
-        #expect(throws: fault) { try OrderEditOutcome(recorded: recorded) }
+        #expect(throws: fault) { try ManualOrderOutcome(recorded: recorded) }
         #expect(throws: fault) { try PriceOutcome(recorded: recorded) }
         #expect(throws: fault) { try IssuedTicket(recorded: recorded) }
         #expect(throws: fault) { try IssuedShare(recorded: recorded) }

@@ -96,7 +96,7 @@ import Testing
         for _ in 0..<2 { _ = try await catalog.prices.setPrices(prices, in: shop, pricedIn: nil, once: call) }
         _ = try await catalog.prices.setPrices(prices, in: shop)
         for edit in [
-            OrderEdit.moves([OrderMove(["c"], .first)]), .moves([OrderMove(["c"], .first)]), .undo(change: nil),
+            ManualOrderEdit.moves([OrderMove(["c"], .first)]), .moves([OrderMove(["c"], .first)]), .undo(change: nil),
             .set(["b", "c", "a"]), .snapshot(Sort(.name, .ascending)!),
         ] {
             for isDryRun in [true, false] {

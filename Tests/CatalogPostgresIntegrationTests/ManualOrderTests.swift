@@ -38,9 +38,9 @@ import TestSupport
 
     private func edit(
         _ catalog: CatalogStorage,
-        _ edit: OrderEdit,
+        _ edit: ManualOrderEdit,
         expected: Int64? = nil,
-        once call: IdempotentCall<OrderEditOutcome>? = nil
+        once call: IdempotentCall<ManualOrderOutcome>? = nil
     ) async throws -> String {
         let request = OrderEditRequest(store: Self.shop, shelf: Self.shelf, edit: edit, expected: expected.map { [$0] })
         return String(decoding: try await catalog.manualOrder.editOrder(request, once: call).json, as: UTF8.self)
@@ -65,7 +65,7 @@ import TestSupport
     }
 
     /// Returns a random edit, valid or not.
-    private func anyEdit(_ ids: [String], _ random: inout SeededGenerator) -> OrderEdit {
+    private func anyEdit(_ ids: [String], _ random: inout SeededGenerator) -> ManualOrderEdit {
         func some(_ limit: Int) -> [String] {
             Array(ids.shuffled(using: &random).prefix(Int.random(in: 1...limit, using: &random)))
         }
@@ -127,7 +127,7 @@ import TestSupport
             try await fill(meant.storage, ids)
             var random = SeededGenerator(seed: UInt64(seed))
             for round in 0..<rounds {
-                if round % 500 == 499 { _ = try await OrderCompaction(catalog).run() }
+                if round % 500 == 499 { _ = try await ManualOrderCompaction(catalog).run() }
                 if Int.random(in: 0...4, using: &random) == 0 {
                     let sku = SKU(ids[Int.random(in: 0..<ids.count, using: &random)])!
                     if try await order(meant.storage).contains(sku.text), try await order(meant.storage).count > 6 {
@@ -263,7 +263,7 @@ import TestSupport
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
             var seen = [try await order(catalog.storage)]
             for wanted in [
-                OrderEdit.moves([OrderMove(["d"], .first)]), .snapshot(Sort(.name, .descending)!), .set(["b"]),
+                ManualOrderEdit.moves([OrderMove(["d"], .first)]), .snapshot(Sort(.name, .descending)!), .set(["b"]),
                 .moves([OrderMove(["a", "b"], .last), OrderMove(["c"], .first)]),
             ] {
                 _ = try await edit(catalog.storage, wanted)
@@ -355,7 +355,7 @@ import TestSupport
                     }
                 }
                 group.addTask {
-                    for _ in 0..<20 { _ = try? await OrderCompaction(catalog).run() }
+                    for _ in 0..<20 { _ = try? await ManualOrderCompaction(catalog).run() }
                     return 0
                 }
                 group.addTask {
@@ -401,8 +401,8 @@ import TestSupport
     @Test("A repeated call moves once")
     func repeatedCallMovesOnce() async throws {
         try await withShelf(["a", "b", "c", "d"]) { (catalog: PostgresCatalog) async throws in
-            let call = IdempotentCall<OrderEditOutcome>(key: "k", fingerprint: [1])
-            let wanted = OrderEdit.moves([OrderMove(["a"], .position(2))])
+            let call = IdempotentCall<ManualOrderOutcome>(key: "k", fingerprint: [1])
+            let wanted = ManualOrderEdit.moves([OrderMove(["a"], .position(2))])
             let first = try await edit(catalog.storage, wanted, once: call)
             // A repeated move by position would move the product again.
             _ = try await edit(catalog.storage, .moves([OrderMove(["d"], .first)]))
@@ -412,7 +412,7 @@ import TestSupport
                 try await edit(catalog.storage, wanted, once: IdempotentCall(key: "k", fingerprint: [2]))
             }
             // A no-op is recorded too.
-            let quiet = IdempotentCall<OrderEditOutcome>(key: "quiet", fingerprint: [3])
+            let quiet = IdempotentCall<ManualOrderOutcome>(key: "quiet", fingerprint: [3])
             let nothing = try await edit(catalog.storage, .moves([OrderMove(["d"], .first)]), once: quiet)
             _ = try await edit(catalog.storage, .moves([OrderMove(["d"], .last)]))
             #expect(try await edit(catalog.storage, .moves([OrderMove(["d"], .first)]), once: quiet) == nothing)
@@ -450,7 +450,7 @@ import TestSupport
             // Paging continues at the same position during compaction.
             var request = PageRequest(store: Self.shop, shelf: Self.shelf, sort: .position, limit: 20)
             let first = try await catalog.pages.page(request)
-            let written = try await OrderCompaction(catalog).run()
+            let written = try await ManualOrderCompaction(catalog).run()
             request.after = first.next
             let second = try await catalog.pages.page(request)
             #expect((first.products + second.products).map(\.sku.text) == before.map(\.0))
@@ -483,7 +483,7 @@ import TestSupport
         func order() async throws -> [String] {
             try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop)).shelves.map(\.shelf.key.text)
         }
-        func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> OrderEditOutcome {
+        func move(_ moves: [OrderMove], expected: Int64? = nil) async throws -> ManualOrderOutcome {
             try await catalog.shelves.moveShelves(
                 moves,
                 in: Self.shop,

@@ -37,7 +37,7 @@ import Testing
         "PurchaseStatements.anonymizeCustomers": "anonymization in all stores",
         "PurchaseStatements.anonymizeStrays": "anonymization in all stores",
         "PurchaseStatements.endErasures": "anonymization in all stores",
-        "OrderStatements.shelvesWithLongKeys": "compaction of all stores",
+        "ManualOrderStatements.shelvesWithLongKeys": "compaction of all stores",
         // The doctor.
         "DoctorStatements.shelvesInUse": "the memory for the shelves of all stores",
         "DoctorStatements.oldestChange": "the changes of the shelves of all stores",

@@ -183,7 +183,7 @@ import TestSupport
                                 [PriceChange(sku: sku, priceMinor: price)],
                                 in: P.shop
                             )
-                            let edit = OrderEdit.moves([OrderMove([sku.text], .first)])
+                            let edit = ManualOrderEdit.moves([OrderMove([sku.text], .first)])
                             let shelf = Self.shelves.randomElement(using: &random)!
                             let request = OrderEditRequest(store: P.shop, shelf: shelf, edit: edit)
                             _ = try await catalog.manualOrder.editOrder(request, once: nil)

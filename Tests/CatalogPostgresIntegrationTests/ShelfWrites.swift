@@ -137,7 +137,7 @@ struct ShelfWrites {
         return try await catalog.products.place(SKU(sku)!, on: shelf, in: Self.store)
     }
 
-    private mutating func edit(_ edit: OrderEdit) async throws {
+    private mutating func edit(_ edit: ManualOrderEdit) async throws {
         _ = try await catalog.manualOrder.editOrder(
             OrderEditRequest(store: Self.store, shelf: shelf(), edit: edit),
             once: nil
@@ -177,6 +177,6 @@ struct ShelfWrites {
             )
             if changed > 0 { try ShelfLocks.bump(ShelfChanges([sku], on: id), 1, connection) }
         }
-        _ = try await OrderCompaction(catalog).run()
+        _ = try await ManualOrderCompaction(catalog).run()
     }
 }

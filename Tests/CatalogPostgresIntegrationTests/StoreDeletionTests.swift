@@ -267,7 +267,7 @@ import Testing
             },
             { number in
                 // Every other edit changes nothing, and only its response is recorded.
-                let moves = OrderEdit.moves([OrderMove(["p\(number / 2 % 30 + 1)"], .first)])
+                let moves = ManualOrderEdit.moves([OrderMove(["p\(number / 2 % 30 + 1)"], .first)])
                 let request = OrderEditRequest(store: shop, shelf: dairy, edit: moves)
                 _ = try await catalog.manualOrder.editOrder(
                     request,

@@ -127,7 +127,7 @@ import Testing
     @Test("An edit of the manual order has its versions, and where products came from and went to")
     func orderEdits() throws {
         let request = OrderEditRequest(store: Self.store.key, shelf: CatalogKey("dairy")!, edit: .undo(change: nil))
-        let outcome = OrderEditOutcome(fromVersion: 6, version: 8, orderVersion: 5, moved: [], change: 4)
+        let outcome = ManualOrderOutcome(fromVersion: 6, version: 8, orderVersion: 5, moved: [], change: 4)
         let change = AuditChange.order(
             request,
             [.init(id: "a", fromAfter: nil, toAfter: "b")],

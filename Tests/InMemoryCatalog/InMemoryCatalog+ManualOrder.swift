@@ -7,8 +7,8 @@ internal import Synchronization
 extension InMemoryCatalog {
     package func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall<OrderEditOutcome>?
-    ) async throws(CatalogError) -> OrderEditOutcome {
+        once call: IdempotentCall<ManualOrderOutcome>?
+    ) async throws(CatalogError) -> ManualOrderOutcome {
         try request.edit.check()
         let now = clock()
         let (head, listings) = try read(request.store, request.shelf) { store, shelf in
@@ -19,7 +19,7 @@ extension InMemoryCatalog {
             listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
         }
         return try write(request.store) { content throws(CatalogError) in
-            if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
+            if let outcome: ManualOrderOutcome = try content.responses.known(call) { return outcome }
             var shelf = content.shelves[request.shelf]!
             let versionBefore = shelf.orderVersion
             let outcome = try Self.edit(&shelf, request, now, sorted)
@@ -43,7 +43,7 @@ extension InMemoryCatalog {
         _ request: OrderEditRequest,
         _ now: Timestamp,
         _ sorted: (Sort) -> [String]
-    ) throws(CatalogError) -> OrderEditOutcome {
+    ) throws(CatalogError) -> ManualOrderOutcome {
         if let expected = request.expected, !expected.contains(shelf.orderVersion) {
             throw .stale(current: shelf.orderVersion)
         }
@@ -60,7 +60,7 @@ extension InMemoryCatalog {
             for move in moves { for (id, key) in try list.apply(move) { keys[id] = key } }
             made = list.rows.compactMap { row in keys[row.id].map { (row.id, $0) } }
             wholeOrder = nil
-        case .set(let ids): wholeOrder = try OrderEdit.order(list.ids, beginningWith: ids)
+        case .set(let ids): wholeOrder = try ManualOrderEdit.order(list.ids, beginningWith: ids)
         case .snapshot(let sort): wholeOrder = sorted(sort)
         case .undo(let number):
             let change = try shelf.history.map(\.change).undone(by: number)
@@ -70,7 +70,7 @@ extension InMemoryCatalog {
         if let wholeOrder { do { made = try list.reorder(to: wholeOrder) } catch { throw .fault("\(error)") } }
         let target = list.ids
         guard (!made.isEmpty && target != before.ids) || undone != nil else {
-            return OrderEditOutcome(
+            return ManualOrderOutcome(
                 fromVersion: shelf.version,
                 version: shelf.version,
                 orderVersion: shelf.orderVersion,
@@ -82,14 +82,14 @@ extension InMemoryCatalog {
         shelf.version += 1
         shelf.orderVersion += 1
         shelf.changes += 1
-        let moved = OrderEditOutcome.Moved.of(
+        let moved = ManualOrderOutcome.Moved.of(
             made.map(\.id),
             from: before.ids,
             to: target,
             indexed: request.wantsIndexes
         )
         recordChange(before.leftNeighbours(of: Set(made.map(\.id))), moved, request, undone, now, &shelf)
-        return OrderEditOutcome(
+        return ManualOrderOutcome(
             fromVersion: fromVersion,
             version: shelf.version,
             orderVersion: shelf.orderVersion,
@@ -100,7 +100,7 @@ extension InMemoryCatalog {
 
     private static func recordChange(
         _ lefts: [(id: String, left: String?)],
-        _ moved: [OrderEditOutcome.Moved],
+        _ moved: [ManualOrderOutcome.Moved],
         _ request: OrderEditRequest,
         _ undone: OrderChange?,
         _ now: Timestamp,
@@ -149,20 +149,20 @@ extension InMemoryCatalog {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall<OrderEditOutcome>?
-    ) async throws(CatalogError) -> OrderEditOutcome {
-        let edit = OrderEdit.moves(moves)
+        once call: IdempotentCall<ManualOrderOutcome>?
+    ) async throws(CatalogError) -> ManualOrderOutcome {
+        let edit = ManualOrderEdit.moves(moves)
         try edit.check()
         let now = clock()
         return try write(store) { content throws(CatalogError) in
-            if let outcome: OrderEditOutcome = try content.responses.known(call) { return outcome }
+            if let outcome: ManualOrderOutcome = try content.responses.known(call) { return outcome }
             if let expected, !expected.contains(content.shelfOrderVersion) {
                 throw .stale(current: content.shelfOrderVersion)
             }
             let old = content.shelfOrder.filter { !content.shelves[$0]!.isRemoved }.map(\.text)
-            try OrderEdit.checkWork(moves: moves.count, of: old.count)
+            try ManualOrderEdit.checkWork(moves: moves.count, of: old.count)
             let target = try moves.apply(to: old)
-            var outcome = OrderEditOutcome(
+            var outcome = ManualOrderOutcome(
                 fromVersion: content.shelfOrderVersion,
                 version: content.shelfOrderVersion,
                 orderVersion: content.shelfOrderVersion,
@@ -175,7 +175,7 @@ extension InMemoryCatalog {
                 let removed = content.shelfOrder.filter { content.shelves[$0]!.isRemoved }
                 content.shelfOrder = target.map { CatalogKey($0)! } + removed
                 let moved = Set(moves.flatMap(\.ids))
-                outcome.moved = OrderEditOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
+                outcome.moved = ManualOrderOutcome.Moved.of(target.filter { moved.contains($0) }, from: old, to: target)
                 content.record(.shelfOrder(outcome, from: outcome.fromVersion), now)
             }
             content.responses.record(outcome, call)

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The executable specification of a catalog: all data in arrays, all orders by `Sort.precedes`.
 ///
 /// - Complexity: a page sorts its whole shelf.
-package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, OrderStore, PurchaseStore, PriceStore,
+package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
     SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
     StateSource
 {

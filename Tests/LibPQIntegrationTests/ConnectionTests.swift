@@ -102,7 +102,10 @@ import TestSupport
         #expect(try await connection.perform { try $0.query("SELECT 1 FROM t") { $0.count } } == 0)
     }
 
-    @Test("A deferred constraint that fails at the end of a single statement is reported", arguments: [[:], ["lock_timeout": "9s"]])
+    @Test(
+        "A deferred constraint that fails at the end of a single statement is reported",
+        arguments: [[:], ["lock_timeout": "9s"]]
+    )
     func deferredConstraintsAreReported(_ settings: [String: String]) async throws {
         var configuration = TestServer.configuration
         configuration.settings = settings

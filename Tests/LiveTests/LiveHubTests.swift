@@ -84,7 +84,7 @@ import TestSupport
         }
     }
 
-    private func edit(_ catalog: InMemoryCatalog, _ edit: OrderEdit) async throws {
+    private func edit(_ catalog: InMemoryCatalog, _ edit: ManualOrderEdit) async throws {
         let request = OrderEditRequest(store: Self.address.store, shelf: Self.address.shelf, edit: edit)
         _ = try await catalog.editOrder(request, once: nil)
     }

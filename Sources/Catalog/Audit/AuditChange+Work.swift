@@ -13,7 +13,7 @@ extension AuditChange {
         _ request: OrderEditRequest,
         _ moves: [OrderChange.Move],
         of count: Int,
-        _ outcome: OrderEditOutcome,
+        _ outcome: ManualOrderOutcome,
         from versionBefore: Int64,
         undoes: Int64?
     ) -> AuditChange {
@@ -46,7 +46,7 @@ extension AuditChange {
     }
 
     /// Returns an edit of the order of a store's shelves; nil if nothing moved.
-    package static func shelfOrder(_ outcome: OrderEditOutcome, from versionBefore: Int64) -> AuditChange? {
+    package static func shelfOrder(_ outcome: ManualOrderOutcome, from versionBefore: Int64) -> AuditChange? {
         guard !outcome.moved.isEmpty else { return nil }
         return AuditChange(
             .shelvesMove,

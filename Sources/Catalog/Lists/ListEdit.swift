@@ -85,9 +85,9 @@ package struct NewListItem: Hashable, Sendable {
 /// The outcome of moving lists in a user's order.
 package struct ListMoveOutcome: Sendable, Hashable {
     package var revision: Int64
-    package var moved: [OrderEditOutcome.Moved]
+    package var moved: [ManualOrderOutcome.Moved]
 
-    package init(revision: Int64, moved: [OrderEditOutcome.Moved]) {
+    package init(revision: Int64, moved: [ManualOrderOutcome.Moved]) {
         self.revision = revision
         self.moved = moved
     }

@@ -124,10 +124,10 @@ extension PositionList {
     /// Applies moves in sequence. The list is short: if a key grows too long, all rows get new keys.
     ///
     /// - Returns: the final key of each row that got a new one.
-    /// - Throws: as `OrderEdit.check` and `OrderMove.apply`.
+    /// - Throws: as `ManualOrderEdit.check` and `OrderMove.apply`.
     package mutating func renumber(by moves: [OrderMove]) throws(CatalogError) -> [(id: String, key: PathKey)] {
-        try OrderEdit.moves(moves).check()
-        try OrderEdit.checkWork(moves: moves.count, of: rows.count)
+        try ManualOrderEdit.moves(moves).check()
+        try ManualOrderEdit.checkWork(moves: moves.count, of: rows.count)
         var keys: [String: PathKey] = [:]
         for move in moves { for (id, key) in try apply(move) { keys[id] = key } }
         guard keys.values.contains(where: \.isLong) else {
@@ -141,9 +141,9 @@ extension PositionList {
 
 extension ListMoveOutcome {
     /// Returns the minimal set of lists that moved between two orders.
-    package static func between(_ old: [String], _ new: [String]) -> [OrderEditOutcome.Moved] {
+    package static func between(_ old: [String], _ new: [String]) -> [ManualOrderOutcome.Moved] {
         let moves = MoveDiff(from: old, to: new).moves
-        return OrderEditOutcome.Moved.of(moves.map { new[Int($0.to)] }, from: old, to: new)
+        return ManualOrderOutcome.Moved.of(moves.map { new[Int($0.to)] }, from: old, to: new)
     }
 }
 

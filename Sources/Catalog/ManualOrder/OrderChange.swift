@@ -3,7 +3,7 @@ package struct OrderChange: Sendable, Hashable {
     /// The maximum number of products listed per change.
     package static let shownLimit = 5
     /// The number of recorded changes: those that can be undone, and as many undos.
-    package static let retentionLimit = 2 * OrderEdit.historyLimit
+    package static let retentionLimit = 2 * ManualOrderEdit.historyLimit
 
     /// The kind of an edit, by its name in the API and the database.
     package enum Kind: String, Sendable, Hashable {
@@ -79,7 +79,7 @@ extension [OrderChange] {
     package func undone(by number: Int64?) throws(CatalogError) -> OrderChange {
         guard let number else {
             guard let last = first(where: { $0.undoneBy == nil && $0.kind != .undo }) else {
-                throw .conflict("nothing to undo; only the last \(OrderEdit.historyLimit) changes can be undone")
+                throw .conflict("nothing to undo; only the last \(ManualOrderEdit.historyLimit) changes can be undone")
             }
             return last
         }

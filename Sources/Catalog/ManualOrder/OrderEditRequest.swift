@@ -2,7 +2,7 @@
 package struct OrderEditRequest: Sendable {
     package var store: CatalogKey
     package var shelf: CatalogKey
-    package var edit: OrderEdit
+    package var edit: ManualOrderEdit
     /// The order versions that are accepted; nil for any.
     package var expected: Set<Int64>?
     /// The user who makes the request, if known.
@@ -15,7 +15,7 @@ package struct OrderEditRequest: Sendable {
     package init(
         store: CatalogKey,
         shelf: CatalogKey,
-        edit: OrderEdit,
+        edit: ManualOrderEdit,
         expected: Set<Int64>? = nil,
         subject: String? = nil,
         isDryRun: Bool = false,

@@ -36,8 +36,8 @@ package protocol ShelfStore: Sendable {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall<OrderEditOutcome>?
-    ) async throws(CatalogError) -> OrderEditOutcome
+        once call: IdempotentCall<ManualOrderOutcome>?
+    ) async throws(CatalogError) -> ManualOrderOutcome
 }
 
 extension ShelfStore {

@@ -5,7 +5,7 @@ package struct CatalogStorage: Sendable {
     package let shelves: any ShelfStore
     package let products: any ProductStore
     package let pages: any PageStore
-    package let manualOrder: any OrderStore
+    package let manualOrder: any ManualOrderStore
     package let purchases: any PurchaseStore
     package let prices: any PriceStore
     package let settings: any SettingsStore
@@ -22,7 +22,7 @@ package struct CatalogStorage: Sendable {
         shelves: any ShelfStore,
         products: any ProductStore,
         pages: any PageStore,
-        manualOrder: any OrderStore,
+        manualOrder: any ManualOrderStore,
         purchases: any PurchaseStore,
         prices: any PriceStore,
         settings: any SettingsStore,

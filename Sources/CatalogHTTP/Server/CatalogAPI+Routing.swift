@@ -53,7 +53,7 @@ extension CatalogAPI {
         let fields = request.headers
         guard request.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
             fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
-            let route = try? route(of: request.uri), route.isDirect
+            let route = try? route(of: request.uri), route.runsOnEventLoop
         else { return nil }
         return route
     }
@@ -112,7 +112,7 @@ extension CatalogAPI {
         call.heldBody = exchange.heldBody
         let (handled, isAbandoned) = (call, exchange.isAbandoned)
         // Direct requests change nothing. Other reads may be recorded in the audit log, as an export is.
-        let origin = endpoint.isDirect ? nil : call.origin(exchange.id)
+        let origin = endpoint.runsOnEventLoop ? nil : call.origin(exchange.id)
         let response = try await consistently(endpoint, after: seen) {
             guard let origin else { return try await handle(handled, isAbandoned) }
             return try await origin.run { try await handle(handled, isAbandoned) }

@@ -9,7 +9,7 @@ internal import Platform
 
 /// The HTTP API: routes requests to endpoints, checks their requirements, and turns errors into problem documents.
 ///
-/// It has two entries: `DirectHandler` calls it on the event loop of a connection for short requests, above all pages; Hummingbird
+/// It has two entries: `EventLoopHandler` calls it on the event loop of a connection for short requests, above all pages; Hummingbird
 /// calls it for all others.
 package struct CatalogAPI: HTTPResponder {
     package typealias Context = CallContext
@@ -23,7 +23,7 @@ package struct CatalogAPI: HTTPResponder {
     let admission: Admission
     private let observer: Observer<HTTPObservation>
     let deadlines = DeadlineWatch()
-    private let web: WebEndpoints
+    private let web: SiteEndpoints
     let pages: PageEndpoints
 
     package init(
@@ -47,7 +47,7 @@ package struct CatalogAPI: HTTPResponder {
             limit: options.bodyLimit,
             timeout: options.bodyTimeout
         )
-        web = WebEndpoints(imageOrigins: options.imageOrigins)
+        web = SiteEndpoints(imageOrigins: options.imageOrigins)
         pages = PageEndpoints(
             store: catalog.pages,
             cursors: cursors,
@@ -61,7 +61,7 @@ package struct CatalogAPI: HTTPResponder {
             ShelfEndpoints(shelves: catalog.shelves, settings: catalog.settings, cursors: cursors),
             ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
-            OrderEndpoints(orders: catalog.manualOrder),
+            ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings),
             RememberedSortEndpoints(settings: catalog.settings, shelves: catalog.shelves, pages: catalog.pages),
             ListEndpoints(lists: catalog.lists),

@@ -19,7 +19,7 @@ package struct CatalogChannel: ServerChildChannel {
             // The handler is after the handlers that count, limit and time requests, and before Hummingbird's handler.
             let pipeline = channel.pipeline.syncOperations
             let last = try pipeline.context(handlerType: HTTPConnectionStateHandler.self).handler
-            try pipeline.addHandler(DirectHandler(api, channel), position: .after(last))
+            try pipeline.addHandler(EventLoopHandler(api, channel), position: .after(last))
             return value
         }
     }

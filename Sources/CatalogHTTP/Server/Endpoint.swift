@@ -29,7 +29,7 @@ struct Endpoint: Sendable {
     let isCostly: Bool
     /// Whether requests are answered on the event loop of their connection, because they take little time. Requests whose
     /// parameters ask for many shelves are excluded. Probes are included, because a probe must not wait for other requests.
-    let isDirect: Bool
+    let runsOnEventLoop: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
     /// Whether replicas may answer requests: pages of products and the orders of shelves, which are most of the load.
@@ -47,7 +47,7 @@ struct Endpoint: Sendable {
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
         mayReadManyShelves: @escaping @Sendable (RequestTarget) -> Bool = { _ in false },
         isCostly: Bool = false,
-        isDirect: Bool = false,
+        runsOnEventLoop: Bool = false,
         isReadOnly: Bool? = nil,
         readsReplicas: Bool = false,
         _ handler: @escaping Handler
@@ -62,7 +62,7 @@ struct Endpoint: Sendable {
         self.surcharge = surcharge
         self.mayReadManyShelves = mayReadManyShelves
         self.isCostly = isCostly
-        self.isDirect = isDirect
+        self.runsOnEventLoop = runsOnEventLoop
         self.isReadOnly = isReadOnly ?? (method == .get)
         self.readsReplicas = readsReplicas
         self.handler = handler

@@ -21,7 +21,7 @@ struct EndpointTable: Sendable {
         let resource: Resource
         let parameters: PathParameters
         /// Whether a GET without a body is answered on the event loop of its connection.
-        let isDirect: Bool
+        let runsOnEventLoop: Bool
         /// The endpoints that reject the query, and the errors.
         private let rejections: [(method: HTTPRequest.Method, error: CatalogError)]
         private let memo = Mutex<(any Sendable)?>(nil)
@@ -33,7 +33,8 @@ struct EndpointTable: Sendable {
             rejections = resource.endpoints.compactMap { endpoint in
                 endpoint.queryNames.flatMap { target.rejection(allowing: $0) }.map { (endpoint.method, $0) }
             }
-            isDirect = resource.endpoint(.get).map { $0.isDirect && !$0.mayReadManyShelves(target) } ?? false
+            runsOnEventLoop =
+                resource.endpoint(.get).map { $0.runsOnEventLoop && !$0.mayReadManyShelves(target) } ?? false
         }
 
         /// - Throws: `malformed` if the query has a parameter that the endpoint does not know.

@@ -10,8 +10,9 @@ struct OperationEndpoints: EndpointGroup {
 
     var endpoints: [Endpoint] {
         [
-            Endpoint(.get, "/livez", .open, .getLiveness, timeLimit: nil, isDirect: true) { _ in .plain("ok\n") },
-            Endpoint(.get, "/readyz", .open, .getReadiness, timeLimit: nil, isDirect: true, ready),
+            Endpoint(.get, "/livez", .open, .getLiveness, timeLimit: nil, runsOnEventLoop: true) { _ in .plain("ok\n")
+            },
+            Endpoint(.get, "/readyz", .open, .getReadiness, timeLimit: nil, runsOnEventLoop: true, ready),
             Endpoint(.get, "/openapi.json", .open, .getOpenAPI, timeLimit: nil) { $0.file(OpenAPI.file) },
         ]
     }

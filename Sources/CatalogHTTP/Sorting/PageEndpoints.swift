@@ -38,7 +38,7 @@ struct PageEndpoints: EndpointGroup {
                 timeLimit: nil,
                 surcharge: Self.surcharge,
                 mayReadManyShelves: Self.asksForDescendants,
-                isDirect: true,
+                runsOnEventLoop: true,
                 readsReplicas: true,
                 { try await page($0, of: $0.parameters.shelf) }
             ),

@@ -107,7 +107,7 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func move(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: OrderEditOutcome.self)
+        let (body, once) = try await call.postedBody(recording: ManualOrderOutcome.self)
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,
@@ -141,7 +141,7 @@ extension Operation {
         parameters: [.shelvesIfMatch, .idempotencyKey],
         body: .json("ManualMoves"),
         [
-            200: .tagged("The shelves were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The shelves were moved.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )

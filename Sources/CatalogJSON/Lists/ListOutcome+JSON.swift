@@ -71,7 +71,7 @@ extension ListMoveOutcome {
         var json = JSONWriter(reserving: 100 + 100 * moved.count)
         json.object { json in
             json.field("revision", revision)
-            json.object("diff") { OrderEditOutcome.write(moved, to: &$0) }
+            json.object("diff") { ManualOrderOutcome.write(moved, to: &$0) }
         }
         return json.bytes
     }
@@ -83,7 +83,7 @@ extension ListMoveOutcome: RecordableOutcome {
     package init(recorded: RecordedResponse) throws(CatalogError) {
         self = try recorded.read { reader throws(CatalogError) in
             guard let revision = try reader.integer("revision"),
-                let moved = try OrderEditOutcome.moved(reader.value("diff"))
+                let moved = try ManualOrderOutcome.moved(reader.value("diff"))
             else { return nil }
             return ListMoveOutcome(revision: revision, moved: moved)
         }

@@ -33,10 +33,10 @@ extension Database: StateSource {
     func logPosition() async throws(CatalogError) -> LogPosition {
         try await mappingErrors {
             let found: LogPosition? = try await router.pages.read(
-                [PostgresQuery(PositionStatements.current)],
+                [PostgresQuery(LogPositionStatements.current)],
                 into: nil
             ) {
-                $0 = try PositionStatements.position($2)
+                $0 = try LogPositionStatements.position($2)
                 _ = $1
             }
             guard let found else { throw CatalogError.readOnly }

@@ -45,7 +45,7 @@ enum DoctorStatements {
     /// Whether the server is a standby, its cluster, and the position up to which it has replayed the log.
     static let replica: PostgresStatement = """
         SELECT pg_is_in_recovery(), (SELECT system_identifier FROM pg_control_system()),
-            \(PositionStatements.offset("pg_last_wal_replay_lsn()"))
+            \(LogPositionStatements.offset("pg_last_wal_replay_lsn()"))
         """
     /// The given indexes, `$1`, that exist, and whether each is valid.
     static let indexes: PostgresStatement = """

@@ -129,8 +129,8 @@ package struct Lane: Sendable {
     /// Reads the log position after each transaction if the current request asks for it.
     private static var epilogue: TransactionEpilogue? {
         LogPositionRecorder.current.map { recorder in
-            TransactionEpilogue(PositionStatements.current, failed: { recorder.forget() }) { rows in
-                if let logPosition = try PositionStatements.position(rows) { recorder.record(logPosition) }
+            TransactionEpilogue(LogPositionStatements.current, failed: { recorder.forget() }) { rows in
+                if let logPosition = try LogPositionStatements.position(rows) { recorder.record(logPosition) }
             }
         }
     }

@@ -100,7 +100,9 @@ package final class ReadRouter: Sendable {
     ) async throws -> T {
         if case .including(let logPosition) = StateContext.current, let replica = replicas?.choose(for: logPosition) {
             let source = ReadSource.replica(replica)
-            do { return try await body(source) } catch let error where source.isReplaced(after: error) { source.readFailed(error) }
+            do { return try await body(source) } catch let error where source.isReplaced(after: error) {
+                source.readFailed(error)
+            }
         }
         return try await readingPrimary(store, for: user, body)
     }
@@ -119,7 +121,9 @@ package final class ReadRouter: Sendable {
         else { return try await body(.primary(primary)) }
         if let pages = found.pages {
             let source = ReadSource.worker(found.read, pages)
-            do { return try await body(source) } catch let error where source.isReplaced(after: error) { source.readFailed(error) }
+            do { return try await body(source) } catch let error where source.isReplaced(after: error) {
+                source.readFailed(error)
+            }
         }
         return try await body(.coordinator(found.read))
     }
@@ -190,7 +194,9 @@ package final class ReadRouter: Sendable {
         _ keys: [Key],
         _ store: @escaping @Sendable (Key) -> CatalogKey,
         _ forms: OwnersForms<PostgresStatement>,
-        _ read: @escaping @Sendable ([Key], PostgresStatement, [PostgresValue], PostgresPipeline) async throws -> [Key: Value]
+        _ read:
+            @escaping @Sendable ([Key], PostgresStatement, [PostgresValue], PostgresPipeline) async throws -> [Key:
+            Value]
     ) async throws -> [Key: Value] {
         guard try await isDistributed() else { return try await read(keys, forms.ofAll, [], pages) }
         let ids = try await ids(of: Set(keys.map(store)))

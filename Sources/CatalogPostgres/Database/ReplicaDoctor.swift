@@ -42,7 +42,7 @@ package struct ReplicaDoctor: Sendable {
         for configuration in replicas {
             let name = Replica.name(of: configuration)
             let position = try await primary.perform(within: TimeLimit.lookup.duration) {
-                try $0.query(PositionStatements.flushed) { try PositionStatements.position($0) }
+                try $0.query(LogPositionStatements.flushed) { try LogPositionStatements.position($0) }
             }
             let pool = PostgresPool(configuration, options: .init(size: 1))
             defer { pool.shutDown() }

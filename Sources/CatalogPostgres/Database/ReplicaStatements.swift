@@ -8,13 +8,13 @@ enum ReplicaStatements {
     /// A read comes after it in the same transaction, whose statements have snapshots of their own. So the read's state includes the
     /// position.
     static let report: PostgresStatement = """
-        SELECT w.number, pg_is_in_recovery(), \(PositionStatements.offset("pg_last_wal_replay_lsn()")), e.started_at
+        SELECT w.number, pg_is_in_recovery(), \(LogPositionStatements.offset("pg_last_wal_replay_lsn()")), e.started_at
         FROM unnest($1::text[]) WITH ORDINALITY AS w (identity, number) LEFT JOIN database_life e ON e.identity = w.identity
         """
 
     /// The current epoch of the primary with its start, and the position up to which its log is flushed; NULL on a standby.
     static let primary: PostgresStatement = """
-        SELECT w.identity, e.started_at, \(PositionStatements.offset("w.position"))
+        SELECT w.identity, e.started_at, \(LogPositionStatements.offset("w.position"))
         FROM (SELECT \(DatabaseEpoch.identity) AS identity,
             CASE WHEN NOT pg_is_in_recovery() THEN pg_current_wal_flush_lsn() END AS position) AS w
         LEFT JOIN database_life e ON e.identity = w.identity

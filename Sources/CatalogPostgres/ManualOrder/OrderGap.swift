@@ -20,10 +20,10 @@ struct OrderGap {
     static func query(_ move: OrderMove, _ scope: [PostgresValue]) -> PostgresQuery? {
         let (statement, anchor): (PostgresStatement, String?)
         switch move.target {
-        case .after(let id): (statement, anchor) = (OrderStatements.right, id)
-        case .before(let id): (statement, anchor) = (OrderStatements.left, id)
-        case .first: (statement, anchor) = (OrderStatements.right, nil)
-        case .last: (statement, anchor) = (OrderStatements.left, nil)
+        case .after(let id): (statement, anchor) = (ManualOrderStatements.right, id)
+        case .before(let id): (statement, anchor) = (ManualOrderStatements.left, id)
+        case .first: (statement, anchor) = (ManualOrderStatements.right, nil)
+        case .last: (statement, anchor) = (ManualOrderStatements.left, nil)
         case .position: return nil
         }
         return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])

@@ -81,7 +81,7 @@ extension PostgresProductStore {
                 key
             )
             if returned == 0 {
-                let last = try connection.query(OrderStatements.lastKey, Array(key.prefix(2))) {
+                let last = try connection.query(ManualOrderStatements.lastKey, Array(key.prefix(2))) {
                     try $0.first { try $0.byteaOrNil(0).map { try PathKey(bytes: $0) } } ?? nil
                 }
                 try connection.execute(

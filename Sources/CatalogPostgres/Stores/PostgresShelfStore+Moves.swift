@@ -7,9 +7,9 @@ extension PostgresShelfStore {
         _ moves: [OrderMove],
         in store: CatalogKey,
         expected: Set<Int64>?,
-        once call: IdempotentCall<OrderEditOutcome>?
-    ) async throws(CatalogError) -> OrderEditOutcome {
-        try OrderEdit.moves(moves).check()
+        once call: IdempotentCall<ManualOrderOutcome>?
+    ) async throws(CatalogError) -> ManualOrderOutcome {
+        try ManualOrderEdit.moves(moves).check()
         return try await database.mappingErrors {
             try await database.writes.transaction(within: .edit, of: database.owner(store)) { connection in
                 let found = try lookup.store(store, connection, ShelfStatements.lockStore)
@@ -25,7 +25,7 @@ extension PostgresShelfStore {
         _ store: ShelfRow.StoreRead,
         _ expected: Set<Int64>?,
         _ connection: isolated PostgresConnection
-    ) throws -> OrderEditOutcome {
+    ) throws -> ManualOrderOutcome {
         let orderVersion = try connection.query(
             ShelfStatements.shelfOrderVersion,
             [.int4(store.id)]
@@ -41,10 +41,10 @@ extension PostgresShelfStore {
             [.int4(store.id)]
         ) { try PositionList($0) }
         let old = list.ids
-        try OrderEdit.checkWork(moves: moves.count, of: old.count)
+        try ManualOrderEdit.checkWork(moves: moves.count, of: old.count)
         let target = try moves.apply(to: old)
         let made = try list.reorder(to: target)
-        var outcome = OrderEditOutcome(
+        var outcome = ManualOrderOutcome(
             fromVersion: orderVersion,
             version: orderVersion,
             orderVersion: orderVersion,
@@ -66,7 +66,7 @@ extension PostgresShelfStore {
             [.int4(store.id)]
         ) { try $0.first { try $0.int8(0) }! }
         outcome.version = outcome.orderVersion
-        outcome.moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target)
+        outcome.moved = ManualOrderOutcome.Moved.of(made.map(\.id), from: old, to: target)
         try AuditLog.record(.shelfOrder(outcome, from: orderVersion), in: store.id, connection)
         return outcome
     }

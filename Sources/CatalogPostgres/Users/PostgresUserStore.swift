@@ -115,7 +115,8 @@ struct PostgresUserStore: UserStore {
             let hash = CustomerHashes.hash(of: user, try await purchases.customers.key())
             _ = try await database.retryingErasureConflicts {
                 try await lists.eraseLists(of: user)
-                return try await database.transaction(within: .bulk, of: .user(user), thenOf: .user(user)) { connection in
+                return try await database.transaction(within: .bulk, of: .user(user), thenOf: .user(user)) {
+                    connection in
                     let writer = SettingsWriter(user: user)
                     let hadAccount = try writer.lockExclusively(connection)
                     try writer.erase(connection)

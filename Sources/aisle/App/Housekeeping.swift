@@ -44,7 +44,7 @@ struct Housekeeping: Service {
     }
 
     private func runPeriodically() async {
-        let compaction = OrderCompaction(catalog)
+        let compaction = ManualOrderCompaction(catalog)
         let purchases = PurchaseFold(catalog)
         let images = ShelfImages(catalog)
         let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)

@@ -149,7 +149,7 @@ final class ObservationLog: Sendable {
     /// Returns milliseconds with three decimals.
     private static func rounded(_ duration: Duration) -> Double { (duration / .microseconds(1)).rounded() / 1000 }
 
-    /// Returns steps as `wait writes 0.2 ms, statement OrderStatements.lock 3.1 ms`.
+    /// Returns steps as `wait writes 0.2 ms, statement ManualOrderStatements.lock 3.1 ms`.
     private static func text(of steps: [CompletedRequest.Step]) -> String {
         steps.map { "\($0.kind) \($0.name) \(rounded($0.duration)) ms" }.joined(separator: ", ")
     }

@@ -87,7 +87,7 @@ struct OrderCommand: AsyncParsableCommand {
             }
             try await database.withCatalog { catalog in
                 let place = try await shelf?.resolve(catalog)
-                let written = try await OrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
+                let written = try await ManualOrderCompaction(catalog).run(store: place?.0, shelf: place?.1)
                 Console.note("rewrote \(written) keys")
             }
         }

@@ -11,7 +11,7 @@ struct OrderEditOptions: ParsableArguments {
     @Option(parsing: .unconditional, help: "Fail unless the order still has this version.") var ifVersion: Int64?
     @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
-    func run(_ shelf: ShelfName, _ edit: OrderEdit) async throws {
+    func run(_ shelf: ShelfName, _ edit: ManualOrderEdit) async throws {
         try await database.withCatalog { catalog in
             let (store, key) = try await shelf.resolve(catalog)
             let outcome = try await catalog.manualOrder.editOrder(

@@ -1,7 +1,7 @@
 package import Catalog
 package import JSON
 
-extension OrderEditOutcome {
+extension ManualOrderOutcome {
     /// The outcome in the API's format.
     package var json: [UInt8] {
         var json = JSONWriter(reserving: 200 + 64 * moved.count)
@@ -35,7 +35,7 @@ extension OrderEditOutcome {
     }
 }
 
-extension OrderEditOutcome: RecordableOutcome {
+extension ManualOrderOutcome: RecordableOutcome {
     package var recorded: RecordedResponse { RecordedResponse(body: json) }
 
     package init(recorded: RecordedResponse) throws(CatalogError) {
@@ -45,7 +45,7 @@ extension OrderEditOutcome: RecordableOutcome {
             else { return nil }
             var diffReader = try BodyReader(diff)
             guard let fromVersion = try diffReader.integer("from_version") else { return nil }
-            return OrderEditOutcome(
+            return ManualOrderOutcome(
                 fromVersion: fromVersion,
                 version: version,
                 orderVersion: orderVersion,

@@ -6,7 +6,7 @@ internal import Ordering
 ///
 /// Under the shelf's lock, a window around a long key grows until short keys fit, so that few rows are written.
 /// Cursors detect the change by the shelf's key generation, and shelves in memory by its version.
-package struct OrderCompaction: Sendable {
+package struct ManualOrderCompaction: Sendable {
     /// The target length of new keys, in bytes, if the window can grow enough.
     private static let targetKeyLength = 16
     /// The maximum number of rows on each side.
@@ -32,7 +32,7 @@ package struct OrderCompaction: Sendable {
             while true {
                 let (store, shelf) = (storeID, shelfID)
                 let due = try await database.batch.perform(within: .shelf) {
-                    try $0.query(OrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
+                    try $0.query(ManualOrderStatements.shelvesWithLongKeys, [.int4(store), .int4(shelf)]) {
                         try $0.map { (try $0.int4(0), try $0.int4(1)) }
                     }
                 }
@@ -52,7 +52,7 @@ package struct OrderCompaction: Sendable {
     static func compact(_ storeID: Int32, _ shelfID: Int32, _ connection: isolated PostgresConnection) throws -> Int {
         let scope: [PostgresValue] = [.int4(storeID), .int4(shelfID)]
         try connection.execute(ShelfStatements.lock, scope)
-        for long in try connection.query(OrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
+        for long in try connection.query(ManualOrderStatements.longKeys, scope, { try $0.map { try $0.bytea(0) } }) {
             let written = try compact(around: long, storeID, shelfID, connection)
             if written > 0 { return written }
         }
@@ -72,8 +72,8 @@ package struct OrderCompaction: Sendable {
             }
         }
         // Read one more row on each side: the fixed neighbours.
-        let before = try rows(OrderStatements.rowsUpTo, Self.sideLimit + 1)
-        let after = try rows(OrderStatements.rowsAfter, Self.sideLimit + 1)
+        let before = try rows(ManualOrderStatements.rowsUpTo, Self.sideLimit + 1)
+        let after = try rows(ManualOrderStatements.rowsAfter, Self.sideLimit + 1)
         var side = 4
         while true {
             let window = before.prefix(side).reversed() + after.prefix(side)
@@ -85,11 +85,11 @@ package struct OrderCompaction: Sendable {
                 guard longest < long.count else { return 0 }
                 let changed = zip(window, made).filter { $0.key != $1 }
                 try connection.execute(
-                    OrderStatements.setKeys,
+                    ManualOrderStatements.setKeys,
                     scope + [.textArray(changed.map(\.0.id)), .byteaArray(changed.map(\.1.bytes))]
                 )
                 try ShelfChanges(changed.map(\.0.id), on: shelfID).record(in: storeID, connection)
-                try connection.execute(OrderStatements.bumpGeneration, scope)
+                try connection.execute(ManualOrderStatements.bumpGeneration, scope)
                 return changed.count
             }
             side *= 2

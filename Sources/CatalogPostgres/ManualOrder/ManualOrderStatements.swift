@@ -2,7 +2,7 @@ internal import LibPQ
 internal import Ordering
 
 /// The statements of manual orders. `$1` is the store id, `$2` the shelf id.
-enum OrderStatements {
+enum ManualOrderStatements {
     /// The id of a shelf, which stays the same if it is deleted and restored.
     static let shelfID: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND key = $2"
     /// Acquires the lock and bumps the versions in one statement. Edits that change nothing are rolled back.
@@ -104,7 +104,7 @@ enum OrderStatements {
         """
     /// The changes with the number of moved products and the start of their list.
     static let history: PostgresStatement = """
-        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, \(OrderEditor.shownLength)),
+        SELECT change_number, changed_at, subject, kind, undoes, undone_by, left(moved, \(ManualOrderEditor.shownLength)),
             (length(moved) - length(replace(moved, '/', '')) + 1) / 2, placed
         FROM order_change WHERE store_id = $1 AND shelf_id = $2 ORDER BY change_number DESC
         """

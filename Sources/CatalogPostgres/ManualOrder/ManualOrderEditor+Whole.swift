@@ -3,9 +3,9 @@ internal import LibPQ
 internal import Ordering
 
 // Edits that need the whole order: set, snapshot and undo. Only keys that must change are written.
-extension OrderEditor {
-    func runWhole(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
-        var list = try connection.query(OrderStatements.wholeList, scope) { try PositionList($0) }
+extension ManualOrderEditor {
+    func runWhole(_ connection: isolated PostgresConnection) throws -> ManualOrderOutcome {
+        var list = try connection.query(ManualOrderStatements.wholeList, scope) { try PositionList($0) }
         let before = list
         let old = list.ids
         guard old.count <= OrderDiff.listLimit else {
@@ -18,7 +18,7 @@ extension OrderEditor {
         let target: [String]
         switch request.edit {
         case .moves(let moves): target = try moves.apply(to: old)
-        case .set(let ids): target = try OrderEdit.order(old, beginningWith: ids)
+        case .set(let ids): target = try ManualOrderEdit.order(old, beginningWith: ids)
         case .snapshot(let sort): target = try ids(by: sort, connection)
         case .undo(let number):
             history = try Self.history(storeID, shelf.id, connection)
@@ -31,7 +31,7 @@ extension OrderEditor {
         guard made.allSatisfy({ $0.key.length <= PathKey.maximumLength }) else { throw Self.tooLong }
         guard !made.isEmpty || undone != nil else { return unchanged }
         let lefts = before.leftNeighbours(of: Set(made.map(\.id)))
-        let moved = OrderEditOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
+        let moved = ManualOrderOutcome.Moved.of(made.map(\.id), from: old, to: target, indexed: request.wantsIndexes)
         var outcome = try finish(
             made,
             lefts.map { ($0.id, $0.left ?? "") },
@@ -41,7 +41,7 @@ extension OrderEditor {
         )
         if let undone, let change = outcome.change {
             for (number, undoneBy) in history.undoMarks(undoing: undone, by: change) {
-                try connection.execute(OrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
+                try connection.execute(ManualOrderStatements.markUndone, scope + [.int8(number), .int8(undoneBy)])
             }
         }
         outcome.moved = moved
@@ -55,7 +55,7 @@ extension OrderEditor {
         _ connection: isolated PostgresConnection
     ) throws -> [(id: String, left: String?)] {
         Self.leftNeighbours(
-            try connection.query(OrderStatements.movedBy, scope + [.int8(change.number)]) {
+            try connection.query(ManualOrderStatements.movedBy, scope + [.int8(change.number)]) {
                 try $0.first { try $0.text(0) }
             } ?? ""
         )
@@ -67,7 +67,7 @@ extension OrderEditor {
         _ shelfID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> [OrderChange] {
-        try connection.query(OrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
+        try connection.query(ManualOrderStatements.history, [.int4(storeID), .int4(shelfID)]) {
             try $0.map { row in
                 let number = try row.int8(0)
                 let lefts = leftNeighbours(try row.text(6)).prefix(OrderChange.shownLimit)

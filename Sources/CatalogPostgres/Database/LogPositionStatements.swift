@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 /// The statements that read the position of the write-ahead log.
-enum PositionStatements {
+enum LogPositionStatements {
     /// The cluster, the timeline and the position at which the next record is inserted. It is after every commit, also after a commit that
     /// is not flushed yet.
     static let current: PostgresStatement = "\(position("pg_current_wal_insert_lsn()"))"

@@ -1,5 +1,5 @@
 /// The outcome of an order edit.
-package struct OrderEditOutcome: Sendable {
+package struct ManualOrderOutcome: Sendable {
     /// A product that moved.
     package struct Moved: Sendable, Hashable {
         package var id: String

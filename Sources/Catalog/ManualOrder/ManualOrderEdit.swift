@@ -1,5 +1,5 @@
 /// An edit of a shelf's manual order.
-package enum OrderEdit: Sendable, Hashable {
+package enum ManualOrderEdit: Sendable, Hashable {
     /// Applies moves in sequence, all or none.
     case moves([OrderMove])
     /// Sets the whole order; products that are not listed follow in their current order.

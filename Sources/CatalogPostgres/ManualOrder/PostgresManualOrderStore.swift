@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 /// Manual orders in PostgreSQL.
-struct PostgresOrderStore: OrderStore {
+struct PostgresManualOrderStore: ManualOrderStore {
     let database: Database
     let pages: PostgresPageStore
     let compactionSignal: CompactionSignal
@@ -10,8 +10,8 @@ struct PostgresOrderStore: OrderStore {
 
     func editOrder(
         _ request: OrderEditRequest,
-        once call: IdempotentCall<OrderEditOutcome>?
-    ) async throws(CatalogError) -> OrderEditOutcome {
+        once call: IdempotentCall<ManualOrderOutcome>?
+    ) async throws(CatalogError) -> ManualOrderOutcome {
         try request.edit.check()
         return try await database.mappingErrors {
             let (outcome, isCommitted) = try await database.writes.transaction(
@@ -20,7 +20,7 @@ struct PostgresOrderStore: OrderStore {
             ) { connection in
                 let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
-                    try OrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
+                    try ManualOrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
                 // Acquiring the lock already counted a change; roll back if nothing changed.
                 let commits = outcome.change != nil && !request.isDryRun
@@ -45,7 +45,7 @@ struct PostgresOrderStore: OrderStore {
         try await database.mappingErrors {
             let location = try await lookup.readHead(store, shelf).location
             return try await database.writes.perform(within: .lookup, of: .store(location.storeID)) {
-                try OrderEditor.history(location.storeID, location.shelfID, $0)
+                try ManualOrderEditor.history(location.storeID, location.shelfID, $0)
             }
         }
     }

@@ -6,7 +6,7 @@ internal import Ordering
 ///
 /// The row is the lock. Neighbours are read after it is acquired, in separate statements, so that they include all
 /// earlier edits. See decision 0008.
-struct OrderEditor {
+struct ManualOrderEditor {
     let request: OrderEditRequest
     let storeID: Int32
     let shelf: LockedShelf
@@ -45,17 +45,17 @@ struct OrderEditor {
         _ storeID: Int32,
         _ pages: PostgresPageStore,
         _ connection: isolated PostgresConnection
-    ) throws -> OrderEditor {
-        let id = try connection.query(OrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
+    ) throws -> ManualOrderEditor {
+        let id = try connection.query(ManualOrderStatements.shelfID, [.int4(storeID), .text(request.shelf.text)]) {
             try $0.first { try $0.int4(0) }
         }
         guard let id else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
         let scope: [PostgresValue] = [.int4(storeID), .int4(id)]
-        var queries = [PostgresQuery(OrderStatements.lockShelf, scope)]
+        var queries = [PostgresQuery(ManualOrderStatements.lockShelf, scope)]
         var target: OrderMove.Target?
         if case .moves(let moves) = request.edit {
             let referencedIDs = Set(moves.flatMap { $0.ids + [$0.anchor].compactMap { $0 } })
-            queries.append(PostgresQuery(OrderStatements.rows, scope + [.textArray(Array(referencedIDs))]))
+            queries.append(PostgresQuery(ManualOrderStatements.rows, scope + [.textArray(Array(referencedIDs))]))
             if let gap = OrderGap.query(moves[0], scope) {
                 queries.append(gap)
                 target = moves[0].target
@@ -72,7 +72,7 @@ struct OrderEditor {
             }
         }
         guard let shelf else { throw CatalogError.notFound("shelf “\(request.shelf)”") }
-        return OrderEditor(
+        return ManualOrderEditor(
             request: request,
             storeID: storeID,
             shelf: shelf,
@@ -86,7 +86,7 @@ struct OrderEditor {
     /// then be rolled back.
     ///
     /// - Throws: `CatalogError`.
-    func run(_ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
+    func run(_ connection: isolated PostgresConnection) throws -> ManualOrderOutcome {
         if let expected = request.expected, !expected.contains(shelf.orderVersion) {
             throw CatalogError.stale(current: shelf.orderVersion)
         }
@@ -111,7 +111,7 @@ struct OrderEditor {
         }
     }
 
-    private func run(_ moves: [OrderMove], _ connection: isolated PostgresConnection) throws -> OrderEditOutcome {
+    private func run(_ moves: [OrderMove], _ connection: isolated PostgresConnection) throws -> ManualOrderOutcome {
         let before = Dictionary(rows.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for move in moves {
             if let unknownID = (move.ids + [move.anchor].compactMap { $0 }).first(where: { before[$0] == nil }) {
@@ -148,7 +148,7 @@ struct OrderEditor {
         var outcome = try finish(pending, leftNeighbours.map { ($0.id, $0.row.left) }, afters, connection)
         let newIndexes = request.wantsIndexes ? try indexes(afters.map(\.id), connection) : [:]
         outcome.moved = afters.map {
-            OrderEditOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
+            ManualOrderOutcome.Moved(id: $0.id, after: $0.after, from: oldIndexes[$0.id], to: newIndexes[$0.id])
         }
         outcome.needsCompaction = keys.values.contains(where: \.isLong)
         return outcome
@@ -159,7 +159,7 @@ struct OrderEditor {
         _ connection: isolated PostgresConnection
     ) throws {
         try connection.execute(
-            OrderStatements.setKeys,
+            ManualOrderStatements.setKeys,
             scope + [.textArray(pending.map(\.id)), .byteaArray(pending.map(\.key.bytes))]
         )
         pending = []
@@ -171,7 +171,7 @@ struct OrderEditor {
         _ connection: isolated PostgresConnection
     ) throws -> [String: String?] {
         Dictionary(
-            try connection.query(OrderStatements.leftNeighbours, scope + [.textArray(ids)]) {
+            try connection.query(ManualOrderStatements.leftNeighbours, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.textOrNil(1)) }
             },
             uniquingKeysWith: { first, _ in first }
@@ -180,7 +180,7 @@ struct OrderEditor {
 
     private func indexes(_ ids: [String], _ connection: isolated PostgresConnection) throws -> [String: Int] {
         Dictionary(
-            try connection.query(OrderStatements.indexes, scope + [.textArray(ids)]) {
+            try connection.query(ManualOrderStatements.indexes, scope + [.textArray(ids)]) {
                 try $0.map { (try $0.text(0), try $0.int(1)) }
             },
             uniquingKeysWith: { first, _ in first }
@@ -191,7 +191,7 @@ struct OrderEditor {
         var move = move
         if case .position(let position) = move.target {
             let next = try connection.query(
-                OrderStatements.atPosition,
+                ManualOrderStatements.atPosition,
                 scope + [.textArray(move.ids), .int8(Int64(position))]
             ) { try $0.first { try $0.text(0) } }
             move.target = next.map { .before($0) } ?? .last
@@ -215,8 +215,8 @@ struct OrderEditor {
 
     // MARK: - Ends
 
-    var unchanged: OrderEditOutcome {
-        OrderEditOutcome(
+    var unchanged: ManualOrderOutcome {
+        ManualOrderOutcome(
             fromVersion: shelf.version,
             version: shelf.version,
             orderVersion: shelf.orderVersion,
@@ -240,7 +240,7 @@ struct OrderEditor {
         _ afters: [(id: String, after: String?)],
         undoes: Int64? = nil,
         _ connection: isolated PostgresConnection
-    ) throws -> OrderEditOutcome {
+    ) throws -> ManualOrderOutcome {
         let change = shelf.change
         let slot: PostgresValue = .int2(Int16(change % Int64(OrderChange.retentionLimit)))
         let entry: [PostgresValue] = [
@@ -248,7 +248,7 @@ struct OrderEditor {
             .text(Self.text(lefts)), .text(Self.placed(lefts.map(\.id), afters, change)),
         ]
         let keys: [PostgresValue] = [.textArray(made.map(\.id)), .byteaArray(made.map(\.key.bytes))]
-        try connection.executeDeferred(OrderStatements.setKeys, scope + keys)
+        try connection.executeDeferred(ManualOrderStatements.setKeys, scope + keys)
         try connection.executeDeferred(
             ShelfChangeStatements.recordAfter,
             scope + [
@@ -256,9 +256,9 @@ struct OrderEditor {
                 .textArray(Set(made.map(\.id) + lefts.map(\.id)).sorted()),
             ]
         )
-        try connection.executeDeferred(OrderStatements.rememberChange, scope + [slot] + entry)
-        try connection.executeDeferred(OrderStatements.rememberFirstChange, scope + [slot] + entry)
-        let outcome = OrderEditOutcome(
+        try connection.executeDeferred(ManualOrderStatements.rememberChange, scope + [slot] + entry)
+        try connection.executeDeferred(ManualOrderStatements.rememberFirstChange, scope + [slot] + entry)
+        let outcome = ManualOrderOutcome(
             fromVersion: shelf.version,
             version: shelf.newVersion,
             orderVersion: shelf.newOrderVersion,

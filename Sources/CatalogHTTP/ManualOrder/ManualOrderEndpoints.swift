@@ -5,8 +5,8 @@ internal import HTTPTypes
 internal import Hummingbird
 
 /// The manual order of a shelf.
-struct OrderEndpoints: EndpointGroup {
-    let orders: any OrderStore
+struct ManualOrderEndpoints: EndpointGroup {
+    let orders: any ManualOrderStore
 
     var endpoints: [Endpoint] {
         let order = "/v1/stores/{store}/shelves/{shelf}/order"
@@ -14,7 +14,7 @@ struct OrderEndpoints: EndpointGroup {
             _ method: HTTPRequest.Method,
             _ path: String,
             _ operation: Operation,
-            _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> OrderEdit
+            _ read: @escaping @Sendable (JSONValue?) throws(CatalogError) -> ManualOrderEdit
         ) -> Endpoint {
             Endpoint(
                 method,
@@ -29,9 +29,9 @@ struct OrderEndpoints: EndpointGroup {
             }
         }
         return [
-            edit(.put, order, .setOrder, OrderEdit.whole),
-            edit(.post, order + "/moves", .moveProducts, OrderEdit.moves),
-            edit(.post, order + "/undo", .undoOrderChange, OrderEdit.undo),
+            edit(.put, order, .setOrder, ManualOrderEdit.whole),
+            edit(.post, order + "/moves", .moveProducts, ManualOrderEdit.moves),
+            edit(.post, order + "/undo", .undoOrderChange, ManualOrderEdit.undo),
             // Requires the scope, because the history names users.
             Endpoint(.get, order + "/changes", .scope(.orderWrite), .listOrderChanges, history),
         ]
@@ -39,9 +39,9 @@ struct OrderEndpoints: EndpointGroup {
 
     private func edit(
         _ call: Call,
-        _ read: (JSONValue?) throws(CatalogError) -> OrderEdit
+        _ read: (JSONValue?) throws(CatalogError) -> ManualOrderEdit
     ) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: OrderEditOutcome.self)
+        let (body, once) = try await call.postedBody(recording: ManualOrderOutcome.self)
         let request = OrderEditRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
@@ -101,7 +101,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .json("OrderInput"),
         [
-            200: .tagged("The order was set.", "OrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The order was set.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )
@@ -114,7 +114,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .json("ManualMoves"),
         [
-            200: .tagged("The products were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The products were moved.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )
@@ -130,7 +130,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .optionalJSON("UndoInput"),
         [
-            200: .tagged("The change was undone.", "OrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The change was undone.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )

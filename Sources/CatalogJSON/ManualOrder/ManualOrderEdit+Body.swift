@@ -1,14 +1,14 @@
 package import JSON
 package import Catalog
 
-extension OrderEdit {
+extension ManualOrderEdit {
     /// Parses the moves of a body: `{"moves":[{"ids":["f","b"],"after":"d"}]}`.
-    package static func moves(body: JSONValue?) throws(CatalogError) -> OrderEdit {
+    package static func moves(body: JSONValue?) throws(CatalogError) -> ManualOrderEdit {
         .moves(try OrderMove.list(body: body))
     }
 
     /// Parses a whole order: `{"ids":[…]}`, or `{"from_sort":"price"}`.
-    package static func whole(body: JSONValue?) throws(CatalogError) -> OrderEdit {
+    package static func whole(body: JSONValue?) throws(CatalogError) -> ManualOrderEdit {
         var reader = try BodyReader(body ?? .object([]))
         let sort = try reader.sort("from_sort")
         let ids = reader.value("ids") == nil ? nil : try reader.ids("ids")
@@ -21,7 +21,7 @@ extension OrderEdit {
     }
 
     /// Parses an undo: an empty body for the last change, or `{"change":7}`.
-    package static func undo(body: JSONValue?) throws(CatalogError) -> OrderEdit {
+    package static func undo(body: JSONValue?) throws(CatalogError) -> ManualOrderEdit {
         var reader = try BodyReader(body ?? .object([]))
         let change = try reader.integer("change")
         try reader.end()

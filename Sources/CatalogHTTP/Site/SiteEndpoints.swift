@@ -3,7 +3,7 @@ internal import Hummingbird
 internal import Site
 
 /// The pages of the storefront and of the documentation, with their scripts and styles.
-struct WebEndpoints: EndpointGroup {
+struct SiteEndpoints: EndpointGroup {
     private let imagesModule: StaticFile
     /// The files of the pages, hashed and compressed once.
     private static let assets = Dictionary(

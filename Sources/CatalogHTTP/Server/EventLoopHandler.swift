@@ -9,7 +9,7 @@ internal import NIOHTTPTypes
 /// longer than such a read. The handler passes on all other requests.
 ///
 /// Requests are answered in order. While it answers one, everything that follows on the connection waits here.
-final class DirectHandler: ChannelDuplexHandler {
+final class EventLoopHandler: ChannelDuplexHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
