@@ -151,8 +151,9 @@ test-coverage: deps ## Print how much of the pure core the fast tests cover; fai
 	python3 Tests/coverage.py '$(FAST_TESTS)'
 
 .PHONY: test-mutations
-test-mutations: ## Seed faults in the pure core; the fast tests must detect each
-	python3 Tests/mutations.py
+test-mutations: deps ## Put random faults into the sources, one at a time, and list those that no test notices (SAMPLE=60 SEED=1)
+	@$(MAKE) --no-print-directory deps PACKAGES="postgresql python3 rsync"
+	python3 -B Tests/Mutations/run.py --sample $(or $(SAMPLE),60) $(if $(SEED),--seed $(SEED))
 
 .PHONY: test
 test: build-tests test-web ## Run the whole test suite on a private PostgreSQL
