@@ -7,7 +7,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// What is deleted and created again has nothing of its former life, and its versions go on.
+/// A resource that is deleted and created again has nothing of its former life, and its versions go on.
 @Suite(.timeLimit(.minutes(5))) struct RecreationTests {
     typealias Implementation = StoreConformanceTests.Implementation
 
