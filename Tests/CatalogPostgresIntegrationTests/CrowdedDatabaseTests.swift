@@ -9,8 +9,8 @@ import Testing
 
 /// Operations on one store and its users, in a database that others share.
 ///
-/// The others have the same keys, SKUs, event ids, list ids and idempotency keys, with other values, so that every condition on a store
-/// or a user matters. The tables are those of the schema.
+/// The others have the same keys, SKUs and ids with other values, so every condition on a store or a user matters. The tables are those
+/// of the schema.
 @Suite(.timeLimit(.minutes(15))) struct CrowdedDatabaseTests {
     /// A store and its users.
     private struct Tenant: Sendable {

@@ -226,7 +226,7 @@ import Testing
         "SELECT FROM user_account WHERE user_id = '\(user.text)' FOR KEY SHARE"
     }
 
-    @Test("What a guest writes while a merge waits is merged, too")
+    @Test("Settings and lists that a guest writes while a merge waits are merged, too")
     func mergeTakesLateWrites() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for user in [Self.ann, Self.guest] { try await Self.set("first", of: user, catalog) }
@@ -244,7 +244,7 @@ import Testing
         }
     }
 
-    @Test("What a user writes while an erasure waits is erased, too")
+    @Test("Settings and lists that a user writes while an erasure waits are erased, too")
     func erasureTakesLateWrites() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             for user in [Self.ann, Self.bob] {
