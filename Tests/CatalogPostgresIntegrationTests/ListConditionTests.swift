@@ -114,7 +114,7 @@ import Testing
             _ = try await catalog.lists.join(Self.digest(2), of: Self.tim, once: nil)
             try await catalog.lists.revoke(share, list, of: Self.ann)
             #expect(try await Self.revision(of: Self.bob, catalog) == before.0)
-            for (user, names) in [(Self.bob, []), (Self.eve, []), (Self.tim, ["Party"])] {
+            for (user, names) in [(Self.bob, []), (Self.eve, []), (Self.tim, ["Party"])] as [(UserID, [String])] {
                 let lists = try await catalog.lists.lists(of: user, by: .manual, since: nil).entries
                 #expect(lists.map(\.membership.list.name) == names, "\(user)")
             }
