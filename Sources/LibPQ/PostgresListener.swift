@@ -28,7 +28,8 @@ package struct PostgresListener: Sendable {
     }
 }
 
-private final class ListenLoop: Sendable {
+/// Listens on its own thread until it is stopped.
+final class ListenLoop: Sendable {
     private let configuration: PostgresConfiguration
     private let channels: [String]
     private let wakeup: Wakeup

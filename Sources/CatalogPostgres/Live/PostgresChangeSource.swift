@@ -13,8 +13,7 @@ package struct PostgresChangeSource: ChangeSource {
             let task = Task {
                 for await notice in incoming {
                     guard let change = Self.notice(notice) else { continue }
-                    // If the buffer overflows, the oldest notices are dropped and a gap replaces them.
-                    if case .dropped = continuation.yield(change), change != .gap { continuation.yield(.gap) }
+                    Self.yield(change, to: continuation)
                 }
                 continuation.finish()
             }
@@ -22,7 +21,13 @@ package struct PostgresChangeSource: ChangeSource {
         }
     }
 
-    private static func notice(_ notice: PostgresNotice) -> ChangeNotice? {
+    /// Yields a notice. If the buffer overflows, the oldest notices are dropped and a gap replaces them.
+    static func yield(_ change: ChangeNotice, to continuation: AsyncStream<ChangeNotice>.Continuation) {
+        if case .dropped = continuation.yield(change), change != .gap { continuation.yield(.gap) }
+    }
+
+    /// - Returns: nil if a gap follows.
+    static func notice(_ notice: PostgresNotice) -> ChangeNotice? {
         switch notice {
         case .gap: .gap
         case .notification(_, let payload): ChangeAnnouncer.topics(payload).map { .changed($0) } ?? .gap

@@ -1,0 +1,252 @@
+import Catalog
+import Foundation
+import Ordering
+import TestSupport
+import Testing
+
+/// Sorts compared with naive ones: stable insertion sorts, from the least significant key to the first, group by group.
+@Suite(.timeLimit(.minutes(5))) struct NaiveOrderTests {
+    /// Inserts each element before the first one that it must precede, so equal elements keep their order.
+    private static func inserted<Element>(
+        _ elements: [Element],
+        _ precedes: (Element, Element) -> Bool
+    ) -> [Element] {
+        var sorted: [Element] = []
+        for element in elements {
+            sorted.insert(element, at: sorted.firstIndex { precedes(element, $0) } ?? sorted.endIndex)
+        }
+        return sorted
+    }
+
+    /// A value that is compared within its group.
+    private struct Value {
+        var group: [Int]
+        var value: Decimal
+        /// The value is divided by it.
+        var divisor: Decimal = 1
+
+        func isLess(than other: Value) -> Bool { value * other.divisor < other.value * divisor }
+    }
+
+    /// Returns elements with groups in order, whatever the direction, and those without a value last. Equal elements keep their order.
+    private static func arranged<Element>(
+        _ elements: [Element],
+        isDescending: Bool,
+        _ value: (Element) -> Value?
+    ) -> [Element] {
+        let known = elements.compactMap { element in value(element).map { (element: element, value: $0) } }
+        let groups = Dictionary(grouping: known, by: { $0.value.group })
+        let order = groups.keys.sorted { $0.lexicographicallyPrecedes($1) }
+        let sorted = order.flatMap { group in
+            inserted(groups[group]!) { a, b in
+                isDescending ? b.value.isLess(than: a.value) : a.value.isLess(than: b.value)
+            }
+        }
+        return sorted.map { $0.element } + elements.filter { value($0) == nil }
+    }
+
+    private static func unitPrice(_ product: Product) -> (dimension: Dimension, price: Decimal, quantity: Decimal)? {
+        guard let price = product.priceMinor, let size = product.size else { return nil }
+        return (size.unit.dimension, Decimal(price), Decimal(string: size.baseQuantity.description)!)
+    }
+
+    // MARK: - Items of lists
+
+    /// Items of two stores with different currencies, of products in several dimensions, and without a product.
+    private static func items(
+        _ generator: inout SeededGenerator
+    ) throws -> (items: [ListItem], facts: ListFacts) {
+        // The order of the currencies is not that of the stores.
+        let stores = [("a", "SEK"), ("b", "EUR")].map {
+            Store(key: CatalogKey($0.0)!, title: $0.0, currency: Currency($0.1)!)
+        }
+        var facts = ListFacts()
+        var references: [ProductReference?] = [nil]
+        for store in stores {
+            for number in 0..<14 {
+                let units: [MeasureUnit] = [.g, .ml, .piece]
+                let size = try Size(
+                    amount: ExactDecimal(Int128([100, 200, 300].randomElement(using: &generator)!)),
+                    unit: units.randomElement(using: &generator)!
+                )
+                let product = Product(
+                    sku: SKU("p\(number)")!,
+                    name: ["Milk", "Oats", "Tea"].randomElement(using: &generator)!,
+                    priceMinor: [nil, 100, 200, 200, 300].randomElement(using: &generator)!,
+                    size: Int.random(in: 0..<4, using: &generator) == 0 ? nil : size
+                )
+                let reference = ProductReference(store.key, product.sku)
+                references.append(reference)
+                // Some products are deleted, and some are on no shelf.
+                if number % 7 > 0 { facts.products[reference] = (store, product) }
+                if number % 5 > 0 { facts.aisles[reference] = Int.random(in: 0..<6, using: &generator) }
+            }
+        }
+        facts.ranks = ["Milk": 0, "Oats": 1, "Tea": 2, "Apples": 3]
+        let time = Timestamp(microseconds: 0)
+        let keys = PathKey.appending(40, after: nil).shuffled(using: &generator)
+        let items = keys.map { key in
+            ListItem(
+                id: .random(),
+                product: references.randomElement(using: &generator)!,
+                text: ["Apples", "Milk", "unranked"].randomElement(using: &generator)!,
+                isChecked: Bool.random(using: &generator),
+                key: key,
+                createdAt: time,
+                modifiedAt: time,
+                version: 1
+            )
+        }
+        return (items, facts)
+    }
+
+    private static func value(of item: ListItem, _ sort: ListItemSort, _ facts: ListFacts) -> Value? {
+        let known = item.product.flatMap { facts.products[$0] }
+        let currency = known.map { $0.store.currency.code == "EUR" ? 0 : 1 } ?? 2
+        switch sort {
+        case .position: return nil
+        case .name, .nameDescending:
+            return facts.ranks[known?.product.name ?? item.text].map { Value(group: [], value: Decimal($0)) }
+        case .shelf:
+            guard let reference = item.product, let aisle = facts.aisles[reference] else { return nil }
+            return Value(group: [reference.store.text == "a" ? 0 : 1], value: Decimal(aisle))
+        case .price, .priceDescending:
+            return (known?.product.priceMinor).map { Value(group: [currency], value: Decimal($0)) }
+        case .unitPrice, .unitPriceDescending:
+            return known.flatMap { unitPrice($0.product) }.map {
+                let dimension = Dimension.allCases.firstIndex(of: $0.dimension)!
+                return Value(group: [currency, dimension], value: $0.price, divisor: $0.quantity)
+            }
+        }
+    }
+
+    @Test(
+        "Items of a list are grouped by currency and dimension, then sorted, and ties keep the manual order",
+        arguments: ListItemSort.allCases
+    )
+    func listItems(_ sort: ListItemSort) throws {
+        for seed in 1...8 {
+            var generator = SeededGenerator(seed: UInt64(seed))
+            let (items, facts) = try Self.items(&generator)
+            let manual = Self.inserted(items) { $0.key < $1.key }
+            func expected(_ items: [ListItem]) -> [UniqueID] {
+                Self.arranged(items, isDescending: sort.rawValue.hasPrefix("-")) { Self.value(of: $0, sort, facts) }
+                    .map(\.id)
+            }
+            #expect(sort.order(items, sinks: false, facts).map(\.id) == expected(manual), "seed \(seed)")
+            let sunk = expected(manual.filter { !$0.isChecked }) + expected(manual.filter(\.isChecked))
+            #expect(sort.order(items, sinks: true, facts).map(\.id) == sunk, "seed \(seed), sunk")
+        }
+    }
+
+    @Test(
+        "A user's lists are sorted by time, by name or by hand, and ties keep the manual order",
+        arguments: ListSort.allCases
+    )
+    func lists(_ sort: ListSort) {
+        var generator = SeededGenerator(seed: 5)
+        let ranks = ["B": 0, "a": 1, "C": 2]
+        let entries = PathKey.appending(30, after: nil).shuffled(using: &generator).map { key in
+            let list = UserList(
+                id: .random(),
+                owner: UserID("ann")!,
+                name: ["a", "B", "C"].randomElement(using: &generator)!,
+                createdAt: Timestamp(microseconds: 0),
+                modifiedAt: Timestamp(microseconds: Int64.random(in: 1...4, using: &generator))
+            )
+            let membership = ListMembership(list: list, role: .owner, key: key, revision: 1)
+            return ListsPage.Entry(membership: membership, items: 0, checked: 0)
+        }
+        let manual = Self.inserted(entries) { $0.membership.key < $1.membership.key }
+        let expected =
+            switch sort {
+            case .manual: manual
+            case .name: Self.inserted(manual) { ranks[$0.membership.list.name]! < ranks[$1.membership.list.name]! }
+            case .lastModified: Self.inserted(manual) { $0.membership.list.modifiedAt > $1.membership.list.modifiedAt }
+            }
+        let page = ListsPage(entries: entries, revision: 1, isResync: false).sorted(by: sort, ranks)
+        #expect(page.entries == expected)
+        #expect(page.sort == sort)
+    }
+
+    // MARK: - Products
+
+    private static func bytes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+
+    /// Sorts stably by one key.
+    private static func sorted(_ listings: [Listing], by term: Sort.Term, _ dimension: Dimension) -> [Listing] {
+        let isDescending = term.direction == .descending
+        func byNumber(_ value: (Product) -> Int64?) -> [Listing] {
+            arranged(listings, isDescending: isDescending) {
+                value($0.product).map { Value(group: [], value: Decimal($0)) }
+            }
+        }
+        func byText(_ text: (Product) -> String?) -> [Listing] {
+            let known = inserted(listings.filter { text($0.product) != nil }) { a, b in
+                let (x, y) = (text(a.product)!, text(b.product)!)
+                return isDescending ? bytes(y, x) : bytes(x, y)
+            }
+            return known + listings.filter { text($0.product) == nil }
+        }
+        switch term.key {
+        case .price: return byNumber { $0.priceMinor }
+        case .created: return byNumber { $0.createdAt.microseconds }
+        case .modified: return byNumber { $0.modifiedAt.microseconds }
+        case .tags: return byNumber { Int64($0.tags.count) }
+        case .brand: return byText { $0.brand }
+        case .name: return byText { $0.name }
+        case .popularity:
+            return inserted(listings) { a, b in
+                let (x, y) = (a.product.popularity.log2, b.product.popularity.log2)
+                return isDescending ? x > y : x < y
+            }
+        case .position: return inserted(listings) { $0.position.lexicographicallyPrecedes($1.position) }
+        case .unitPrice:
+            return arranged(listings, isDescending: isDescending) {
+                unitPrice($0.product).map {
+                    // The dimension of the shelf comes first.
+                    let place = $0.dimension == dimension ? -1 : Dimension.allCases.firstIndex(of: $0.dimension)!
+                    return Value(group: [place], value: $0.price, divisor: $0.quantity)
+                }
+            }
+        }
+    }
+
+    @Test(
+        "Products are sorted by availability, then by each key of the sort, then by name and SKU",
+        arguments: Sort.allSingle.map(\.description) + [
+            "brand,-price", "-brand,price", "unit_price,-name", "-unit_price,tags,name", "-tags,unit_price,-created",
+            "price,position", "position,price", "-popularity,brand,-unit_price",
+        ]
+    )
+    func products(_ text: String) throws {
+        let sort = try Sort.parse(text)
+        for seed in 1...3 {
+            var generator = SeededGenerator(seed: UInt64(seed))
+            let dimension = Dimension.allCases.randomElement(using: &generator)!
+            let listings = (0..<60).map { number in
+                Listing(
+                    product: .random(number, using: &generator),
+                    position: [UInt8.random(in: 0...255, using: &generator), UInt8(number)],
+                    isSoldOut: Int.random(in: 0..<4, using: &generator) == 0
+                )
+            }
+            // A sort against the natural direction of its first key reverses the tie-breakers, too.
+            let first = sort.terms[0]
+            let isNatural = first.direction == first.key.naturalDirection
+            var expected = Self.inserted(listings) { a, b in
+                let (x, y) = (a.product, b.product)
+                let isBefore =
+                    x.name.utf8.elementsEqual(y.name.utf8)
+                    ? Self.bytes(x.sku.text, y.sku.text) : Self.bytes(x.name, y.name)
+                return isBefore == isNatural && x.sku != y.sku
+            }
+            for term in sort.terms.reversed() { expected = Self.sorted(expected, by: term, dimension) }
+            if first.key != .position { expected = expected.filter { !$0.isSoldOut } + expected.filter(\.isSoldOut) }
+            let sorted = listings.shuffled(using: &generator).sorted {
+                sort.precedes($0, $1, dimension: dimension) { a, b in Self.bytes(a, b) ? -1 : Self.bytes(b, a) ? 1 : 0 }
+            }
+            #expect(sorted.map(\.product.sku) == expected.map(\.product.sku), "seed \(seed)")
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import Catalog
+import CatalogJSON
+import InMemoryCatalog
+import JSON
+import Live
+import TestSupport
+import Testing
+
+/// Notices are the only source of changes: the counters are polled once an hour.
+@Suite(.timeLimit(.minutes(5))) struct NoticeTests {
+    private static let (ann, bob) = (UserID("ann")!, UserID("bob")!)
+    private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
+    private static let sku = SKU("p")!
+
+    private struct Source: ChangeSource {
+        let stream: AsyncStream<ChangeNotice>
+        func notices() -> AsyncStream<ChangeNotice> { stream }
+    }
+
+    private struct Late: Error {}
+
+    /// Returns the next events of a subscription.
+    private static func events(_ subscription: any LiveSubscription) async throws -> [LiveEvent.Name] {
+        try await withThrowingTaskGroup(of: [LiveEvent.Name].self) { group in
+            group.addTask {
+                while let output = try await subscription.next() {
+                    if case .events(let events) = output { return events.map(\.name) }
+                }
+                return []
+            }
+            group.addTask {
+                try await Task.sleep(for: .seconds(60))
+                throw Late()
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? []
+        }
+    }
+
+    private static func set(_ value: Int, of user: UserID, _ catalog: InMemoryCatalog) async throws {
+        let write = SettingsEdit.Write(SettingKey("k")!, .number("\(value)"))
+        _ = try await catalog.edit(SettingsEdit([write]), of: user)
+    }
+
+    private static func setPrice(_ price: Int64, _ catalog: InMemoryCatalog) async throws {
+        _ = try await catalog.setPrices([PriceChange(sku: sku, priceMinor: price)], in: address.store)
+    }
+
+    @Test(
+        "Subscribers of users and shelves get the changes that a notice covers, and after a gap all changes",
+        arguments: [ChangeNotice.gap, .changed([.all]), .changed([.user(ann), .user(bob), .store(address.store)])]
+    )
+    func noticesRefreshFeeds(_ notice: ChangeNotice) async throws {
+        let catalog = InMemoryCatalog(collate: collator)
+        _ = try await catalog.put(Store(key: Self.address.store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: Self.address.shelf, title: "X"), in: Self.address.store)
+        for (sku, price) in [(Self.sku, 1), (SKU("q")!, 10)] as [(SKU, Int64)] {
+            _ = try await catalog.put(Product(sku: sku, name: sku.text, priceMinor: price), in: Self.address.store)
+            _ = try await catalog.place(sku, on: Self.address.shelf, in: Self.address.store)
+        }
+        for user in [Self.ann, Self.bob] { try await Self.set(0, of: user, catalog) }
+        var options = LiveHub.Options()
+        options.poll = .seconds(3600)
+        options.heartbeat = .seconds(36_000)
+        let (stream, continuation) = AsyncStream.makeStream(of: ChangeNotice.self)
+        let hub = LiveHub(pages: catalog, changes: catalog, source: Source(stream: stream), options: options)
+        let running = Task { await hub.run() }
+        defer { running.cancel() }
+        let subscriptions: [any LiveSubscription] = [
+            try await hub.subscribe(Self.ann, from: .now), try await hub.subscribe(Self.bob, from: .now),
+            try await hub.subscribe(Self.address, by: Sort(.price, .ascending), limit: 5, from: .now),
+        ]
+        // The first event of a shelf has its whole order.
+        #expect(try await Self.events(subscriptions[2]) == [.order])
+        for round in 1...2 {
+            for user in [Self.ann, Self.bob] { try await Self.set(round, of: user, catalog) }
+            // The product moves behind the other one, and back.
+            try await Self.setPrice(round == 1 ? 20 : 5, catalog)
+            continuation.yield(notice)
+            #expect(try await Self.events(subscriptions[0]) == [.setting])
+            #expect(try await Self.events(subscriptions[1]) == [.setting])
+            #expect(try await Self.events(subscriptions[2]) == [.order])
+        }
+    }
+}
