@@ -103,13 +103,12 @@ struct UserDataGenerator {
     }
 
     private mutating func action(of user: String) -> Operation.Action {
+        // Most other operations of a user without lists would fail.
+        if specification.currentLists(of: user).isEmpty, chance(70) {
+            return chance(70) ? creation(by: user) : joining(by: user)
+        }
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<7:
-            let isNew = chance(70)
-            let name = isNew ? newName("L") : restorable(user)
-            if isNew { lists.append(name) }
-            let sinks: Bool? = chance(50) ? nil : chance(50)
-            return .create(list: name, name: choose(Self.listNames), sinksChecked: sinks, sort: sort())
+        case 0..<7: return creation(by: user)
         case 7..<14: return .set(list: restorable(user), settings(), precondition())
         case 14..<17: return .remove(list: list(of: user), precondition())
         case 17..<32: return addition(to: list(of: user))
@@ -123,27 +122,38 @@ struct UserDataGenerator {
             let own = specification.accounts[user]?.order ?? []
             guard !own.isEmpty else { return .sync(device: device(of: user), parts()) }
             return .moveLists([choose(own)], target(own))
-        case 59..<64:
+        case 59..<65:
             let share = newName("S")
             let list = list(of: user)
             shares.append((share, list))
             return .share(share, list: list, role: chance(60) ? "editor" : "reader", isExpired: chance(10))
-        case 64..<67:
+        case 65..<70:
             guard !shares.isEmpty else { return .sync(device: device(of: user), parts()) }
             let own = shares.filter { specification.lists[$0.list]?.owner == user }
             let share = choose(own.isEmpty || chance(20) ? shares : own)
             return .revoke(share.name, list: share.list)
-        case 67..<74:
-            let open = shares.filter { share in
-                specification.lists[share.list]?.shares[share.name] != nil && !specification.has(user, share.list)
-            }
-            return .join(shares.isEmpty || chance(4) ? "S0" : choose(open.isEmpty || chance(30) ? shares : open).name)
-        case 74..<86: return write()
-        case 86..<88: return chance(50) ? .erase : .merge(guest: "guest:tim")
-        case 88..<90:
+        case 70..<77: return joining(by: user)
+        case 77..<87: return write()
+        case 87..<89: return chance(50) ? .erase : .merge(guest: "guest:tim")
+        case 89..<93:
             return user.hasPrefix("guest:") ? .sync(device: device(of: user), parts()) : .merge(guest: "guest:tim")
         default: return .sync(device: device(of: user), parts())
         }
+    }
+
+    private mutating func creation(by user: String) -> Operation.Action {
+        let isNew = chance(70)
+        let name = isNew ? newName("L") : restorable(user)
+        if isNew { lists.append(name) }
+        let sinks: Bool? = chance(50) ? nil : chance(50)
+        return .create(list: name, name: choose(Self.listNames), sinksChecked: sinks, sort: sort())
+    }
+
+    private mutating func joining(by user: String) -> Operation.Action {
+        let open = shares.filter { share in
+            specification.lists[share.list]?.shares[share.name] != nil && !specification.has(user, share.list)
+        }
+        return .join(shares.isEmpty || chance(4) ? "S0" : choose(open.isEmpty || chance(30) ? shares : open).name)
     }
 
     private mutating func sort() -> String { chance(60) ? "position" : chance(50) ? "name" : "-name" }

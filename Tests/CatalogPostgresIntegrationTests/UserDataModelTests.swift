@@ -111,7 +111,7 @@ import TestSupport
         for kind in [
             "create", "set", "remove", "add", "change", "moveItems", "moveLists", "revoke", "join", "write", "merge",
         ] {
-            #expect(counts["\(kind) changes", default: 0] >= 5, "\(counts)")
+            #expect(counts["\(kind) changes", default: 0] >= 5, "\(kind): \(counts)")
         }
         let refusals: [UserDataSpecification.Refusal] = [
             .notFound, .forbidden, .stale, .conflict, .invalid, .keyReused,

@@ -12,7 +12,11 @@ struct PostgresUserStore: UserStore {
         into user: UserID,
         once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge {
-        try await database.mappingErrors {
+        // A repeated merge must not move what the guest has got since.
+        if let call, let first = try await PostgresResponseStore(database: database).firstResponse(call.key, of: user) {
+            return try call.decode(first.response(to: call))
+        }
+        return try await database.mappingErrors {
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
             let (outcome, _) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
