@@ -18,6 +18,8 @@ package struct ShelfKeyGenerator {
     private var children: [Child: CatalogKey]
     private var roots: [String: CatalogKey]
     private var usedKeys: Set<String>
+    /// The keys of the store's shelves when the generator was made.
+    package let existingKeys: Set<String>
     private var lastNumbers: [String: Int] = [:]
     /// Whether files name shelves by paths, so that a single title is one at the top.
     private let usesPaths: Bool
@@ -39,7 +41,8 @@ package struct ShelfKeyGenerator {
             existing.compactMap { shelf in shelf.parent.map { (Child(parent: $0, title: shelf.title), shelf.key) } },
             uniquingKeysWith: { a, _ in a }
         )
-        usedKeys = Set(existing.map(\.key.text))
+        existingKeys = Set(existing.map(\.key.text))
+        usedKeys = existingKeys
     }
 
     /// Returns the key of the shelf with a name in a file: an existing key or title, or a new shelf.

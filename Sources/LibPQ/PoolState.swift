@@ -83,17 +83,13 @@ struct PoolState {
             }
         }
         let actions = connection(for: waiter, now)
-        if case .fail(waiter, _)? = actions.last { return actions + serve(turns.fail(waiter)) }
+        if case .fail(waiter, _)? = actions.last { return actions + serve(turns.fail(waiter), now) }
         return actions
     }
 
     private mutating func connection(for waiter: Int, _ now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
-        while let candidate = idle.popLast() {
-            if candidate.retireAt <= now {
-                actions.append(.close(candidate.connection))
-                continue
-            }
+        if let candidate = takeIdle(now, &actions) {
             return actions + [lease(candidate.connection, candidate.retireAt, to: waiter)]
         }
         let isPaused = retryAt.map { $0 > now } ?? false
@@ -104,12 +100,12 @@ struct PoolState {
     }
 
     /// Withdraws a waiter. Does nothing if the waiter was already served.
-    mutating func withdraw(_ waiter: Int, _ failure: Failure) -> [Action] {
+    mutating func withdraw(_ waiter: Int, _ failure: Failure, now: ContinuousClock.Instant = .now) -> [Action] {
         if granted[waiter] != nil { granted[waiter] = failure }
         if turns.withdraw(waiter) { return [.fail(waiter: waiter, failure)] }
         guard let index = waiters.firstIndex(of: waiter) else { return [] }
         waiters.remove(at: index)
-        return [.fail(waiter: waiter, failure)] + serve(turns.fail(waiter))
+        return [.fail(waiter: waiter, failure)] + serve(turns.fail(waiter), now)
     }
 
     /// Confirms that a granted connection is in use.
@@ -156,20 +152,26 @@ struct PoolState {
         guard let retireAt = leased.removeValue(forKey: connection) else { return [] }
         let next = turns.release(connection, timedOut: timedOut)
         let isKept = isReusable && retireAt > now && !isShutDown
-        return (isKept ? grantOrIdle(connection, retireAt) : [.close(connection)] + connectIfNeeded()) + serve(next)
+        return (isKept ? grantOrIdle(connection, retireAt) : [.close(connection)] + connectIfNeeded())
+            + serve(next, now)
     }
 
     /// Discards a connection that broke before its lease began; its waiter returns to the head of the queue.
-    mutating func discard(_ connection: Int, returning waiter: Int) -> [Action] {
+    mutating func discard(
+        _ connection: Int,
+        returning waiter: Int,
+        now: ContinuousClock.Instant = .now
+    ) -> [Action] {
         leased[connection] = nil
         turns.discard(connection)
         if let failure = (granted.removeValue(forKey: waiter) ?? nil) ?? (isShutDown ? .shutDown : nil) {
-            return [.close(connection), .fail(waiter: waiter, failure)] + connectIfNeeded() + serve(turns.fail(waiter))
+            return [.close(connection), .fail(waiter: waiter, failure)] + connectIfNeeded()
+                + serve(turns.fail(waiter), now)
         }
         waiters.prepend(waiter)
         var actions: [Action] = [.close(connection)]
         // Other idle connections are probably broken, too, but each one is checked before its lease.
-        if let candidate = idle.popLast() {
+        if let candidate = takeIdle(now, &actions) {
             actions += grantOrIdle(candidate.connection, candidate.retireAt)
         } else {
             actions += connectIfNeeded()
@@ -194,17 +196,26 @@ struct PoolState {
     }
 
     /// Serves waiters that have a turn now.
-    private mutating func serve(_ next: [Int]) -> [Action] {
+    private mutating func serve(_ next: [Int], _ now: ContinuousClock.Instant) -> [Action] {
         var actions: [Action] = []
         for waiter in next {
             waiters.append(waiter)
-            if let candidate = idle.popLast() {
+            if let candidate = takeIdle(now, &actions) {
                 actions += grantOrIdle(candidate.connection, candidate.retireAt)
             } else {
                 actions += retryAt == nil ? connectIfNeeded() : wakeIfNeeded()
             }
         }
         return actions
+    }
+
+    /// Takes the idle connection that was used last, and closes those past their lifetime.
+    private mutating func takeIdle(_ now: ContinuousClock.Instant, _ actions: inout [Action]) -> Idle? {
+        while let candidate = idle.popLast() {
+            if candidate.retireAt > now { return candidate }
+            actions.append(.close(candidate.connection))
+        }
+        return nil
     }
 
     private mutating func lease(_ connection: Int, _ retireAt: ContinuousClock.Instant, to waiter: Int) -> Action {

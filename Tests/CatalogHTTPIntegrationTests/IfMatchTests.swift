@@ -263,7 +263,7 @@ import Testing
 
     /// Returns an entity tag with another version.
     private static func tag(_ tag: String, plus difference: Int64) throws -> String {
-        let version = try #require(version(tag))
+        let version = try #require(Self.version(tag))
         return tag.replacing("\(version)", with: "\(version + difference)", maxReplacements: 1)
     }
 

@@ -268,7 +268,8 @@ import Testing
     private static func probes(_ place: String, _ size: Int, _ list: String, _ item: String) -> [Probe] {
         if place.hasPrefix("?") { return parameterProbes(place, size, list) }
         if place.hasPrefix("List"), !place.hasPrefix("ListsDiffInput") { return listProbes(place, size, list, item) }
-        let string = string(size)
+        // Larger sizes are numbers.
+        let string = size < 1_000_000 ? string(size) : ""
         switch place {
         case "StoreInput.title": return store("\"title\":\(string)")
         case "StoreInput.locale": return store("\"locale\":\(languageTag(size))")
@@ -365,7 +366,7 @@ import Testing
 
     private static func listProbes(_ place: String, _ size: Int, _ list: String, _ item: String) -> [Probe] {
         let lists = "/v1/me/lists"
-        let string = string(size)
+        let string = size < 1_000_000 ? string(size) : ""
         let items = "\(lists)/\(list)/items"
         func each(_ schema: String, _ members: String) -> [Probe] {
             switch schema {

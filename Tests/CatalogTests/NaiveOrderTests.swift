@@ -1,5 +1,5 @@
 import Catalog
-import Foundation
+import FoundationEssentials
 import Ordering
 import TestSupport
 import Testing
@@ -113,10 +113,9 @@ import Testing
         case .price, .priceDescending:
             return (known?.product.priceMinor).map { Value(group: [currency], value: Decimal($0)) }
         case .unitPrice, .unitPriceDescending:
-            return known.flatMap { unitPrice($0.product) }.map {
-                let dimension = Dimension.allCases.firstIndex(of: $0.dimension)!
-                return Value(group: [currency, dimension], value: $0.price, divisor: $0.quantity)
-            }
+            guard let product = known?.product, let found = unitPrice(product) else { return nil }
+            let dimension = Dimension.allCases.firstIndex(of: found.dimension)!
+            return Value(group: [currency, dimension], value: found.price, divisor: found.quantity)
         }
     }
 

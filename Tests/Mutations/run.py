@@ -302,12 +302,13 @@ def main():
     print(f"seed {options.seed}", flush=True)
     copy_tree()
     ordered = list(choose(candidates(options.path), options.seed))
-    # Some do not compile.
-    sample = build(ordered[: options.sample + options.sample // 5 + 5])[: options.sample]
+    # About a quarter of the faults do not compile.
+    built = build(ordered[: options.sample * 3 // 2 + 5])
+    sample = built[: options.sample]
     print(f"{len(sample)} faults are built", flush=True)
     server = Server()
     try:
-        executed, seconds = coverage(server, options.sample + options.sample // 5 + 5)
+        executed, seconds = coverage(server, len(built))
         results = HOME / f"results-{options.seed}.tsv"
         counts = collections.Counter()
         with open(results, "w") as file:

@@ -182,3 +182,8 @@ package final class ConnectionCount: Sendable {
 
     func set(_ value: Int) { count.store(value, ordering: .relaxed) }
 }
+
+extension ListeningServer: CustomStringConvertible {
+    /// The name for logs. Without it, a service group would reflect the whole API to describe the server.
+    package var description: String { "server at \(address)" }
+}

@@ -55,7 +55,12 @@ struct ImportApplication: Sendable {
         try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID)]
         // From here on no shelf can be deleted, because deleting one locks the store, too.
-        outcome.shelvesCreated += try connection.execute(ImportStatements.restoreShelves, rows)
+        let restored = try connection.query(ImportStatements.restoreShelves, rows) { try $0.map { try $0.text(0) } }
+        // The comparison may have left out products that were on it.
+        if let lost = restored.first(where: store.shelves.existingKeys.contains) {
+            throw CatalogError.conflict("shelf “\(lost)” was deleted during the import; import the file again")
+        }
+        outcome.shelvesCreated += restored.count
         let locked = try lockShelves(rows, storeID, connection)
         try keepAgain(rows, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.

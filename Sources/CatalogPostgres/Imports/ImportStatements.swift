@@ -246,6 +246,7 @@ enum ImportStatements {
         UPDATE shelf h SET deleted_at = NULL, modified_at = \(SQL.nextTime(after: "h.modified_at")), version = \(SQL.nextVersion(after: "h.version"))
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
+        RETURNING h.key
         """
     private static let ownRows: SQL = "i.import_id = $1::text::uuid AND i.store_id = $2"
     /// The position's fraction, exact to 40 decimals.

@@ -145,7 +145,10 @@ extension PostgresShelfStore {
                 detail: "parent must not be a descendant: “\(parent)” is below “\(shelf)”"
             )
         }
-        guard line.count < Shelf.depthLimit else {
+        let height = try connection.query(ShelfStatements.height, [.int4(storeID), .text(shelf.text)]) {
+            try $0.first { Int(try $0.int4(0)) } ?? 1
+        }
+        guard line.count + height <= Shelf.depthLimit else {
             throw CatalogError.unprocessable(
                 field: "parent",
                 detail: "shelves can be nested at most \(Shelf.depthLimit) levels deep"

@@ -72,9 +72,19 @@ enum ShelfStatements {
     private static func deleting(_ condition: SQL) -> PostgresStatement {
         """
         UPDATE shelf SET deleted_at = now(), modified_at = \(nextTime), version = \(SQL.nextVersion(after: "version")),
-            order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0 WHERE store_id = $1 AND \(condition)
+            order_version = \(SQL.nextVersion(after: "order_version")), product_count = 0, settled_dimension = 0
+        WHERE store_id = $1 AND \(condition)
         """
     }
+    /// The number of levels of a shelf, `$2`, and the shelves below it.
+    static let height: PostgresStatement = """
+        WITH RECURSIVE part (shelf_id, level) AS (
+            SELECT shelf_id, 1 FROM shelf WHERE store_id = $1 AND key = $2 AND deleted_at IS NULL
+            UNION ALL
+            SELECT h.shelf_id, level + 1 FROM part
+            JOIN shelf h ON h.store_id = $1 AND h.parent_id = part.shelf_id AND h.deleted_at IS NULL WHERE level < 32
+        ) SELECT coalesce(max(level), 1) FROM part
+        """
     /// A shelf, `$2`, and its ancestors, nearest first.
     static let ancestors: PostgresStatement = """
         WITH RECURSIVE line (shelf_id, key, parent_id, depth) AS (

@@ -170,7 +170,9 @@ final class Mutator: SyntaxVisitor {
     }
 
     override func visit(_ node: ConditionElementSyntax) -> SyntaxVisitorContinueKind {
-        guard let condition = node.condition.as(ExprSyntax.self) else { return .visitChildren }
+        guard let condition = node.condition.as(ExprSyntax.self), !condition.is(BooleanLiteralExprSyntax.self) else {
+            return .visitChildren
+        }
         let text = condition.trimmedDescription
         add("dropped condition", condition, "true", code: "(isMutated(#) || (\(text)))")
         add("dropped condition", condition, "false", code: "(!isMutated(#) && (\(text)))")
@@ -226,7 +228,7 @@ final class Mutator: SyntaxVisitor {
             add(
                 "ignored error",
                 node,
-                "try? \(text)",
+                text.replacing("try ", with: "try? "),
                 code: "do { \(text) } catch { if !isMutated(#) { throw error } }"
             )
         }
