@@ -101,7 +101,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .json("OrderInput"),
         [
-            200: .tagged("The order was set.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The order was set.", "OrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )
@@ -114,7 +114,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .json("ManualMoves"),
         [
-            200: .tagged("The products were moved.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The products were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )
@@ -130,7 +130,7 @@ extension Operation {
         parameters: [.indexes, .orderIfMatch, .idempotencyKey],
         body: .optionalJSON("UndoInput"),
         [
-            200: .tagged("The change was undone.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The change was undone.", "OrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )

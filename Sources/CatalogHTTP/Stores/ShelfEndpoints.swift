@@ -141,7 +141,7 @@ extension Operation {
         parameters: [.shelvesIfMatch, .idempotencyKey],
         body: .json("ManualMoves"),
         [
-            200: .tagged("The shelves were moved.", "ManualOrderEdit"), 400: .component("BadSortRequest"),
+            200: .tagged("The shelves were moved.", "OrderEdit"), 400: .component("BadSortRequest"),
             409: .component("OrderConflict"),
         ]
     )
