@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Puts random faults into the sources, and finds out which of them the tests notice.
 
-Usage: run.py [--sample N] [--seed S] [--path PREFIX ...] [--only NUMBER ...]
+Usage: run.py [--sample N] [--seed S] [--path PREFIX ...]
 
 The faults are chosen by the seed: a random line, and then a random fault of this line. One build holds the whole sample: each fault has a
 switch, which a variable of the test run turns on. A run of each suite shows which faults it executes. Then each fault runs alone: first the
-fast suites that execute it, then the others, until a test fails. All works on a copy in .aisle/mutations.
+fast suites that execute it, then the others, until a test fails. Everything runs in a copy in .aisle/mutations.
 
 The results are in .aisle/mutations/results-SEED.tsv. Faults that change nothing are listed with the reason in equivalent.json.
 """
@@ -21,6 +21,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -31,7 +32,7 @@ BUNDLE = TREE / ".build/debug/aislePackageTests.xctest"
 sys.path.insert(0, str(ROOT / "Tests/Faults"))
 # Pages and drawings; programs without tests of their own.
 LEFT_OUT = ("Sources/Site/",)
-# A run that takes longer than the unchanged suites by so much hangs, which a tester notices.
+# A run that takes longer than the unchanged suites by so many seconds is reported as a hang.
 PATIENCE = 90
 EXPECTED_ERROR = re.compile(r"^(/\S+\.swift):(\d+):\d+: error: (.*)$", re.M)
 
@@ -133,8 +134,7 @@ def apply(sample):
         for number, fault in sorted(files.get(file, []), key=lambda pair: pair[1]["start"]):
             pieces.append(data[end:fault["start"]])
             line += pieces[-1].count(b"\n")
-            code = fault["code"].replace("#", str(number), 1).encode()
-            # The number occurs once, before the text of the source.
+            code = fault["code"].replace("utated(#)", f"utated({number})", 1).replace("tation(#,", f"tation({number},", 1).encode()
             pieces.append(code)
             places[number] = (file, line, line + code.count(b"\n"))
             line += code.count(b"\n")
@@ -184,7 +184,7 @@ def build(sample):
 
 
 class Server:
-    """A PostgreSQL for all runs, which a killed run does not take along."""
+    """A PostgreSQL that outlives a killed run."""
 
     def __init__(self):
         from harness import Database
@@ -223,8 +223,13 @@ def run(server, filters, limit, active=(), record=None):
         [str(BUNDLE), "--testing-library", "swift-testing", *words], cwd=TREE, env=environment,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True,
     )
-    failure, ended = "", False
-    timer = __import__("threading").Timer(limit, lambda: os.killpg(process.pid, signal.SIGKILL))
+    failure, ended, hangs = "", False, threading.Event()
+
+    def stop():
+        hangs.set()
+        os.killpg(process.pid, signal.SIGKILL)
+
+    timer = threading.Timer(limit, stop)
     timer.start()
     try:
         for line in process.stdout:
@@ -234,7 +239,6 @@ def run(server, filters, limit, active=(), record=None):
                 failure = re.sub(r"\x1b\[[0-9;]*m", "", line).strip()
                 break
     finally:
-        hangs = not timer.is_alive()
         timer.cancel()
         try:
             os.killpg(process.pid, signal.SIGKILL)
@@ -243,7 +247,7 @@ def run(server, filters, limit, active=(), record=None):
         process.stdout.close()
         code = process.wait()
     if not failure and not ended:
-        failure = "hangs" if hangs else f"crashes ({code})"
+        failure = "hangs" if hangs.is_set() else f"crashes ({code})"
     return failure, time.monotonic() - start
 
 

@@ -111,7 +111,7 @@ extension CatalogAPI {
         if call.bodyLength != 0 { call.bodyPermit = try admission.body(for: call.client) }
         call.heldBody = exchange.heldBody
         let (handled, isAbandoned) = (call, exchange.isAbandoned)
-        // Direct requests change nothing. Other reads may be recorded in the audit log, as an export is.
+        // Requests on the event loop change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.runsOnEventLoop ? nil : call.origin(exchange.id)
         let response = try await consistently(endpoint, after: seen) {
             guard let origin else { return try await handle(handled, isAbandoned) }

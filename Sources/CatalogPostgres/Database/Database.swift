@@ -207,8 +207,8 @@ package final class Database: ReadinessSource {
     /// - Parameters:
     ///   - owner: the store or user of all rows that the body needs; nil if there are several.
     ///   - endOwner: the same for the end.
-    ///   - end: gets the value of the body, and whether it has a transaction of its own. Then a client that does not get its response repeats
-    ///     the request, which must complete the end.
+    ///   - end: gets the value of the body, and whether it has a transaction of its own. Then it may be missing if the server fails after the
+    ///     body, so the end must be repeatable.
     func transaction<T: Sendable>(
         within limit: TimeLimit,
         of owner: DataOwner?,

@@ -243,7 +243,7 @@ enum ImportStatements {
 
     /// Restores shelves that were deleted after the file was read.
     static let restoreShelves: PostgresStatement = """
-        UPDATE shelf h SET deleted_at = NULL, modified_at = \(SQL.nextTime(after: "h.modified_at")), version = \(SQL.nextVersion(after: "h.version"))
+        UPDATE shelf h SET deleted_at = NULL, settled_dimension = 0, modified_at = \(SQL.nextTime(after: "h.modified_at")), version = \(SQL.nextVersion(after: "h.version"))
         WHERE h.store_id = $2 AND h.deleted_at IS NOT NULL
             AND h.key IN (SELECT i.shelf_key FROM import_row i WHERE \(ownRows))
         RETURNING h.key
@@ -411,7 +411,7 @@ enum ImportStatements {
         WHERE t.store_id = $1
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, title_key = excluded.title_key,
             parent_id = NULL, default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-            includes_descendants = false, modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
+            includes_descendants = false, settled_dimension = 0, modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
             version = greatest(shelf.version + 1, excluded.version) WHERE shelf.deleted_at IS NOT NULL
         """
     /// Places new shelves of a store, `$1`, under others: the keys of both, `$2` and `$3`, in pairs.

@@ -74,7 +74,10 @@ extension PostgresShelfStore {
             }
             let stored = old.flatMap { $0.isDeleted ? nil : $0.shelf }
             let shelf = try change(stored)
-            let parentID = try shelf.parent.map { try Self.parentID($0, of: key, found.id, connection) }
+            let isMoved = stored == nil || stored?.parent != shelf.parent
+            let parentID = try shelf.parent.map {
+                try Self.parentID($0, of: key, isMoved: isMoved, found.id, connection)
+            }
             let settings: [PostgresValue] = [
                 .int4(found.id), .text(key.text), .text(shelf.title), .int4(parentID),
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
@@ -125,9 +128,13 @@ extension PostgresShelfStore {
         }
     }
 
+    /// Returns the id of a shelf's parent.
+    ///
+    /// - Parameter isMoved: whether the shelf is new or has another parent, so that it may become nested too deep.
     private static func parentID(
         _ parent: CatalogKey,
         of shelf: CatalogKey,
+        isMoved: Bool,
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> Int32 {
@@ -145,6 +152,7 @@ extension PostgresShelfStore {
                 detail: "parent must not be a descendant: “\(parent)” is below “\(shelf)”"
             )
         }
+        guard isMoved else { return first.0 }
         let height = try connection.query(ShelfStatements.height, [.int4(storeID), .text(shelf.text)]) {
             try $0.first { Int(try $0.int4(0)) } ?? 1
         }
@@ -174,6 +182,7 @@ extension PostgresShelfStore {
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
             position_source = $8, title_key = $9, includes_descendants = $10, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
+            settled_dimension = CASE WHEN deleted_at IS NULL THEN settled_dimension ELSE 0 END,
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
             (title, parent_id, default_sort, dimension, sold_out, position_source, includes_descendants)

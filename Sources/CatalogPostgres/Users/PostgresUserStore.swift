@@ -12,7 +12,7 @@ struct PostgresUserStore: UserStore {
         into user: UserID,
         once call: IdempotentCall<GuestMerge>?
     ) async throws(CatalogError) -> GuestMerge {
-        // A repeated merge must not move what the guest has got since.
+        // A repeated merge must not move lists that the guest created since.
         if let call, let first = try await PostgresResponseStore(database: database).firstResponse(call.key, of: user) {
             return try call.decode(first.response(to: call))
         }
