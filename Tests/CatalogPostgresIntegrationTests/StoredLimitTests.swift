@@ -14,7 +14,10 @@ import Testing
     private static let shop = StoreConformanceTests.shop
     private static let ann = UserID("ann")!
 
-    @Test("A list has 50 members besides its owner, and one who leaves makes room", arguments: Implementation.allCases)
+    @Test(
+        "A list has 50 members in addition to its owner, and one who leaves makes room",
+        arguments: Implementation.allCases
+    )
     func members(_ implementation: Implementation) async throws {
         try await implementation.withCatalog { (catalog: CatalogStorage) async throws in
             let (list, digest) = (NewList(name: "a"), [UInt8](repeating: 1, count: 32))
