@@ -222,7 +222,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON", "LibPQ",
+                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON", "LibPQ", "Live",
                 "LocalPostgres", "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",

@@ -55,7 +55,7 @@ public struct PathKey: Hashable, Sendable, Comparable {
 
 /// An invalid path key, or a gap that has no room for another key.
 public enum PathKeyError: Error, Equatable, Sendable {
-    /// There are no bytes.
+    /// The key has no bytes.
     case empty
     /// A part starts with a reserved byte.
     case reservedHead(UInt8)

@@ -234,6 +234,21 @@ import Testing
 
     // MARK: - Requests
 
+    /// Returns a new resource, and the path and body of a request that changes it. Records an issue if this suite has none.
+    private func request(
+        for operation: Operation,
+        _ number: Int,
+        _ client: any TestClient
+    ) async throws -> (resource: Resource, path: String, body: String)? {
+        guard let resource = try await resource(for: operation, number, client),
+            let body = Self.body(operation, resource)
+        else {
+            Issue.record("\(operation.id) has an If-Match, but no request here")
+            return nil
+        }
+        return (resource, Self.path(operation, resource), body)
+    }
+
     private static func path(_ operation: Operation, _ resource: Resource) -> String {
         resource.parameters.reduce(operation.path) { $0.replacing("{\($1.key)}", with: $1.value) }
     }
@@ -287,13 +302,7 @@ import Testing
         try await storage.withServer { client in
             try await createStore(client)
             for (number, operation) in Self.operations.enumerated() {
-                guard let resource = try await resource(for: operation, number, client),
-                    let body = Self.body(operation, resource)
-                else {
-                    Issue.record("\(operation.id) has an If-Match, but no request here")
-                    continue
-                }
-                let path = Self.path(operation, resource)
+                guard let (resource, path, body) = try await request(for: operation, number, client) else { continue }
                 let before = try await shown(client, resource)
                 let member = try #require(Self.members[operation.header])
                 let version = JSONValue.integer(Self.version(resource.current))
@@ -325,13 +334,8 @@ import Testing
             try await createStore(client)
             for (number, operation) in Self.operations.enumerated() {
                 for (variant, name) in ["current", "list", "rejection", "any"].enumerated() {
-                    guard let resource = try await resource(for: operation, 4 * number + variant, client),
-                        let body = Self.body(operation, resource)
-                    else {
-                        Issue.record("\(operation.id) has an If-Match, but no request here")
-                        continue
-                    }
-                    let path = Self.path(operation, resource)
+                    guard let (resource, path, body) = try await request(for: operation, 4 * number + variant, client)
+                    else { continue }
                     let before = try await shown(client, resource)
                     var tag = resource.current
                     if name == "list" { tag = "\(resource.stale), \(resource.current)" }

@@ -12,25 +12,6 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct LostListenerTests {
     private static let ann = UserID("ann")!
 
-    private struct Late: Error {}
-
-    private static func next(_ subscription: UserSubscription) async throws -> [LiveEvent.Name] {
-        try await withThrowingTaskGroup(of: [LiveEvent.Name].self) { group in
-            group.addTask {
-                while let output = try await subscription.next() {
-                    if case .events(let events) = output { return events.map(\.name) }
-                }
-                return []
-            }
-            group.addTask {
-                try await Task.sleep(for: .seconds(60))
-                throw Late()
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? []
-        }
-    }
-
     @Test("Subscribers get what changed while the connection for notifications was lost")
     func reconnectionIsAGap() async throws {
         let database = try await TestDatabase.migrated()
@@ -53,7 +34,7 @@ import Testing
         // The hub learns of the first change because listening begins with a gap.
         try await set(1)
         let running = Task { await hub.run() }
-        #expect(try await Self.next(subscription) == [.setting])
+        #expect(try await subscription.nextEventNames() == [.setting])
         for round in 2...3 {
             try await set(round)
             let ended = try await catalog.database.writes.perform { connection in
@@ -65,7 +46,7 @@ import Testing
                 ) { try $0.first { try $0.int(0) } }
             }
             #expect(ended == 1)
-            #expect(try await Self.next(subscription) == [.setting])
+            #expect(try await subscription.nextEventNames() == [.setting])
         }
         running.cancel()
         hub.close()

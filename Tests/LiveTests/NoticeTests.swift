@@ -17,26 +17,6 @@ import Testing
         func notices() -> AsyncStream<ChangeNotice> { stream }
     }
 
-    private struct Late: Error {}
-
-    /// Returns the next events of a subscription.
-    private static func events(_ subscription: any LiveSubscription) async throws -> [LiveEvent.Name] {
-        try await withThrowingTaskGroup(of: [LiveEvent.Name].self) { group in
-            group.addTask {
-                while let output = try await subscription.next() {
-                    if case .events(let events) = output { return events.map(\.name) }
-                }
-                return []
-            }
-            group.addTask {
-                try await Task.sleep(for: .seconds(60))
-                throw Late()
-            }
-            defer { group.cancelAll() }
-            return try await group.next() ?? []
-        }
-    }
-
     private static func set(_ value: Int, of user: UserID, _ catalog: InMemoryCatalog) async throws {
         let write = SettingsEdit.Write(SettingKey("k")!, .number("\(value)"))
         _ = try await catalog.edit(SettingsEdit([write]), of: user)
@@ -71,15 +51,15 @@ import Testing
             try await hub.subscribe(Self.address, by: Sort(.price, .ascending), limit: 5, from: .now),
         ]
         // The first event of a shelf has its whole order.
-        #expect(try await Self.events(subscriptions[2]) == [.order])
+        #expect(try await subscriptions[2].nextEventNames() == [.order])
         for round in 1...2 {
             for user in [Self.ann, Self.bob] { try await Self.set(round, of: user, catalog) }
             // The product moves behind the other one, and back.
             try await Self.setPrice(round == 1 ? 20 : 5, catalog)
             continuation.yield(notice)
-            #expect(try await Self.events(subscriptions[0]) == [.setting])
-            #expect(try await Self.events(subscriptions[1]) == [.setting])
-            #expect(try await Self.events(subscriptions[2]) == [.order])
+            #expect(try await subscriptions[0].nextEventNames() == [.setting])
+            #expect(try await subscriptions[1].nextEventNames() == [.setting])
+            #expect(try await subscriptions[2].nextEventNames() == [.order])
         }
     }
 }

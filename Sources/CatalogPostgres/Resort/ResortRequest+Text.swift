@@ -31,10 +31,9 @@ extension ResortRequest {
 
     /// Sets an optional property; the general form would accept the nil of an invalid member.
     private static func read<T>(_ member: JSONValue?, into property: inout T?, _ parse: (JSONValue) -> T?) -> Bool {
-        var value: [T] = []
-        guard read(member, into: &value, { parse($0).map { [$0] } }) else { return false }
-        property = value.first ?? property
-        return true
+        guard let member, member != .null else { return true }
+        property = parse(member)
+        return property != nil
     }
 
     /// Sets a property to a member unless it is missing or null; returns false if the member is invalid.

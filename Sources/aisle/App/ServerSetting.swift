@@ -33,7 +33,7 @@ struct ServerSetting {
         ServerSetting(name, property, shown: { $0 }) { given in try given.text() }
     }
 
-    /// - Parameter none: what is printed for nil.
+    /// - Parameter none: the text for nil.
     static func text(
         _ name: String,
         _ property: WritableKeyPath<ServerSettings, String?>,
@@ -58,7 +58,7 @@ struct ServerSetting {
         ServerSetting(name, property, shown: { "\($0)" }) { given in try given.number(in: range) }
     }
 
-    /// - Parameter none: what is printed for nil.
+    /// - Parameter none: the text for nil.
     static func number(
         _ name: String,
         _ property: WritableKeyPath<ServerSettings, Int?>,
