@@ -62,7 +62,7 @@ package struct PostgresCatalog: Sendable {
     package subscript<Store>(dynamicMember store: KeyPath<CatalogStorage, Store>) -> Store { storage[keyPath: store] }
 
     /// The use of the memory for shelves.
-    package var shelfMemoryUse: ShelfMemoryUse { pageStore.memoryUse }
+    package var shelfMemoryUse: ShelfMemoryUse { pageStore.memory.use }
 
     package func shutDown() { database.shutDown() }
 

@@ -117,34 +117,10 @@ final class ShelfUnions: Sendable {
     private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
-    private let unions: SharedCache<Key, Found>
-    /// The size of the largest union in `unions`, in bytes.
-    private let largest: Int
-    /// The union that was made last of those that are too large for `unions`.
-    private let large = Mutex<(key: Key, found: Found)?>(nil)
     private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
     private let count = Atomic<Int64>(0)
 
-    /// - Parameter unions: a cache from `cache`, whose size the memory knows.
-    init(_ memory: ShelfMemory, _ unions: SharedCache<Key, Found>) {
-        (self.memory, self.unions) = (memory, unions)
-        largest = unions.limit / 2
-    }
-
-    /// - Parameter limit: the size of all unions but a large one, in bytes.
-    static func cache(limit: Int) -> SharedCache<Key, Found> {
-        SharedCache(limit: limit, largest: limit / 2) { $1.size }
-    }
-
-    /// The use of the memory.
-    var use: CacheUse {
-        var use = unions.use
-        if let size = large.withLock({ $0?.found.size }) {
-            use.count += 1
-            use.size += size
-        }
-        return use
-    }
+    init(_ memory: ShelfMemory) { self.memory = memory }
 
     /// Returns the union of shelves at their versions.
     ///
@@ -169,12 +145,9 @@ final class ShelfUnions: Sendable {
                 tables.append(shelf.table)
             }
             let merged = tables
-            if tables.reduce(0, { $0 + $1.count }) < Self.offLoopProducts {
-                return self.merge(merged, keyed, members, since: start)
-            }
-            return await Task(executorPreference: globalConcurrentExecutor) {
+            return await offLoop(if: merged.reduce(0) { $0 + $1.count } >= Self.offLoopProducts) {
                 self.merge(merged, keyed, members, since: start)
-            }.value
+            }
         }
         return found?.members.digest == members.digest ? found : nil
     }
@@ -183,7 +156,7 @@ final class ShelfUnions: Sendable {
     func union(
         _ keyed: KeyedHead,
         _ members: Members,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> Found? {
         if let known = try kept(keyed.key, members, load.origin) { return known }
@@ -197,13 +170,15 @@ final class ShelfUnions: Sendable {
     }
 
     private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
-        guard let known = unions[key] ?? large.withLock({ $0?.key == key ? $0?.found : nil }) else { return nil }
+        guard let known = memory.caches.unions[key] else { return nil }
         guard known.members.digest == members.digest else {
             try origin.requireCommits(if: known.isAhead(of: members))
             return nil
         }
         // A page of all shelves of a store does not show which of them are popular.
-        if case .descendants = key { for member in members.shelves { memory.noteUse(of: member.location) } }
+        if case .descendants = key {
+            for member in members.shelves { memory.caches.shelves[member.location]?.noteUse() }
+        }
         return known
     }
 
@@ -221,14 +196,9 @@ final class ShelfUnions: Sendable {
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
         let found = Found(union, members, shelf, since: start)
-        if let known = unions[keyed.key], known.start > start { return found }
-        if found.size <= largest {
-            unions[keyed.key] = found
-        } else {
-            unions[keyed.key] = nil
-            large.withLock { $0 = (keyed.key, found) }
-        }
-        memory.fitShelves()
+        if let known = memory.caches.unions[keyed.key], known.start > start { return found }
+        memory.caches.unions.insert(found, for: keyed.key)
+        memory.caches.fitShelves()
         return found
     }
 }

@@ -46,7 +46,7 @@ extension PostgresPageStore {
     func readUnion(
         _ request: PageRequest,
         _ keyed: ShelfUnions.KeyedHead,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
         let storeID = keyed.key.storeID
@@ -65,6 +65,6 @@ extension PostgresPageStore {
         _ found: ShelfUnions.Found
     ) -> LoadedShelf {
         let basis = PageBasis(head: keyed.head, views: views, union: found.union)
-        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), memory: memory)
+        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), caches: memory.caches)
     }
 }

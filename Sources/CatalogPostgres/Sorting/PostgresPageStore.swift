@@ -11,16 +11,8 @@ struct PostgresPageStore: PageStore {
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
-        let unions = ShelfUnions.cache(limit: shelfMemory.unions)
-        memory = ShelfMemory(database, shelfMemory) { unions.use.size }
-        self.unions = ShelfUnions(memory, unions)
-    }
-
-    /// The use of the memory for shelves.
-    var memoryUse: ShelfMemoryUse {
-        var use = memory.use
-        use.unions = unions.use
-        return use
+        memory = ShelfMemory(database, ShelfCaches(shelfMemory))
+        unions = ShelfUnions(memory)
     }
 
     /// Prepares the connections for pages.
@@ -105,13 +97,13 @@ struct PostgresPageStore: PageStore {
     }
 
     private func loadedShelf(_ found: LocatedBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
-        LoadedShelf(basis: found.basis, shelf: shelf, key: .shelf(found.location), memory: memory)
+        LoadedShelf(basis: found.basis, shelf: shelf, key: .shelf(found.location), caches: memory.caches)
     }
 
     /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
     /// concurrent commits.
     private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf {
-        let load = memory.beginLoad(source.origin)
+        let load = ShelfLoad(origin: source.origin)
         return try await source.snapshot(within: .shelf) { connection in
             try attempting(8) { try read(request, load, connection) }
         }
@@ -120,7 +112,7 @@ struct PostgresPageStore: PageStore {
     /// Reads a shelf on a given connection; nil if it changes meanwhile.
     private func read(
         _ request: PageRequest,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
         let lookup = ShelfLookup(database: database)
