@@ -160,14 +160,18 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+    package func current<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
         let (basis, listings) = try read(request) { store, shelf in
             (
                 self.basis(self.head(store, shelf), request, self.union(request, store, shelf)),
                 self.listings(request, store, shelf)
             )
         }
-        return SpecifiedShelf(basis: basis, listings: listings, collate: collate(basis.head.store.language))
+        let shelf = SpecifiedShelf(basis: basis, listings: listings, collate: collate(basis.head.store.language))
+        return try AnswerOrShelf(shelf, or: answer)
     }
 
     /// The shelves of a page with descendants; nil for a page of one shelf.

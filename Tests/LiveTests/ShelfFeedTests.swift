@@ -158,8 +158,11 @@ private final class Failover: PageStore, ChangeStore {
 
     private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
 
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await store.current(request)
+    func current<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
+        try await store.current(request, or: answer)
     }
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {

@@ -1,10 +1,29 @@
 /// The products of shelves, in every order.
 package protocol PageStore: Sendable {
-    /// Returns what a request shows, at versions that are current: no answer is older than its request.
+    /// Returns the answer to a request, or the shelf to read it from, at versions that are current: no answer is older than its request.
     ///
-    /// - Parameter request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
-    /// - Throws: `notFound` for the store or the shelf.
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
+    /// - Parameters:
+    ///   - request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
+    ///   - answer: returns the answer if it follows from the basis alone, so that the products are not needed; otherwise nil.
+    /// - Throws: `notFound` for the store or the shelf; the errors of `answer`.
+    func current<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>
+}
+
+/// An answer that follows from the basis of a request, or the shelf that is needed for it.
+package enum AnswerOrShelf<Answer: Sendable>: Sendable {
+    case answer(Answer)
+    case shelf(any CurrentShelf)
+
+    /// Asks for the answer of a shelf's basis.
+    package init(
+        _ shelf: any CurrentShelf,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) throws(CatalogError) {
+        if let found = try answer(shelf.basis) { self = .answer(found) } else { self = .shelf(shelf) }
+    }
 }
 
 /// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
@@ -63,8 +82,18 @@ extension CurrentShelf {
 }
 
 extension PageStore {
+    /// Returns the shelf of a request, as `current` with an answer.
+    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        switch try await current(request, or: { _ -> Never? in nil }) {
+        case .shelf(let shelf): shelf
+        }
+    }
+
     package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await current(request).basis
+        switch try await current(request, or: { basis -> PageBasis? in basis }) {
+        case .answer(let basis): basis
+        case .shelf(let shelf): shelf.basis
+        }
     }
 
     /// Returns a page.

@@ -60,9 +60,14 @@ struct DiffEndpoints: EndpointGroup {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
-        let current = try await pages.current(request.page)
-        if let tag = request.entityTag(current.basis, mediaType: form.mediaType), call.knows(tag) {
+        let found = try await pages.current(request.page) { basis -> Response? in
+            guard let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) else { return nil }
             return .notModified(tag, cache, headers)
+        }
+        let current: any CurrentShelf
+        switch found {
+        case .answer(let response): return response
+        case .shelf(let shelf): current = shelf
         }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)

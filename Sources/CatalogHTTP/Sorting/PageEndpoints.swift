@@ -85,8 +85,8 @@ struct PageEndpoints: EndpointGroup {
 
     private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
 
-    /// Brings the shelf up to date, and then responds with the first that has the page at this state: the client's cache (304), the
-    /// server's cache of pages, or the shelf in memory.
+    /// Responds with the page at the current version of its shelf, from the first that has it: the client's cache (304), the server's cache
+    /// of pages, or the shelf in memory. The entity tag follows from the basis, so only the last one needs the shelf.
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
@@ -94,19 +94,25 @@ struct PageEndpoints: EndpointGroup {
         var request = target.request
         if request.sort == nil { request.user = call.caller?.user }
         let day = Timestamp.now().day
-        let current = try await store.current(request)
-        let page = try target.page(request, current.basis, day: day)
         let isShared = request.sort != nil
         let control = isShared ? "public, no-cache" : "private, no-cache"
         var headers: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
-        if let known = call.knownTag(of: page.tag) {
-            observer.observe(.pageReturned(.notModified))
-            return .notModified(known, control, headers)
-        }
-        if let cached = cache.page(page.key, tag: page.tag) {
+        let found = try await store.current(request) { basis throws(CatalogError) -> Response? in
+            let page = try target.page(request, basis, day: day)
+            if let known = call.knownTag(of: page.tag) {
+                observer.observe(.pageReturned(.notModified))
+                return .notModified(known, control, headers)
+            }
+            guard let cached = cache.page(page.key, tag: page.tag) else { return nil }
             observer.observe(.pageReturned(.cached))
             return cache.response(cached, page.key, for: call)
         }
+        let current: any CurrentShelf
+        switch found {
+        case .answer(let response): return response
+        case .shelf(let shelf): current = shelf
+        }
+        let page = try target.page(request, current.basis, day: day)
         let content = try await current.page(
             page.plan,
             into: RenderedProducts(current.basis.head.store, day: day, fragments)

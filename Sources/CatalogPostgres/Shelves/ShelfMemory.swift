@@ -39,17 +39,11 @@ final class ShelfMemory: Sendable {
         return known.shelf
     }
 
-    /// The same for a read from a server.
+    /// Lets the primary answer if the memory is ahead of a replica that has a shelf at a version.
     ///
-    /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
-    private func known(
-        _ location: ShelfLocation,
-        at version: Int64,
-        _ origin: ReadSource.Origin
-    ) throws -> ShelfSnapshot? {
-        if let known = known(location, at: version) { return known }
+    /// - Throws: `ReplicaProblem`.
+    func requireCommits(of location: ShelfLocation, at version: Int64, _ origin: ReadSource.Origin) throws {
         try origin.requireCommits(if: (caches.shelves[location]?.shelf.version ?? version) > version)
-        return nil
     }
 
     /// Returns a shelf at a version.
@@ -63,7 +57,8 @@ final class ShelfMemory: Sendable {
         products: Int,
         _ source: ReadSource
     ) async throws -> ShelfSnapshot? {
-        if let known = try known(location, at: version, source.origin) { return known }
+        if let known = known(location, at: version) { return known }
+        try requireCommits(of: location, at: version, source.origin)
         let load = ShelfLoad(origin: source.origin)
         let isSmall = products <= Self.smallShelf
         let found = try await loads.value(LoadKey(table: .shelf(location), origin: source.origin)) {
@@ -173,7 +168,8 @@ final class ShelfMemory: Sendable {
         _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfSnapshot? {
-        if let known = try known(location, at: version, load.origin) { return known }
+        if let known = known(location, at: version) { return known }
+        try requireCommits(of: location, at: version, load.origin)
         let found = try read(location, load, connection)
         return found?.version == version ? found : nil
     }

@@ -36,26 +36,76 @@ struct PostgresPageStore: PageStore {
     /// The number of attempts to read a shelf and its basis at one version, before both are read in one transaction.
     private static let attempts = 3
 
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+    func current<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
         try await database.mappingErrors {
-            try await database.router.reading(request.store, for: Self.rememberingUser(request)) { source in
+            try await database.router.reading(request.store, for: Self.rememberingUser(request)) {
+                source -> AnswerOrShelf<Answer> in
                 for _ in 0..<Self.attempts {
-                    if let found = try await read(request, source) { return found }
+                    if let found = try await read(request, source, or: answer) { return found }
                 }
-                return try await readInTransaction(request, source)
+                return try AnswerOrShelf(try await readInTransaction(request, source), or: answer)
             }
         }
     }
 
-    /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
-    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
+    /// Returns the answer of the basis, or else the shelf: if it is not in memory at its current version, it is brought up to date.
+    ///
+    /// A union is read before its answer: the dimension of its unit prices may be the most frequent one of its products.
+    ///
+    /// - Returns: nil if the shelf changes again meanwhile.
+    private func read<Answer: Sendable>(
+        _ request: PageRequest,
+        _ source: ReadSource,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws -> AnswerOrShelf<Answer>? {
         guard !request.asksForSeveral, let address = request.address else {
-            return try await readUnion(request, source)
+            return try await readUnion(request, source).map { try AnswerOrShelf($0, or: answer) }
         }
-        guard var found = try await readShelf(request, at: address, source) else { return nil }
-        guard case .shelf(let location) = found.key,
-            let query = Self.cursorKeyQuery(request, found.basis.head, location)
-        else { return found }
+        let (found, known) = try await confirmed(request, at: address, source)
+        let (location, state) = (found.location, found.basis.head.state)
+        if request.showsDescendants(of: found.basis.head) {
+            return try await readUnion(request, source).map { try AnswerOrShelf($0, or: answer) }
+        }
+        try memory.requireCommits(of: location, at: state.version, source.origin)
+        if let early = try answer(found.basis) { return .answer(early) }
+        let current: ShelfSnapshot? =
+            if let known, known.version == state.version {
+                known
+            } else {
+                try await memory.shelf(location, at: state.version, products: state.productCount, source)
+            }
+        guard let shelf = current,
+            let loaded = try await readCursorKey(loadedShelf(found, shelf), request, location, source)
+        else { return nil }
+        return .shelf(loaded)
+    }
+
+    /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version.
+    private func confirmed(
+        _ request: PageRequest,
+        at address: ShelfAddress,
+        _ source: ReadSource
+    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
+        if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
+            let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
+            try await isCurrent(likely, request, source)
+        {
+            return (likely, shelf)
+        }
+        return try await readBasis(request, at: address, following: bases.location(of: request), source)
+    }
+
+    /// Adds the cursor's place in the manual order to a shelf if its keys were replaced; returns nil if the shelf changes meanwhile.
+    private func readCursorKey(
+        _ found: LoadedShelf,
+        _ request: PageRequest,
+        _ location: ShelfLocation,
+        _ source: ReadSource
+    ) async throws -> LoadedShelf? {
+        guard let query = Self.cursorKeyQuery(request, found.basis.head, location) else { return found }
         let version = ShelfLookup.versionQuery(location)
         let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
             state,
@@ -67,33 +117,9 @@ struct PostgresPageStore: PageStore {
                 state.1 = try rows.first { try ShelfLookup.version($0) }
             }
         }
+        var found = found
         found.cursorKey = key
         return current == ShelfVersion(found.basis.head) ? found : nil
-    }
-
-    private func readShelf(
-        _ request: PageRequest,
-        at address: ShelfAddress,
-        _ source: ReadSource
-    ) async throws -> LoadedShelf? {
-        if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
-            let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
-            try await isCurrent(likely, request, source)
-        {
-            return loadedShelf(likely, shelf)
-        }
-        let (found, followed) = try await readBasis(
-            request,
-            at: address,
-            following: bases.location(of: request),
-            source
-        )
-        if request.showsDescendants(of: found.basis.head) { return try await readUnion(request, source) }
-        let state = found.basis.head.state
-        if let followed, followed.version == state.version { return loadedShelf(found, followed) }
-        return try await memory.shelf(found.location, at: state.version, products: state.productCount, source).map {
-            loadedShelf(found, $0)
-        }
     }
 
     private func loadedShelf(_ found: LocatedBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
