@@ -10,12 +10,10 @@ struct OwnersForms<Form: Sendable>: Sendable {
     let ofOne: Form
 }
 
-/// A query of an owner's rows, in two forms.
+/// A query of an owner's rows.
 struct OwnersQuery {
-    /// For the rows of many owners, who are the first column of its key.
-    let ofAll: PostgresStatement
-    /// For the rows of one owner, `$1`, who is on one shard.
-    let ofOne: PostgresStatement
+    /// The form for many owners has them as the first column of its key, the other form has its owner as `$1`.
+    let forms: OwnersForms<PostgresStatement>
     let owner: DataOwner
     /// The other columns of the key.
     var key: [PostgresValue] = []
@@ -251,8 +249,8 @@ package final class ReadRouter: Sendable {
     /// Returns a query of an owner's rows, which many reads share: those of all owners, or on Citus, those of the same owner.
     func shared(_ query: OwnersQuery) async throws -> SharedQuery {
         try await isDistributed()
-            ? SharedQuery(query.ofOne, scope: [query.owner.id], key: query.key)
-            : SharedQuery(query.ofAll, key: [query.owner.key] + query.key)
+            ? SharedQuery(query.forms.ofOne, scope: [query.owner.id], key: query.key)
+            : SharedQuery(query.forms.ofAll, key: [query.owner.key] + query.key)
     }
 
     /// Returns the form for many owners, or on Citus, that for one.

@@ -116,7 +116,7 @@ struct PostgresSettingsStore: SettingsStore {
 
     /// Returns the query for a user's revision.
     static func revisionQuery(_ user: UserID) -> OwnersQuery {
-        OwnersQuery(ofAll: revisions, ofOne: oneRevision, owner: .user(user))
+        OwnersQuery(forms: OwnersForms(ofAll: revisions, ofOne: oneRevision), owner: .user(user))
     }
 
     static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {

@@ -199,8 +199,7 @@ struct ShelfLookup: Sendable {
     /// Returns the query for the version of a shelf.
     static func sharedVersionQuery(_ location: ShelfLocation) -> OwnersQuery {
         OwnersQuery(
-            ofAll: versions,
-            ofOne: versionsOfStore,
+            forms: OwnersForms(ofAll: versions, ofOne: versionsOfStore),
             owner: .store(location.storeID),
             key: [.int8(Int64(location.shelfID))]
         )
