@@ -206,12 +206,7 @@ struct UserDataRun {
             try await write(writes, precondition, user, now)
             return []
         case .merge(let guest):
-            let once: IdempotentCall<GuestMerge>? = call(operation)
-            // The endpoint does the same.
-            if let once, let first = try await catalog.responses.firstResponse(once.key, of: user) {
-                return try once.decode(first.response(to: once)).recorded.body
-            }
-            let outcome = try await catalog.users.merge(id(of: guest), into: user, once: once)
+            let outcome = try await catalog.users.merge(id(of: guest), into: user, once: call(operation))
             applied = Array(repeating: true, count: outcome.merged) + Array(repeating: false, count: outcome.kept)
             return outcome.recorded.body
         case .erase:

@@ -123,10 +123,13 @@ extension InMemoryCatalog {
     }
 
     package func merge(
-        _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall<GuestMerge>?
+        once call: IdempotentCall<GuestMerge>?,
+        of identifyGuest: () async throws(CatalogError) -> UserID
     ) async throws(CatalogError) -> GuestMerge {
+        let responses = users.withLock { $0[user]?.responses }
+        if let known = try responses?.known(call) { return known }
+        let guest = try await identifyGuest()
         let isGuestKnown = users.withLock { $0[guest] != nil }
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
         try transact { users, _ throws(CatalogError) in try Self.checkMerge(of: guest, into: user, users) }
@@ -208,10 +211,6 @@ extension InMemoryCatalog {
                 }
             }
         }
-    }
-
-    package func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
-        users.withLock { $0[user]?.responses.first(key) }
     }
 
     package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {

@@ -40,12 +40,4 @@ struct PostgresResponseStore: ResponseStore {
             try await database.batch.transaction(within: .edit) { try IdempotencyRecords.sweep($0) }
         }
     }
-
-    func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
-        try await database.mappingErrors {
-            try await database.writes.perform(within: .lookup, of: .user(user)) {
-                try IdempotencyRecords(user: user).firstResponse(key, $0)
-            }
-        }
-    }
 }

@@ -8,15 +8,14 @@ struct PostgresUserStore: UserStore {
     let purchases: PostgresPurchaseStore
 
     func merge(
-        _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall<GuestMerge>?
+        once call: IdempotentCall<GuestMerge>?,
+        of identifyGuest: () async throws(CatalogError) -> UserID
     ) async throws(CatalogError) -> GuestMerge {
-        // A repeated merge must not move lists that the guest created since.
-        if let call, let first = try await PostgresResponseStore(database: database).firstResponse(call.key, of: user) {
-            return try call.decode(first.response(to: call))
-        }
-        return try await database.mappingErrors {
+        try await database.mappingErrors {
+            // A repeated merge must not move lists that the guest created since.
+            if let call, let first = try await firstResponse(to: call, of: user) { return try call.decode(first) }
+            let guest = try await identifyGuest()
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
             let (outcome, _) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
@@ -50,6 +49,15 @@ struct PostgresUserStore: UserStore {
             database.announcer.announce(.user(user))
             database.announcer.announce(.user(guest))
             return outcome
+        }
+    }
+
+    private func firstResponse(
+        to call: IdempotentCall<GuestMerge>,
+        of user: UserID
+    ) async throws -> RecordedResponse? {
+        try await database.writes.perform(within: .lookup, of: .user(user)) {
+            try IdempotencyRecords(user: user).firstResponse(call.key, $0)?.response(to: call)
         }
     }
 
