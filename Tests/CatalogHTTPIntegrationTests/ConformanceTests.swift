@@ -88,7 +88,7 @@ import TestSupport
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
         _ = try await catalog.put(Product(sku: sku, name: "A", priceMinor: 1), in: store)
         _ = try await catalog.place(sku, on: shelf, in: store)
-        let live = LiveHub(pages: catalog, changes: catalog, source: nil)
+        let live = LiveHub(pages: catalog, versions: catalog, source: nil)
         let api = await TestAPI.api(catalog.storage, importer: importer, live: live)
         try await serving(api) { try await body($0, live) }
     }

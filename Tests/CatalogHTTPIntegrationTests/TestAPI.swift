@@ -45,7 +45,7 @@ enum TestAPI {
             importer: importer,
             key: DeploymentKey(Array("test".utf8)),
             verifier: verifier ?? TokenVerifier(keys: TokenKeys(secrets: [secret])),
-            live: live ?? LiveHub(pages: catalog.pages, changes: catalog.changes, source: nil),
+            live: live ?? LiveHub(pages: catalog.pages, versions: catalog.versions, source: nil),
             options: options
         )
     }

@@ -58,7 +58,7 @@ struct MemoryAPI {
             importer: NoImports(),
             key: DeploymentKey(Array("test".utf8)),
             verifier: TokenVerifier(keys: TokenKeys(secrets: [Self.secret])),
-            live: LiveHub(pages: catalog, changes: catalog, source: nil),
+            live: LiveHub(pages: catalog, versions: catalog, source: nil),
             options: options
         )
     }

@@ -363,7 +363,7 @@ import Testing
                 for edit in edits {
                     _ = try await catalog.lists.editList(list, of: tenant.owner, edit, expected: nil, once: nil)
                 }
-                let events = try await catalog.changes.changes(of: tenant.member, since: revision, limit: 100)
+                let events = try await catalog.versions.changes(of: tenant.member, since: revision, limit: 100)
                 return "\(events.isResync) \(events.events.map(\.name))"
             }
         ),

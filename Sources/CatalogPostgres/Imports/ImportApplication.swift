@@ -33,7 +33,7 @@ struct ImportApplication: Sendable {
         var shelvesCreated = 0
 
         /// The counts of changed rows, and their names.
-        var changes: [(name: String, count: Int)] {
+        var changedCounts: [(name: String, count: Int)] {
             [
                 ("inserted", inserted), ("updated", updated), ("removed_placements", removedPlacements),
                 ("removed_products", removedProducts), ("stores_created", storesCreated),
@@ -107,7 +107,7 @@ struct ImportApplication: Sendable {
             [.int4(storeID), touched, .boolArray(bumped.map(reordered.contains))]
         )
         try ShelfImages.store(changed: bumped, of: storeID, connection)
-        try AuditLog.record(.work(.importApply, "import", id.text, outcome.changes), in: storeID, connection)
+        try AuditLog.record(.work(.importApply, "import", id.text, outcome.changedCounts), in: storeID, connection)
         return outcome
     }
 

@@ -14,14 +14,14 @@ internal import LibPQ
 /// rejected until then.
 package struct Importer: Sendable {
     private let pool: PostgresPool
-    private let changes: ChangeAnnouncer
+    private let announcer: ChangeAnnouncer
     private let observer: Observer<DatabaseObservation>
     private let database: Database
     private let profiles: any ImportProfileStore
 
     package init(_ catalog: PostgresCatalog) {
         pool = catalog.database.imports.pool
-        changes = catalog.database.announcer
+        announcer = catalog.database.announcer
         observer = catalog.database.observer
         database = catalog.database
         profiles = catalog.importProfiles
@@ -86,7 +86,7 @@ package struct Importer: Sendable {
             try await session.resolve(onReject)
             try session.confirmPrune(onPrune)
             // Some stores may have been changed when one fails.
-            defer { changes.announce(.all) }
+            defer { announcer.announce(.all) }
             if !options.isDryRun {
                 try await session.apply()
                 await analyzeTables(session.summary, connection)
