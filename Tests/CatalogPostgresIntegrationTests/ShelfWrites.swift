@@ -175,7 +175,7 @@ struct ShelfWrites {
                 """,
                 [.int4(id), .text(sku), .bytea(suffix)]
             )
-            if changed > 0 { try ShelfLocks.bump(ShelfChanges([sku], on: id), 1, connection) }
+            if changed > 0 { try ShelfChanges([sku], on: id).recordAndBump(in: 1, connection) }
         }
         _ = try await ManualOrderCompaction(catalog).run()
     }

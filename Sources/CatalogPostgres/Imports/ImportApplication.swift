@@ -115,12 +115,12 @@ struct ImportApplication: Sendable {
         _ outcome: inout Outcome,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfRow.StoreRead {
-        if !store.exists, try lookup.storeIfExists(key, connection, ShelfStatements.lockStore) == nil {
+        if !store.exists, try lookup.storeIfExists(key, connection, locking: ShelfStatements.lockStore) == nil {
             if try StoreLifecycle.create(.imported(key, store.currency), newID: stagedID, connection) != nil {
                 outcome.storesCreated = 1
             }
         }
-        let found = try lookup.store(key, connection, ShelfStatements.lockStore)
+        let found = try lookup.store(key, connection, locking: ShelfStatements.lockStore)
         let currency = found.store.currency
         guard currency == store.currency else {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")
