@@ -3,6 +3,9 @@ internal import LibPQ
 internal import Ordering
 
 extension PostgresProductStore {
+    /// What writing a product did.
+    private enum UpsertEffect { case unchanged, inserted, updated }
+
     func update(
         _ sku: SKU,
         in store: CatalogKey,
@@ -17,15 +20,14 @@ extension PostgresProductStore {
             }
             try shelves.check(found: old == nil ? 0 : 1)
             let product = try change(old, found.store)
-            let isNew = try connection.query(
+            let effect = try connection.query(
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
                     + SortKeys(of: product, in: found.store.language).values
-            ) { try $0.first { try $0.bool(0) } }
-            let isChanged = isNew != nil
+            ) { try $0.first { try $0.bool(0) ? UpsertEffect.inserted : .updated } ?? .unchanged }
             if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
-                guard isNew == true else { throw ShelfLocks.concurrentCreation }
+                guard effect == .inserted else { throw ShelfLocks.concurrentCreation }
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
                 }
@@ -34,10 +36,8 @@ extension PostgresProductStore {
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
-            if isChanged {
+            if effect != .unchanged {
                 try AuditLog.record(.product(old, product), in: found.id, connection)
-            }
-            if isChanged, !shelves.ids.isEmpty {
                 try ShelfChanges(product.sku.text, on: shelves.ids).recordAndBump(in: found.id, connection)
             }
             return old == nil
