@@ -12,7 +12,7 @@ struct PostgresPriceStore: PriceStore {
         pricedIn currency: Currency?,
         once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome {
-        try PriceChange.checkRepeats(prices)
+        try PriceChange.check(prices)
         return try await database.write(to: store, within: .prices) { connection in
             let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }

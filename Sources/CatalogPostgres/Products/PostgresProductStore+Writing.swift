@@ -3,7 +3,7 @@ internal import LibPQ
 internal import Ordering
 
 extension PostgresProductStore {
-    /// What writing a product did.
+    /// The effect of writing a product.
     private enum UpsertEffect { case unchanged, inserted, updated }
 
     func update(
