@@ -25,7 +25,7 @@ package struct FieldForms: Sendable {
     mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
 
     /// Takes the first records of a file into account.
-    mutating func add(_ events: ArraySlice<RecordReader.Event>, _ columns: FileColumns) {
+    mutating func add(_ events: ArraySlice<RecordSplitter.Event>, _ columns: FileColumns) {
         for column in Self.amounts {
             let indexes = columns.indexes(of: column)
             guard !indexes.isEmpty else { continue }
@@ -41,7 +41,7 @@ package struct FieldForms: Sendable {
     }
 
     /// Commas separate tags if a text of several tags has a tag of another text, and no text has another separator.
-    private mutating func findTagSeparator(_ events: ArraySlice<RecordReader.Event>, _ index: Int) {
+    private mutating func findTagSeparator(_ events: ArraySlice<RecordSplitter.Event>, _ index: Int) {
         var texts: Set<String> = []
         for case .csv(let record) in events where index < record.count {
             if let text = record.text(index) { texts.insert(text) }

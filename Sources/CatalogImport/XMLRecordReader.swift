@@ -28,7 +28,7 @@ struct XMLRecordReader {
     mutating func read(
         _ piece: UnsafeRawBufferPointer,
         isLast: Bool,
-        into events: inout [RecordReader.Event]
+        into events: inout [RecordSplitter.Event]
     ) throws {
         let stream = stream ?? makeStream(piece)
         self.stream = stream
@@ -88,7 +88,7 @@ struct XMLRecordReader {
         if !isTooLong { open[open.count - 1].text.append(contentsOf: bytes) }
     }
 
-    private mutating func end(_ line: Int, _ events: inout [RecordReader.Event]) {
+    private mutating func end(_ line: Int, _ events: inout [RecordSplitter.Event]) {
         guard record != nil else { return }
         guard let element = open.popLast() else {
             let record = record.take()!

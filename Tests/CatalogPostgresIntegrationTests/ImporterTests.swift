@@ -515,6 +515,22 @@ import TestSupport
         }
     }
 
+    @Test("An error of the file names the column as the header does, also if it is not the first name of the profile")
+    func errorsNameColumnsOfTheFile() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .csv, createsStores: true)
+            options.profile.mapping.columns[.shelf] = ColumnSource([["Abteilung"], ["section"]])
+            options.newShelfLimit = 1
+            let text = "store,Section,sku,name\ns,One,a,A\ns,Two,b,B\n"
+            let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
+            guard case .unprocessable(let field, _)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(field == "Section")
+        }
+    }
+
     @Test("A placement created during a product update has the new values")
     func concurrentPlacementHasNewValues() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

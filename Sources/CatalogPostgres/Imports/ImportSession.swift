@@ -10,7 +10,7 @@ internal import Ordering
 final class ImportSession {
     let connection: PostgresConnection
     let configuration: PostgresConfiguration
-    let options: ImportOptions
+    private(set) var options: ImportOptions
     let id: ImportID
     let lookup: ShelfLookup
     var columns = WrittenColumns([], readsSizeFromName: false)
@@ -136,7 +136,7 @@ final class ImportSession {
             throw CatalogError.unknownStores(unknownStores, known: stores.keys)
         }
         summary.warnings = reader.warnings
-        summary.dialect = reader.reading
+        summary.dialect = reader.dialect
         columns = WrittenColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
         attributeNames = reader.attributeNames
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
@@ -197,8 +197,9 @@ final class ImportSession {
         _ rows: inout CopyText,
         _ onReject: (ImportRejection) throws -> Void
     ) throws {
-        summary.read += 1
+        if case .header(let titles) = event { options.titles = titles } else { summary.read += 1 }
         switch event {
+        case .header: break
         case .rejected(let rejection): try reject(rejection, onReject)
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
