@@ -81,8 +81,8 @@ package struct ImportReader {
     package var dialect: FileDialect { splitter.dialect(forms[.price]) }
 
     /// - Throws: `CatalogError.unprocessable` if the header lacks a required column.
-    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for batch in try splitter.read(piece) { try handle(batch, emit) }
+    package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        for batch in try splitter.read(chunk) { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {

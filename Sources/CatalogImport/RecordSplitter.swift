@@ -57,12 +57,12 @@ struct RecordSplitter {
     /// Reads a chunk of the file and returns the completed records; those of the sample are together, first.
     ///
     /// - Throws: `CatalogError.unprocessable` if the encoding is not clear.
-    mutating func read(_ piece: UnsafeRawBufferPointer) throws -> [[Event]] {
-        guard sample != nil else { return [try consume(piece)] }
-        let start = piece.prefix(Self.sampleLimit - sample!.count)
+    mutating func read(_ chunk: UnsafeRawBufferPointer) throws -> [[Event]] {
+        guard sample != nil else { return [try consume(chunk)] }
+        let start = chunk.prefix(Self.sampleLimit - sample!.count)
         sample!.append(contentsOf: start)
         guard sample!.count == Self.sampleLimit else { return [] }
-        return [try begin(isWhole: false), try consume(UnsafeRawBufferPointer(rebasing: piece[start.endIndex...]))]
+        return [try begin(isWhole: false), try consume(UnsafeRawBufferPointer(rebasing: chunk[start.endIndex...]))]
     }
 
     /// Ends the file and returns the last records; a last line without a line break is one, too.
@@ -83,7 +83,7 @@ struct RecordSplitter {
         return events
     }
 
-    /// Returns the given dialect with what the file shows, as far as it is known. What does not apply to its format is nil.
+    /// Returns the given dialect with what the file shows, as far as it is known. Properties of other formats are nil.
     func dialect(_ decimals: DecimalEvidence) -> FileDialect {
         var dialect = given
         if format != .xml { dialect.encoding = detected.encoding }
@@ -164,15 +164,15 @@ struct RecordSplitter {
 
     // MARK: - Records
 
-    private mutating func consume(_ piece: UnsafeRawBufferPointer) throws -> [Event] {
+    private mutating func consume(_ chunk: UnsafeRawBufferPointer) throws -> [Event] {
         var events: [Event] = []
         if format == .xml {
-            try xml!.read(piece, isLast: false, into: &events)
+            try xml!.read(chunk, isLast: false, into: &events)
         } else if decoder.isIdentity {
-            split(piece, &events)
+            split(chunk, &events)
         } else {
             var text: [UInt8] = []
-            decoder.decode(piece, into: &text)
+            decoder.decode(chunk, into: &text)
             text.withUnsafeBytes { split($0, &events) }
         }
         return events

@@ -66,13 +66,15 @@ import TestSupport
 
     /// A catalog whose imports only count their bytes.
     private struct CountingImporter: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
+        func importFile<Chunks: AsyncSequence>(
+            _ chunks: Chunks,
             _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
+            onReject: (ImportRejection) throws -> Void,
+            onProgress: (Int) -> Void,
+            onPrune: ([ShelfRemoval]) throws -> Bool
+        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] {
             var summary = ImportSummary()
-            do { for try await piece in pieces { summary.read += piece.count } } catch { throw .unavailable }
+            do { for try await chunk in chunks { summary.read += chunk.count } } catch { throw .unavailable }
             return summary
         }
     }

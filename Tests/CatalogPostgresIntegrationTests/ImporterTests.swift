@@ -27,7 +27,7 @@ import TestSupport
         _ options: ImportOptions = ImportOptions(format: .csv, createsStores: true)
     ) async throws -> (ImportSummary, [ImportRejection]) {
         var rejections: [ImportRejection] = []
-        let summary = try await Importer(catalog).run(
+        let summary = try await Importer(catalog).importFile(
             Chunks(text: text),
             options,
             onReject: { rejections.append($0) }
@@ -429,7 +429,7 @@ import TestSupport
             }
             #expect("\(twice!)".contains("2 times"))
             let long = await #expect(throws: CatalogError.self) {
-                _ = try await Importer(catalog).run(
+                _ = try await Importer(catalog).importFile(
                     Chunks(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
                     ImportOptions(format: .csv, createsStores: true)
                 )

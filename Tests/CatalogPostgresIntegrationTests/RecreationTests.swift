@@ -54,7 +54,7 @@ import Testing
 
     private static func importRows(_ rows: [String], into catalog: PostgresCatalog) async throws {
         let file = "store,shelf,sku,name,price,currency,popularity\n" + rows.map { $0 + "\n" }.joined()
-        _ = try await Importer(catalog).run(
+        _ = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: file),
             ImportOptions(format: .csv, createsStores: true)
         )

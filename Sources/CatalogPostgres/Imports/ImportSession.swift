@@ -92,11 +92,11 @@ final class ImportSession {
         }
     }
 
-    func stage<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
+    func stage<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void
-    ) async throws where Pieces.Element == [UInt8] {
+    ) async throws where Chunks.Element == [UInt8] {
         try await loadStores()
         if let store = options.store, stores[store] == nil, !options.createsStores {
             throw CatalogError.unknownStores([store], known: stores.keys)
@@ -108,11 +108,11 @@ final class ImportSession {
         }
         do {
             var rows = CopyText()
-            for try await piece in pieces {
+            for try await chunk in chunks {
                 try Task.checkCancellation()
                 // Process small slices, so that memory use does not depend on the chunk size.
-                for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyChunkSize) {
-                    let step = piece[start..<min(piece.count, start + PostgresConnection.copyChunkSize)]
+                for start in stride(from: 0, to: chunk.count, by: PostgresConnection.copyChunkSize) {
+                    let step = chunk[start..<min(chunk.count, start + PostgresConnection.copyChunkSize)]
                     try step.withUnsafeBytes { bytes in
                         try reader.read(bytes) { try handle($0, &rows, onReject) }
                     }

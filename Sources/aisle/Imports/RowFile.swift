@@ -82,7 +82,7 @@ struct RowFile {
 
     private func pass(_ onRows: (_ rows: [NamedRow], _ count: Int) async throws -> Void) async throws -> NamedRowReader
     {
-        let pieces = FileContent(try FileChunks(path: path))
+        let chunks = FileContent(try FileChunks(path: path))
         var reader = NamedRowReader(format, dialect, columns: columns, required: required, keepsRejectedRows: keepsRows)
         var rows: [NamedRow] = []
         var rejected: [ImportRejection] = []
@@ -92,9 +92,9 @@ struct RowFile {
             case .rejected(let rejection): rejected.append(rejection)
             }
         }
-        for try await piece in pieces {
+        for try await chunk in chunks {
             try Task.checkCancellation()
-            try piece.withUnsafeBytes { try reader.read($0, handle) }
+            try chunk.withUnsafeBytes { try reader.read($0, handle) }
             try rejected.forEach(rejections.add)
             try await onRows(rows, rows.count + rejected.count)
             (rows, rejected) = ([], [])
