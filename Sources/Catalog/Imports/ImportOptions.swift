@@ -132,7 +132,8 @@ package protocol CatalogImporting: Sendable {
     ///   - onReject: called for every rejected row, in file order; those that need the catalog come last.
     ///   - onProgress: called periodically with the number of rows read.
     ///   - onPrune: called with what pruning removes, before anything is changed; returns whether the caller confirms it.
-    /// - Throws: `unprocessable` if the whole file is unusable, or if a row is invalid and the options say to abort. Nothing was changed then.
+    /// - Throws: `unprocessable` if the whole file is unusable, or if a row is invalid and the options say to abort. Nothing was changed
+    ///   then.
     func importFile<Chunks: AsyncSequence>(
         _ chunks: Chunks,
         _ options: ImportOptions,
