@@ -50,7 +50,7 @@ package struct PostgresCatalog: Sendable {
             settings: settings,
             users: userStore,
             lists: PostgresListStore(database: database, encode: encodeEvent),
-            changes: PostgresChangeStore(database: database, settings: settings, encode: encodeEvent),
+            versions: PostgresVersionStore(database: database, settings: settings, encode: encodeEvent),
             responses: responseStore,
             importProfiles: PostgresImportProfileStore(database: database),
             audit: PostgresAuditStore(database: database, customers: customers),

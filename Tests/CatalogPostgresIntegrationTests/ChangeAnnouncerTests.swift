@@ -36,10 +36,10 @@ import TestSupport
                 .all,
                 {
                     let file = Array("store,sku,name\ns,q,Q\n".utf8)
-                    let pieces = AsyncStream {
+                    let chunks = AsyncStream {
                         $0.yield(file); $0.finish()
                     }
-                    _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
+                    _ = try await Importer(catalog).importFile(chunks, ImportOptions(format: .csv, createsStores: true))
                 }
             ),
         ]

@@ -191,7 +191,7 @@ import Testing
             let text = "store,shelf,sku,name,brand,price,in_stock\n" + rows.joined()
             var options = ImportOptions(format: .csv, createsStores: true)
             options.newShelfLimit = shelves.count
-            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: text), options)
+            _ = try await Importer(catalog).importFile(ImporterTests.Chunks(text: text), options)
             let shares = ShelfMemoryShares(limit: 400_000)
             let small = PostgresCatalog(catalog.database, encodingEvents: \.json, shelfMemory: shares.limit)
             for shelf in shelves { _ = try await small.pages.page(Self.request("-price", on: shelf)) }

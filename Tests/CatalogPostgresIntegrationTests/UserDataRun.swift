@@ -305,7 +305,7 @@ struct UserDataRun {
         let user = live[index].user
         let erasures = specification.erasures[user] ?? 0
         let position = live[index].eventsPosition
-        let page = try await catalog.changes.changes(of: id(of: user), since: position.revision, limit: 1000)
+        let page = try await catalog.versions.changes(of: id(of: user), since: position.revision, limit: 1000)
         try expect(page.isResync, position.mustResync(erasures), "resync of the events of \(user)")
         if page.isResync {
             live[index] = UserDataDevice(user)
@@ -378,7 +378,7 @@ struct UserDataRun {
     }
 
     private func currentRevision(_ user: String) async throws -> Int64 {
-        try await catalog.changes.revisions(of: [id(of: user)])[id(of: user)] ?? 0
+        try await catalog.versions.revisions(of: [id(of: user)])[id(of: user)] ?? 0
     }
 
     /// Reads a list, or its changes since the version that a device shows.
@@ -484,7 +484,7 @@ struct UserDataRun {
         var isResync = false
         // Small pages: no event may be lost or repeated between them.
         while !isResync {
-            let page = try await catalog.changes.changes(of: id(of: user), since: revision, limit: 3)
+            let page = try await catalog.versions.changes(of: id(of: user), since: revision, limit: 3)
             try expect(
                 page.isResync,
                 revision == first.revision && first.mustResync(erasures),

@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
+    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
     StateSource
 {
     struct ShelfContent {
@@ -69,7 +69,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             settings: self,
             users: self,
             lists: self,
-            changes: self,
+            versions: self,
             responses: self,
             importProfiles: self,
             audit: self,

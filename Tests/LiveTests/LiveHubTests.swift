@@ -30,7 +30,7 @@ import TestSupport
         options.poll = .milliseconds(5)
         options.heartbeat = .milliseconds(40)
         change(&options)
-        let hub = LiveHub(pages: catalog, changes: catalog, source: nil, options: options)
+        let hub = LiveHub(pages: catalog, versions: catalog, source: nil, options: options)
         let running = Task { await hub.run() }
         defer { running.cancel() }
         try await body(catalog, hub)

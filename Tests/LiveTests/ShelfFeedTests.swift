@@ -20,7 +20,7 @@ import TestSupport
         return catalog
     }
 
-    private func feed(_ catalog: any PageStore & ChangeStore, limit: Int = 3) -> ShelfFeed {
+    private func feed(_ catalog: any PageStore & VersionStore, limit: Int = 3) -> ShelfFeed {
         let key = ShelfFeed.Key(address: Self.address, sort: Sort(.price, .ascending), limit: limit)
         return ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
     }
@@ -148,7 +148,7 @@ import TestSupport
 }
 
 /// A store that is replaced by its standby.
-private final class Failover: PageStore, ChangeStore {
+private final class Failover: PageStore, VersionStore {
     private let stores: (primary: InMemoryCatalog, standby: InMemoryCatalog)
     private let isPromoted = Mutex(false)
 

@@ -107,7 +107,7 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func move(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: ManualOrderOutcome.self)
+        let (body, once) = try await call.recordableBody(recording: ManualOrderOutcome.self)
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,

@@ -43,7 +43,7 @@ struct UserEndpoints: EndpointGroup {
     }
 
     private func merge(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: GuestMerge.self)
+        let (body, once) = try await call.recordableJSON(recording: GuestMerge.self)
         var reader = try BodyReader(body)
         let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
         try reader.end()

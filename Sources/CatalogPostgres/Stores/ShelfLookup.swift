@@ -73,7 +73,7 @@ struct ShelfLookup: Sendable {
     func storeIfExists(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
-        _ lock: PostgresStatement? = nil
+        locking lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead? {
         try reading(key, connection) { id, connection in
             if let lock { try connection.executeDeferred(lock, [.int4(id)]) }
@@ -89,9 +89,9 @@ struct ShelfLookup: Sendable {
     func store(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
-        _ lock: PostgresStatement? = nil
+        locking lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead {
-        guard let found = try storeIfExists(key, connection, lock) else {
+        guard let found = try storeIfExists(key, connection, locking: lock) else {
             throw CatalogError.notFound("store “\(key)”")
         }
         return found

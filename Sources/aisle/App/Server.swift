@@ -93,7 +93,7 @@ struct Server {
         liveOptions.observer = telemetry.feeds
         let live = LiveHub(
             pages: catalog.pages,
-            changes: catalog.changes,
+            versions: catalog.versions,
             source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
             options: liveOptions
         )

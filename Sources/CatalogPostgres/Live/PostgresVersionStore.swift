@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 /// Versions of shelves and revisions of users in PostgreSQL.
-struct PostgresChangeStore: ChangeStore {
+struct PostgresVersionStore: VersionStore {
     let database: Database
     let settings: PostgresSettingsStore
     let encode: UserEvent.Encoder
