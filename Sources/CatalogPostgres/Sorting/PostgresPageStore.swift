@@ -90,10 +90,9 @@ struct PostgresPageStore: PageStore {
         _ source: ReadSource
     ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
         if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
-            let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
             try await isCurrent(likely, request, source)
         {
-            return (likely, shelf)
+            return (likely, memory.known(likely.location, at: likely.basis.head.state.version))
         }
         return try await readBasis(request, at: address, following: bases.location(of: request), source)
     }
