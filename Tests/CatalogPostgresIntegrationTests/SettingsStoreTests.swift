@@ -236,7 +236,7 @@ import TestSupport
                                 _ = try await servers[number % 2].settings.edit(new, of: Self.ann)
                                 return true
                             } catch {
-                                if error == SettingsEdit.tooMany() { return false }
+                                if error == SettingsEdit.tooManySettings() { return false }
                             }
                         }
                         return false
@@ -245,7 +245,7 @@ import TestSupport
                 return await group.reduce(0) { $1 ? $0 + 1 : $0 }
             }
             #expect(accepted == 150)
-            await #expect(throws: SettingsEdit.tooMany()) {
+            await #expect(throws: SettingsEdit.tooManySettings()) {
                 try await put(catalog.settings, "one more", .bool(true))
             }
             #expect(try await put(catalog.settings, "k150", .bool(false)).isApplied)

@@ -112,7 +112,7 @@ extension InMemoryCatalog {
             content.revision = result.setting.revision
         }
         guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.countLimit else {
-            throw SettingsEdit.tooMany()
+            throw SettingsEdit.tooManySettings()
         }
         let deleted = content.settings.values.filter(\.isDeleted).sorted { $0.revision < $1.revision }
         for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneLimit)) {

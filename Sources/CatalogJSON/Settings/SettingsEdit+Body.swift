@@ -26,7 +26,7 @@ extension SettingsEdit {
             throw .malformed(parameter: "settings", detail: "settings is required and must be an array")
         }
         try reader.end()
-        guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooMany() }
+        guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooManySettings() }
         var writes: [Write] = []
         for (index, item) in items.enumerated() {
             writes.append(try write(item, "settings[\(index)]"))

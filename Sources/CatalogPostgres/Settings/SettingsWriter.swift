@@ -53,7 +53,7 @@ struct SettingsWriter {
         let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
-        guard current <= Setting.countLimit || !adds else { throw SettingsEdit.tooMany() }
+        guard current <= Setting.countLimit || !adds else { throw SettingsEdit.tooManySettings() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
