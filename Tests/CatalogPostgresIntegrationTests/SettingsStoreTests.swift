@@ -195,7 +195,7 @@ import TestSupport
             let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await blocker.perform {
                 try $0.begin()
-                _ = try $0.query(SettingStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
+                _ = try $0.query(UserStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
             }
             let waiting = Task { try await put(store, "a", .bool(false)) }
             for round in 0..<5 {
