@@ -187,8 +187,7 @@ import TestSupport
                 to: ShelfView(sort: sorts[1])
             )
             request.includesDescendants = true
-            var page = Self.request(Self.food, nil)
-            page.includesDescendants = request.showsDescendants
+            let page = request.page
             let tag = request.entityTag(try await catalog.pages.diff(request), mediaType: "x")
             #expect(request.entityTag(try await catalog.pages.basis(of: page), mediaType: "x") == tag)
             let placed = try #require(try await catalog.pages.allPages(Self.request(Self.food, .system)).first)

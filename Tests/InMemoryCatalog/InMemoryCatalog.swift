@@ -170,9 +170,14 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         return SpecifiedShelf(basis: basis, listings: listings, collate: collate(basis.head.store.language))
     }
 
+    package func currentUnlessUnion(_ request: PageRequest) async throws(CatalogError) -> (any CurrentShelf)? {
+        let current = try await current(request)
+        return current.basis.union == nil ? current : nil
+    }
+
     /// The shelves of a page with descendants; nil for a page of one shelf.
     private func union(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> ShelfUnion? {
-        guard request.showsDescendants(of: head(store, shelf)) else { return nil }
+        guard request.showsUnion(of: head(store, shelf)) else { return nil }
         let products = unionListings(store, shelf).map(\.product)
         let counts = Dictionary(products.compactMap(\.unitPrice?.dimension).map { ($0, 1) }, uniquingKeysWith: +)
         let most = Dimension.allCases.first { counts[$0] != nil && counts[$0] == counts.values.max() }
@@ -194,7 +199,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
 
     /// The products that a request shows.
     private func listings(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
-        request.showsDescendants(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
+        request.showsUnion(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
     }
 
     /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.

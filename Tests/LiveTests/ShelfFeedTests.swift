@@ -162,6 +162,10 @@ private final class Failover: PageStore, ChangeStore {
         try await store.current(request)
     }
 
+    func currentUnlessUnion(_ request: PageRequest) async throws(CatalogError) -> (any CurrentShelf)? {
+        try await store.currentUnlessUnion(request)
+    }
+
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {
         try await store.versions(of: shelves)
     }

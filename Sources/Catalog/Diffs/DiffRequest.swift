@@ -48,12 +48,6 @@ package struct DiffRequest: Sendable {
         if case .view(let view) = from { [to, view] } else { [to] }
     }
 
-    /// Whether the orders have the products of the shelves below, too: not if one is the manual order, unless the request asks for them; nil for
-    /// what the shelf says.
-    package var showsDescendants: Bool? {
-        includesDescendants ?? (views.contains { $0.readsPositions } ? false : nil)
-    }
-
     /// - Throws: `malformed` for a limit out of range or the manual order of several shelves, `unprocessable` for a list with a repeated id,
     ///   `tooLarge`.
     package func check() throws(CatalogError) {

@@ -5,6 +5,9 @@ package protocol PageStore: Sendable {
     /// - Parameter request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
     /// - Throws: `notFound` for the store or the shelf.
     func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
+
+    /// Returns the same for a request that shows one shelf; nil for a union, which may take long to read.
+    func currentUnlessUnion(_ request: PageRequest) async throws(CatalogError) -> (any CurrentShelf)?
 }
 
 /// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
@@ -67,7 +70,7 @@ extension PageStore {
         try await current(request).basis
     }
 
-    /// Returns a page.
+    /// Returns a page, for feeds and commands. The API plans its pages itself, because it may have them already.
     ///
     /// - Throws: `notFound`, and as `PageRequest.plan`.
     package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
@@ -111,20 +114,20 @@ extension PageStore {
 }
 
 extension OrderRequest {
-    /// The request for the shelf of the order.
+    /// The request for the shelf of the order. The manual order has no descendants, unless the request asks for them.
     fileprivate var page: PageRequest {
         var page = PageRequest(store: address.store, shelf: address.shelf, user: view.sort == nil ? user : nil)
-        page.includesDescendants = showsDescendants
+        page.includesDescendants = includesDescendants ?? (view.readsPositions ? false : nil)
         return page
     }
 }
 
 extension DiffRequest {
-    /// The request for the shelf of the orders.
+    /// The request for the shelf of the orders. They have no descendants if one is the manual order, unless the request asks for them.
     package var page: PageRequest {
         let needsUser = views.contains { $0.sort == nil }
         var page = PageRequest(store: store, shelf: shelf, user: needsUser ? user : nil)
-        page.includesDescendants = showsDescendants
+        page.includesDescendants = includesDescendants ?? (views.contains { $0.readsPositions } ? false : nil)
         return page
     }
 }

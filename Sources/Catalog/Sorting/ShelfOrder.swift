@@ -48,8 +48,4 @@ package struct OrderRequest: Sendable, Hashable {
     package func check() throws(CatalogError) {
         if includesDescendants == true, view.readsPositions { throw PageRequest.positionOfSeveral("sort") }
     }
-
-    /// Whether the order has the products of the shelves below, too: not the manual order, unless the request asks for them; nil for what the shelf
-    /// says.
-    package var showsDescendants: Bool? { includesDescendants ?? (view.readsPositions ? false : nil) }
 }

@@ -35,7 +35,8 @@ struct RememberedSortEndpoints: EndpointGroup {
         let request = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
         let head = request.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
-        let storeView = request.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
+        let storeView =
+            request.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
         let key = try Self.key(call)
         try Setting.check(request.view.value, for: key, field: request.view.filter.isEmpty ? "sort" : "filter")
         var edit = SettingsEdit([.init(key, request.view.value)], expecting: try call.settingExpectation)

@@ -37,7 +37,6 @@ struct PageEndpoints: EndpointGroup {
                 .listShelfProducts,
                 timeLimit: nil,
                 surcharge: Self.surcharge,
-                mayReadManyShelves: Self.asksForDescendants,
                 runsOnEventLoop: true,
                 readsReplicas: true,
                 { try await page($0, of: $0.parameters.shelf) }
@@ -79,46 +78,63 @@ struct PageEndpoints: EndpointGroup {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
-        let union = asksForDescendants(target) ? pointsForUnion : 0
+        let union = target.values("include").isEmpty ? 0 : pointsForUnion
         return facets + filters + keys + union
     }
 
-    private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
-
-    /// Brings the shelf up to date, and then responds with the first that has the page at this state: the client's cache (304), the
-    /// server's cache of pages, or the shelf in memory.
+    /// Returns the response to a request for a page. A union is read within a time limit, and not on an event loop.
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
-        let target = try call.route.remembering { PageTarget(try self.request(call, shelf), path: call.path) }
-        var request = target.request
-        if request.sort == nil { request.user = call.caller?.user }
+        let plans = try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) }
+        var named = plans.request
+        if named.sort == nil { named.user = call.caller?.user }
+        let request = named
+        if let current = try await store.currentUnlessUnion(request) {
+            return try await page(request, plans, current, call)
+        }
+        // The query does not say that the shelf includes those below it.
+        if shelf != nil, request.includesDescendants == nil { call.work.add(points: Self.pointsForUnion) }
+        // A page of all shelves already has a deadline.
+        if call.deadline != nil { return try await page(request, plans, store.current(request), call) }
+        return try await call.within(TimeLimit.lookup.request) { call in
+            try await page(request, plans, store.current(request), call)
+        }
+    }
+
+    /// Responds with the first that has the page at the current state: the client's cache (304), the server's cache of pages, or the shelf
+    /// in memory.
+    private func page(
+        _ request: PageRequest,
+        _ plans: PagePlans,
+        _ current: any CurrentShelf,
+        _ call: Call
+    ) async throws -> Response {
         let day = Timestamp.now().day
-        let current = try await store.current(request)
-        let page = try target.page(request, current.basis, day: day)
+        let tagged = try plans.plan(request, current.basis, day: day)
         let isShared = request.sort != nil
         let control = isShared ? "public, no-cache" : "private, no-cache"
         var headers: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
-        if let known = call.knownTag(of: page.tag) {
+        if let known = call.knownTag(of: tagged.tag) {
             observer.observe(.pageReturned(.notModified))
             return .notModified(known, control, headers)
         }
-        if let cached = cache.page(page.key, tag: page.tag) {
+        if let rendered = cache.page(tagged.key, tag: tagged.tag) {
             observer.observe(.pageReturned(.cached))
-            return cache.response(cached, page.key, for: call)
+            return cache.response(rendered, tagged.key, for: call)
         }
-        let content = try await current.page(
-            page.plan,
+        let page = try await current.page(
+            tagged.plan,
             into: RenderedProducts(current.basis.head.store, day: day, fragments)
         )
         observer.observe(.pageReturned(.rendered))
-        let token = content.next.map { cursors.encode($0) }
-        for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }
+        let cursor = page.next.map { cursors.encode($0) }
+        for field in call.nextLink(parameters(request, tagged.plan), cursor) { headers.append(field) }
         headers[.contentType] = "application/json"
         headers[.cacheControl] = control
-        headers[.eTag] = page.tag
-        let body = StepRecorder.measure(.rendering, "page") { content.json(day: day, nextCursor: token) }
-        return cache.insert(headers, body, page.key, tag: page.tag).response(acceptsGzip: false)
+        headers[.eTag] = tagged.tag
+        let body = StepRecorder.measure(.rendering, "page") { page.json(day: day, nextCursor: cursor) }
+        return cache.insert(headers, body, tagged.key, tag: tagged.tag).response(acceptsGzip: false)
     }
 
     /// Returns the request of a target, without a user.
@@ -134,7 +150,7 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
-        if request.asksForSeveral { try request.check() }
+        if request.asksForUnion { try request.check() }
         return request
     }
 

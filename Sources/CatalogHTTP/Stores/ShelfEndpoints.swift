@@ -45,12 +45,12 @@ struct ShelfEndpoints: EndpointGroup {
         request.limit = try call.target.limit()
         request.after = try call.target.cursor(cursors)
         let page = try await shelves.shelves(request)
-        let token = page.next.map { cursors.encode($0) }
+        let cursor = page.next.map { cursors.encode($0) }
         let bytes = JSONWriter.object { json in
             json.array("shelves", page.shelves) { $1.write(to: &$0) }
-            json.page(request.limit, token)
+            json.page(request.limit, cursor)
         }
-        let link = call.nextLink("sort=\(request.sort.rawValue)&limit=\(request.limit)", token)
+        let link = call.nextLink("sort=\(request.sort.rawValue)&limit=\(request.limit)", cursor)
         return call.hashed(bytes, headers: link)
     }
 

@@ -93,8 +93,8 @@ package final class ReadRouter: Sendable {
     /// - Parameters:
     ///   - user: the user whose settings the read needs.
     ///   - body: reads from the given source only. It must have no side effects that a repetition would duplicate.
-    func reading<T>(
-        _ store: CatalogKey,
+    func withSource<T>(
+        of store: CatalogKey,
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
@@ -104,12 +104,12 @@ package final class ReadRouter: Sendable {
                 source.readFailed(error)
             }
         }
-        return try await readingPrimary(store, for: user, body)
+        return try await withPrimarySource(of: store, for: user, body)
     }
 
     /// Runs a read of a store on the primary. On Citus, the worker that has the store answers if it can, and otherwise the coordinator.
-    func readingPrimary<T>(
-        _ store: CatalogKey,
+    func withPrimarySource<T>(
+        of store: CatalogKey,
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {

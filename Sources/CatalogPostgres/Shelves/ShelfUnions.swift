@@ -87,7 +87,7 @@ final class ShelfUnions: Sendable {
     }
 
     /// A union at the versions of its shelves.
-    final class Found: Sendable {
+    final class LoadedUnion: Sendable {
         let union: ShelfUnion
         let members: Members
         /// The products. The version is a number of the union's own, because its shelves have several.
@@ -117,22 +117,22 @@ final class ShelfUnions: Sendable {
     private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
-    private let unions: SharedCache<Key, Found>
+    private let unions: SharedCache<Key, LoadedUnion>
     /// The size of the largest union in `unions`, in bytes.
     private let largest: Int
     /// The union that was made last of those that are too large for `unions`.
-    private let large = Mutex<(key: Key, found: Found)?>(nil)
-    private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
+    private let large = Mutex<(key: Key, found: LoadedUnion)?>(nil)
+    private let loads = SharedWork<ShelfMemory.LoadKey, LoadedUnion?>()
     private let count = Atomic<Int64>(0)
 
     /// - Parameter unions: a cache from `cache`, whose size the memory knows.
-    init(_ memory: ShelfMemory, _ unions: SharedCache<Key, Found>) {
+    init(_ memory: ShelfMemory, _ unions: SharedCache<Key, LoadedUnion>) {
         (self.memory, self.unions) = (memory, unions)
         largest = unions.limit / 2
     }
 
     /// - Parameter limit: the size of all unions but a large one, in bytes.
-    static func cache(limit: Int) -> SharedCache<Key, Found> {
+    static func cache(limit: Int) -> SharedCache<Key, LoadedUnion> {
         SharedCache(limit: limit, largest: limit / 2) { $1.size }
     }
 
@@ -151,7 +151,7 @@ final class ShelfUnions: Sendable {
     /// - Returns: nil if a shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
-    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
+    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, source.origin) { return known }
         let key = ShelfMemory.LoadKey(table: .union(keyed.key), origin: source.origin)
         let found = try await loads.value(key) {
@@ -185,7 +185,7 @@ final class ShelfUnions: Sendable {
         _ members: Members,
         _ load: ShelfMemory.Load,
         _ connection: isolated PostgresConnection
-    ) throws -> Found? {
+    ) throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, load.origin) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
@@ -196,7 +196,7 @@ final class ShelfUnions: Sendable {
         return merge(tables, keyed, members, since: start)
     }
 
-    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
+    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> LoadedUnion? {
         guard let known = unions[key] ?? large.withLock({ $0?.key == key ? $0?.found : nil }) else { return nil }
         guard known.members.digest == members.digest else {
             try origin.requireCommits(if: known.isAhead(of: members))
@@ -213,14 +213,14 @@ final class ShelfUnions: Sendable {
         _ keyed: KeyedHead,
         _ members: Members,
         since start: ContinuousClock.Instant
-    ) -> Found {
+    ) -> LoadedUnion {
         let (table, state) = (ShelfTable.union(tables), keyed.head.state)
         let union = ShelfUnion(
             digest: members.digest,
             dimension: state.shelf.dimension ?? table.mostFrequentDimension ?? state.comparisonDimension
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
-        let found = Found(union, members, shelf, since: start)
+        let found = LoadedUnion(union, members, shelf, since: start)
         if let known = unions[keyed.key], known.start > start { return found }
         if found.size <= largest {
             unions[keyed.key] = found

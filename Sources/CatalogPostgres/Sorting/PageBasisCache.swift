@@ -44,7 +44,7 @@ final class PageBasisCache: Sendable {
 
     func basis(of request: PageRequest) -> LocatedBasis? {
         guard let address = request.address, let shelf = bases[address] else { return nil }
-        guard let user = request.user, request.after == nil else { return shelf }
+        guard let user = request.rememberingUser else { return shelf }
         let view = View(address: address, user: user)
         guard let known = views[view] else { return nil }
         let basis = PageBasis(head: shelf.basis.head, views: known.views, revision: known.revision)
@@ -59,7 +59,7 @@ final class PageBasisCache: Sendable {
     func insert(_ found: LocatedBasis, of request: PageRequest) {
         let basis = found.basis
         insert(LocatedHead(head: basis.head, location: found.location), of: request)
-        guard let address = request.address, let user = request.user, request.after == nil else { return }
+        guard let address = request.address, let user = request.rememberingUser else { return }
         let view = View(address: address, user: user)
         views[view] = UserViews(views: shared(basis.views), revision: basis.revision)
     }

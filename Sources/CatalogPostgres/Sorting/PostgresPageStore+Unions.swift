@@ -7,19 +7,20 @@ extension PostgresPageStore {
     ///
     /// - Throws: `notFound`.
     func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        struct Found: Sendable {
+        struct UnionRows: Sendable {
             var keyed: ShelfUnions.KeyedHead?
             var views = RememberedViews.none
             var members = ShelfUnions.Members()
         }
         let lookup = ShelfLookup(database: database)
         let views = Self.viewsQuery(request)
-        let found = try await lookup.reading(request.store, source) { id -> (ShelfUnions.KeyedHead, Found)? in
+        let found = try await lookup.withStoreID(of: request.store, source) {
+            id -> (ShelfUnions.KeyedHead, UnionRows)? in
             let head =
                 request.shelf.map { ShelfLookup.headQuery(id, request.store, $0) }
                 ?? PostgresQuery(ShelfLookup.oneStore, [.int4(id), .text(request.store.text)])
             let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + views
-            let found = try await source.read(queries, into: Found()) { found, index, rows in
+            let found = try await source.read(queries, into: UnionRows()) { found, index, rows in
                 switch index {
                 case 0:
                     found.keyed = try rows.first { row in
@@ -38,7 +39,8 @@ extension PostgresPageStore {
             guard let shelf = request.shelf else { return nil }
             throw CatalogError.notFound("shelf “\(shelf)”")
         }
-        guard found.members.agree(with: keyed) else { return nil }
+        // The shelf may no longer include those below it.
+        guard found.members.agree(with: keyed), request.showsUnion(of: keyed.head) else { return nil }
         return try await unions.union(keyed, found.members, source).map { loadedShelf(keyed, found.views, $0) }
     }
 
@@ -62,7 +64,7 @@ extension PostgresPageStore {
     private func loadedShelf(
         _ keyed: ShelfUnions.KeyedHead,
         _ views: RememberedViews,
-        _ found: ShelfUnions.Found
+        _ found: ShelfUnions.LoadedUnion
     ) -> LoadedShelf {
         let basis = PageBasis(head: keyed.head, views: views, union: found.union)
         return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), memory: memory)

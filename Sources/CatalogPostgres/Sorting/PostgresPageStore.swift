@@ -45,25 +45,54 @@ struct PostgresPageStore: PageStore {
     private static let attempts = 3
 
     func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await database.mappingErrors {
-            try await database.router.reading(request.store, for: Self.rememberingUser(request)) { source in
+        if let shelf = try await currentUnlessUnion(request) { return shelf }
+        return try await database.mappingErrors {
+            try await database.router.withSource(of: request.store, for: request.rememberingUser) { source in
                 for _ in 0..<Self.attempts {
-                    if let found = try await read(request, source) { return found }
+                    if let union = try await readUnion(request, source) { return union }
                 }
                 return try await readInTransaction(request, source)
             }
         }
     }
 
-    /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
-    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        guard !request.asksForSeveral, let address = request.address else {
-            return try await readUnion(request, source)
+    func currentUnlessUnion(_ request: PageRequest) async throws(CatalogError) -> (any CurrentShelf)? {
+        guard !request.asksForUnion, let address = request.address else { return nil }
+        return try await database.mappingErrors {
+            try await database.router.withSource(of: request.store, for: request.rememberingUser) {
+                source -> LoadedShelf? in
+                for _ in 0..<Self.attempts {
+                    switch try await read(request, at: address, source) {
+                    case .shelf(let shelf): return shelf
+                    case .union: return nil
+                    case .changing: continue
+                    }
+                }
+                // A shelf that becomes a union meanwhile is read within a time limit, too.
+                return try await readInTransaction(request, source)
+            }
         }
-        guard var found = try await readShelf(request, at: address, source) else { return nil }
-        guard case .shelf(let location) = found.key,
-            let query = Self.cursorKeyQuery(request, found.basis.head, location)
-        else { return found }
+    }
+
+    /// The result of an attempt to read a shelf.
+    private enum Attempt {
+        case shelf(LoadedShelf)
+        /// The request shows several shelves, none of which was read.
+        case union
+        /// The shelf changed meanwhile.
+        case changing
+
+        init(_ shelf: LoadedShelf?) {
+            if let shelf { self = .shelf(shelf) } else { self = .changing }
+        }
+    }
+
+    /// Returns a shelf in memory if it is current, or brings it up to date.
+    private func read(_ request: PageRequest, at address: ShelfAddress, _ source: ReadSource) async throws -> Attempt {
+        let attempt = try await readShelf(request, at: address, source)
+        guard case .shelf(var found) = attempt, case .shelf(let location) = found.key,
+            let query = Self.orderingKeyQuery(request, found.basis.head, location)
+        else { return attempt }
         let version = ShelfLookup.versionQuery(location)
         let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
             state,
@@ -75,20 +104,20 @@ struct PostgresPageStore: PageStore {
                 state.1 = try rows.first { try ShelfLookup.version($0) }
             }
         }
-        found.cursorKey = key
-        return current == ShelfVersion(found.basis.head) ? found : nil
+        found.orderingKey = key
+        return current == ShelfVersion(found.basis.head) ? .shelf(found) : .changing
     }
 
     private func readShelf(
         _ request: PageRequest,
         at address: ShelfAddress,
         _ source: ReadSource
-    ) async throws -> LoadedShelf? {
-        if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
+    ) async throws -> Attempt {
+        if let likely = bases.basis(of: request), !request.showsUnion(of: likely.basis.head),
             let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
             try await isCurrent(likely, request, source)
         {
-            return loadedShelf(likely, shelf)
+            return .shelf(loadedShelf(likely, shelf))
         }
         let (found, followed) = try await readBasis(
             request,
@@ -96,12 +125,11 @@ struct PostgresPageStore: PageStore {
             following: bases.location(of: request),
             source
         )
-        if request.showsDescendants(of: found.basis.head) { return try await readUnion(request, source) }
+        if request.showsUnion(of: found.basis.head) { return .union }
         let state = found.basis.head.state
-        if let followed, followed.version == state.version { return loadedShelf(found, followed) }
-        return try await memory.shelf(found.location, at: state.version, products: state.productCount, source).map {
-            loadedShelf(found, $0)
-        }
+        if let followed, followed.version == state.version { return .shelf(loadedShelf(found, followed)) }
+        let shelf = try await memory.shelf(found.location, at: state.version, products: state.productCount, source)
+        return Attempt(shelf.map { loadedShelf(found, $0) })
     }
 
     private func loadedShelf(_ found: LocatedBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
@@ -130,15 +158,15 @@ struct PostgresPageStore: PageStore {
         }
         let located = try lookup.head(address.store, address.shelf, connection)
         let (head, location) = (located.head, located.location)
-        if request.showsDescendants(of: head) {
+        if request.showsUnion(of: head) {
             return try readUnion(request, ShelfUnions.KeyedHead(located), load, connection)
         }
         guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
         bases.insert(located, of: request)
         let basis = PageBasis(head: head, views: try views(of: request, connection))
         var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
-        guard let query = Self.cursorKeyQuery(request, head, location) else { return found }
-        found.cursorKey = try connection.query(query.statement, query.parameters) {
+        guard let query = Self.orderingKeyQuery(request, head, location) else { return found }
+        found.orderingKey = try connection.query(query.statement, query.parameters) {
             try $0.first { try $0.bytea(0) }
         }
         let latest = ShelfLookup.versionQuery(location)
@@ -148,9 +176,9 @@ struct PostgresPageStore: PageStore {
         return version == ShelfVersion(head) ? found : nil
     }
 
-    /// Returns the query for the place of a cursor in the manual order whose keys were replaced since its page; nil for other cursors. A product
+    /// Returns the query for the ordering key of a cursor whose ordering keys were replaced since its page; nil for other cursors. A product
     /// that has left the shelf keeps its place.
-    private static func cursorKeyQuery(
+    private static func orderingKeyQuery(
         _ request: PageRequest,
         _ head: ShelfHead,
         _ location: ShelfLocation
@@ -173,19 +201,20 @@ struct PostgresPageStore: PageStore {
         following location: ShelfLocation?,
         _ source: ReadSource
     ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
-        struct Found: Sendable {
+        struct BasisRows: Sendable {
             var shelf: LocatedHead?
             var views = RememberedViews.none
             var latest: ShelfReader.Latest?
         }
         let lookup = ShelfLookup(database: database)
-        let user = Self.rememberingUser(request)
         // The revision is read before the views, so that views that change in between are read again next time.
         var revisions: [SharedQuery] = []
-        if let user { revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))] }
+        if let user = request.rememberingUser {
+            revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))]
+        }
         let following = location.flatMap { memory.following($0, source) }
         let views = Self.viewsQuery(request)
-        let found = try await lookup.reading(request.store, source) {
+        let found = try await lookup.withStoreID(of: request.store, source) {
             id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
             let (revision, found) = try await source.read(
                 sharing: revisions,
@@ -193,7 +222,7 @@ struct PostgresPageStore: PageStore {
                 { revision, _, row in revision = try row.int8(1) },
                 then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + views
                     + (following.map { [$0.query] } ?? []),
-                into: Found()
+                into: BasisRows()
             ) { found, index, rows in
                 if index == 0 {
                     found.shelf = try rows.first { try ShelfRow.head($0) }
@@ -230,7 +259,7 @@ struct PostgresPageStore: PageStore {
             var revision: Int64 = 0
         }
         var queries = [try await database.router.shared(ShelfLookup.sharedVersionQuery(found.location))]
-        if let user = Self.rememberingUser(request) {
+        if let user = request.rememberingUser {
             queries.append(try await database.router.shared(PostgresSettingsStore.revisionQuery(user)))
         }
         let versions = try await source.read(
@@ -249,12 +278,9 @@ struct PostgresPageStore: PageStore {
         return versions.shelf == ShelfVersion(found.basis.head) && versions.revision == found.basis.revision
     }
 
-    /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
-    static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
-
     /// Returns the query for the caller's views; none without a caller.
     static func viewsQuery(_ request: PageRequest) -> [PostgresQuery] {
-        rememberingUser(request).map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
+        request.rememberingUser.map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
     }
 
     // MARK: - On a given connection
