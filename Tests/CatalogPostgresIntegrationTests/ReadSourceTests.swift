@@ -33,12 +33,12 @@ import Testing
         let shared = [Int64(1), 2, 3].map { SharedQuery(statement, key: [.int8($0)]) }
         let own = [PostgresQuery("SELECT 4"), PostgresQuery("SELECT 5")]
         let queries = ReadQueries<[Int], [Int]>(
-            shared: shared,
-            initialShared: [],
-            sharedRow: { numbers, number, _ in numbers.append(number) },
-            own: own,
-            initialOwn: [],
-            ownRows: { numbers, number, _ in numbers.append(number) }
+            sharing: shared,
+            into: [],
+            { numbers, number, _ in numbers.append(number) },
+            then: own,
+            into: [],
+            { numbers, number, _ in numbers.append(number) }
         )
         let part = queries.part([nil, shared[1], shared[2]], [nil, own[1]], into: ([-1], [-2]))
         try await withCatalog { (catalog: PostgresCatalog) async throws in

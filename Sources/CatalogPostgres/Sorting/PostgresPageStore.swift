@@ -216,7 +216,7 @@ struct PostgresPageStore: PageStore {
         let views = Self.viewsQuery(request)
         let found = try await lookup.withStoreID(of: request.store, source) {
             id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
-            let (revision, found) = try await source.read(
+            let queries = ReadQueries(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
@@ -232,6 +232,7 @@ struct PostgresPageStore: PageStore {
                     found.latest = try ShelfReader.latest(rows)
                 }
             }
+            let (revision, found) = try await source.read(queries)
             return found.shelf.map { shelf in
                 let basis = PageBasis(head: shelf.head, views: found.views, revision: revision)
                 return (LocatedBasis(basis: basis, location: shelf.location), found.latest)
@@ -262,7 +263,7 @@ struct PostgresPageStore: PageStore {
         if let user = request.rememberingUser {
             queries.append(try await database.router.shared(PostgresSettingsStore.revisionQuery(user)))
         }
-        let versions = try await source.read(
+        let read = ReadQueries(
             sharing: queries,
             into: Versions(),
             { versions, index, row in
@@ -274,7 +275,8 @@ struct PostgresPageStore: PageStore {
             },
             then: [],
             into: ()
-        ) { _, _, _ in }.shared
+        ) { _, _, _ in }
+        let versions = try await source.read(read).shared
         return versions.shelf == ShelfVersion(found.basis.head) && versions.revision == found.basis.revision
     }
 
