@@ -42,11 +42,11 @@ import Testing
         )
         let part = queries.part([nil, shared[1], shared[2]], [nil, own[1]], into: ([-1], [-2]))
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let pages = catalog.database.router.pages
-            let found = try await pages.read(part)
+            let shortReads = catalog.database.router.shortReads
+            let found = try await shortReads.read(part)
             #expect(found.shared.sorted() == [-1, 1, 2])
             #expect(found.own == [-2, 1])
-            let checked = try await pages.read(checking: shared[0], { try $0.int8(1) }, before: part)
+            let checked = try await shortReads.read(checking: shared[0], { try $0.int8(1) }, before: part)
             #expect(checked.state == 1)
             #expect(checked.values.shared.sorted() == [-1, 1, 2])
             #expect(checked.values.own == [-2, 1])

@@ -114,7 +114,7 @@ package final class Database: ReadinessSource {
                 observer: observer
             )
         router = ReadRouter(
-            PrimaryRead(pages: pageLane, longReads: longReads),
+            PrimaryRead(shortReads: pageLane, longReads: longReads),
             replicas: replicas,
             workers: workers,
             storeIDs: storeIDs

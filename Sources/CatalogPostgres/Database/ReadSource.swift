@@ -52,9 +52,9 @@ enum ReadSource: Sendable {
         _ queries: ReadQueries<Shared, Own>
     ) async throws -> (shared: Shared, own: Own) {
         switch self {
-        case .primary(let read): try await read.pages.current.read(queries)
+        case .primary(let read): try await read.shortReads.current.read(queries)
         case .replica(let read): try await read.read(queries)
-        case .worker(let read, let pages): try await read.read(queries, from: pages)
+        case .worker(let read, let shortReads): try await read.read(queries, from: shortReads)
         case .coordinator(let read): try await read.readThroughCoordinator(queries)
         }
     }
@@ -102,6 +102,6 @@ enum ReadSource: Sendable {
 
 /// The connections for reads from the primary, or from the coordinator of a Citus cluster.
 struct PrimaryRead: Sendable {
-    let pages: PageLane
+    let shortReads: PageLane
     let longReads: Lane
 }

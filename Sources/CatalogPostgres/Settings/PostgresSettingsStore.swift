@@ -16,7 +16,7 @@ struct PostgresSettingsStore: SettingsStore {
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
         try await database.mappingErrors {
             let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
-            let found: Setting? = try await database.router.pages(of: .user(user)).read([query], into: nil) {
+            let found: Setting? = try await database.router.shortReads(of: .user(user)).read([query], into: nil) {
                 found,
                 _,
                 rows in
@@ -37,7 +37,7 @@ struct PostgresSettingsStore: SettingsStore {
                 let queries = Self.changesQueries(of: user, since: since, limit: limit)
                 let new = ChangedSettings(since: since ?? 0)
                 guard let limit else {
-                    // The result may be long: do not read it on the pipeline for pages.
+                    // The result may be long: do not read it on the pipeline for short reads.
                     let read = try await database.writes.perform(within: .edit, of: .user(user)) { connection in
                         var read = new
                         try connection.queryBatch(queries) { try Self.add($1, of: $0, to: &read) }
@@ -45,7 +45,7 @@ struct PostgresSettingsStore: SettingsStore {
                     }
                     return (read.page, read.isFromEarlierLife)
                 }
-                var read = try await database.router.pages(of: .user(user)).read(queries, into: new) {
+                var read = try await database.router.shortReads(of: .user(user)).read(queries, into: new) {
                     try Self.add($2, of: $1, to: &$0)
                 }
                 // A truncated page continues from its last setting.
@@ -90,7 +90,10 @@ struct PostgresSettingsStore: SettingsStore {
         _ shelf: CatalogKey
     ) async throws(CatalogError) -> RememberedViews {
         try await database.mappingErrors {
-            try await database.router.pages(of: .user(user)).read([Self.viewsQuery(user, store, shelf)], into: .none) {
+            try await database.router.shortReads(of: .user(user)).read(
+                [Self.viewsQuery(user, store, shelf)],
+                into: .none
+            ) {
                 views,
                 _,
                 rows in

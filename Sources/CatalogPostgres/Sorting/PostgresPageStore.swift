@@ -27,7 +27,7 @@ struct PostgresPageStore: PageStore {
     func warmUp() {
         let placeholder = "-"
         let location = ShelfLocation(storeID: 0, shelfID: 0)
-        database.router.warmUpPages(
+        database.router.warmUpShortReads(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
                 PostgresQuery(ShelfLookup.oneHead, [.int4(0), .text(placeholder), .text(placeholder)]),
