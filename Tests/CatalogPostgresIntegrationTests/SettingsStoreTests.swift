@@ -463,9 +463,13 @@ import TestSupport
                 let page = try await catalog.pages.page(request)
                 #expect(page.plan.sort == expected.sort, "\(mask)")
                 #expect(page.plan.source == expected.source, "\(mask)")
-                let remembered = try await catalog.settings.rememberedViews(Self.ann, store, shelf)
+                let remembered = try await catalog.settings.rememberedSorts(Self.ann, store, shelf)
                 let order = try await catalog.pages.order(
-                    OrderRequest(address: ShelfAddress(store, shelf), view: ShelfView(sort: has(0)), user: Self.ann)
+                    OrderRequest(
+                        address: ShelfAddress(store, shelf),
+                        requested: RequestedSort(sort: has(0)),
+                        user: Self.ann
+                    )
                 )
                 #expect(order.sort == expected.sort, "\(mask)")
                 #expect(order.source == expected.source, "\(mask)")

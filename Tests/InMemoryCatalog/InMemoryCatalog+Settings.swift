@@ -69,19 +69,19 @@ extension InMemoryCatalog {
         )
     }
 
-    package func rememberedViews(
+    package func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews {
-        currentRememberedViews(user, store, shelf)
+    ) async throws(CatalogError) -> RememberedSorts {
+        currentRememberedSorts(user, store, shelf)
     }
 
-    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedViews {
+    func currentRememberedSorts(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedSorts {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
-        return RememberedViews(
-            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.view },
-            store: settings[.sort(in: store)]?.view
+        return RememberedSorts(
+            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.rememberedSort },
+            store: settings[.sort(in: store)]?.rememberedSort
         )
     }
 

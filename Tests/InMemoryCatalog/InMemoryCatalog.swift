@@ -215,7 +215,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     private func basis(_ head: ShelfHead, _ request: PageRequest, _ union: ShelfUnion?) -> PageBasis {
         PageBasis(
             head: head,
-            views: request.user.map { currentRememberedViews($0, request.store, request.shelf) } ?? .none,
+            sorts: request.user.map { currentRememberedSorts($0, request.store, request.shelf) } ?? .none,
             union: union
         )
     }

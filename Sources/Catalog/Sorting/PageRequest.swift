@@ -106,18 +106,18 @@ extension PageRequest {
     ///   sort or filter.
     package func plan(
         for head: ShelfHead,
-        remembering remembered: RememberedViews = .none,
+        remembering remembered: RememberedSorts = .none,
         of union: ShelfUnion? = nil
     ) throws(CatalogError) -> PagePlan {
         let dimension = union?.dimension ?? head.state.comparisonDimension
         try check()
         guard let after else {
-            let view = head.resolve(
-                ShelfView(sort: sort, filter: filter),
+            let resolved = head.resolve(
+                RequestedSort(sort: sort, filter: filter),
                 remembering: remembered,
                 allowsPositions: union == nil
             )
-            return PagePlan(self, view, head, union, dimension: dimension)
+            return PagePlan(self, resolved, head, union, dimension: dimension)
         }
         guard after.scope == scope(in: head.store, isUnion: union != nil), let order = try? Sort.parse(after.sort),
             sort == nil || sort == order,
@@ -125,12 +125,12 @@ extension PageRequest {
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown
         else { throw .invalidCursor }
-        let view = ResolvedView(
+        let resolved = ResolvedSort(
             sort: order,
             source: sort == nil ? after.source : .query,
             filter: shown,
             filterSource: filter == nil ? after.filterSource : .query
         )
-        return PagePlan(self, view, head, union, dimension: after.dimension)
+        return PagePlan(self, resolved, head, union, dimension: after.dimension)
     }
 }

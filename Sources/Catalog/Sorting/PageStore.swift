@@ -31,24 +31,24 @@ package protocol CurrentShelf: Sendable {
 }
 
 extension CurrentShelf {
-    /// Returns the orders of views.
+    /// Returns the orders of sorts.
     ///
     /// - Parameters:
     ///   - request: the request that the shelf was read for.
     ///   - limit: the maximum number of ids; nil for all.
     /// - Throws: as `PageRequest.plan`.
     func orders(
-        _ views: [ShelfView],
+        _ sorts: [RequestedSort],
         for request: PageRequest,
         first limit: Int? = nil
     ) async throws(CatalogError) -> [ShelfOrder] {
         var request = request
         var orders: [ShelfOrder] = []
-        for view in views {
-            (request.sort, request.filter) = (view.sort, view.filter)
+        for requested in sorts {
+            (request.sort, request.filter) = (requested.sort, requested.filter)
             let plan = try PlannedPage(request, basis).plan
             let list = await ids(plan, first: limit)
-            orders.append(ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list))
+            orders.append(ShelfOrder(head: basis.head, union: basis.union, resolvedSort: plan.resolvedSort, list: list))
         }
         return orders
     }
@@ -58,7 +58,7 @@ extension CurrentShelf {
     /// - Throws: as `OrderDiff`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         let start = ContinuousClock.now
-        let orders = try await orders(request.views, for: request.page, first: request.limit)
+        let orders = try await orders(request.sorts, for: request.page, first: request.limit)
         let diff = try OrderDiff(request, orders)
         let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
         return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)
@@ -78,13 +78,13 @@ extension PageStore {
         return try await shelf.page(try PlannedPage(request, shelf.basis).plan, into: [])
     }
 
-    /// Returns the ids of all products that a view shows, in order.
+    /// Returns the ids of all products that a sort shows, in order.
     ///
     /// - Throws: `notFound`; `malformed` for the manual order of several shelves.
     package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try request.check()
         let page = request.page
-        return try await current(page).orders([request.view], for: page)[0]
+        return try await current(page).orders([request.requested], for: page)[0]
     }
 
     package func order(
@@ -93,15 +93,15 @@ extension PageStore {
         _ sort: Sort?,
         filter: Filter? = nil
     ) async throws(CatalogError) -> ShelfOrder {
-        let view = ShelfView(sort: sort, filter: filter)
-        return try await order(OrderRequest(address: ShelfAddress(store, shelf), view: view))
+        let requested = RequestedSort(sort: sort, filter: filter)
+        return try await order(OrderRequest(address: ShelfAddress(store, shelf), requested: requested))
     }
 
-    /// Returns the ids that several views of one shelf show, in order, from one state.
-    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+    /// Returns the ids that several sorts of one shelf show, in order, from one state.
+    package func orders(_ address: ShelfAddress, _ sorts: [RequestedSort]) async throws(CatalogError) -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = false
-        return try await current(request).orders(views, for: request)
+        return try await current(request).orders(sorts, for: request)
     }
 
     /// Returns the diff to the current order of a shelf, from one state.
@@ -116,8 +116,8 @@ extension PageStore {
 extension OrderRequest {
     /// The request for the shelf of the order. The manual order has no descendants, unless the request asks for them.
     fileprivate var page: PageRequest {
-        var page = PageRequest(store: address.store, shelf: address.shelf, user: view.sort == nil ? user : nil)
-        page.includesDescendants = includesDescendants ?? (view.readsPositions ? false : nil)
+        var page = PageRequest(store: address.store, shelf: address.shelf, user: requested.sort == nil ? user : nil)
+        page.includesDescendants = includesDescendants ?? (requested.readsPositions ? false : nil)
         return page
     }
 }
@@ -125,9 +125,9 @@ extension OrderRequest {
 extension DiffRequest {
     /// The request for the shelf of the orders. They have no descendants if one is the manual order, unless the request asks for them.
     package var page: PageRequest {
-        let needsUser = views.contains { $0.sort == nil }
+        let needsUser = sorts.contains { $0.sort == nil }
         var page = PageRequest(store: store, shelf: shelf, user: needsUser ? user : nil)
-        page.includesDescendants = includesDescendants ?? (views.contains { $0.readsPositions } ? false : nil)
+        page.includesDescendants = includesDescendants ?? (sorts.contains { $0.readsPositions } ? false : nil)
         return page
     }
 }

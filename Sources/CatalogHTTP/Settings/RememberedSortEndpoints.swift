@@ -35,29 +35,33 @@ struct RememberedSortEndpoints: EndpointGroup {
         let request = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
         let head = request.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
-        let storeView =
-            request.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
+        let storeSort =
+            request.transitionLimit == nil ? nil : try await settings.rememberedSorts(user, store, shelf).store
         let key = try Self.key(call)
-        try Setting.check(request.view.value, for: key, field: request.view.filter.isEmpty ? "sort" : "filter")
-        var edit = SettingsEdit([.init(key, request.view.value)], expecting: try call.settingExpectation)
+        try Setting.check(
+            request.rememberedSort.value,
+            for: key,
+            field: request.rememberedSort.filter.isEmpty ? "sort" : "filter"
+        )
+        var edit = SettingsEdit([.init(key, request.rememberedSort.value)], expecting: try call.settingExpectation)
         edit.shelf = ShelfAddress(store, shelf)
-        // The transition starts from the view in effect at the write, not at the request.
+        // The transition starts from the sort in effect at the write, not at the request.
         edit.needsPrevious = request.transitionLimit != nil
         let result = try await settings.editOne(edit, of: user)
         var transition: [UInt8]?
         if let limit = request.transitionLimit, let head {
-            func shown(_ own: RememberedView?) -> ShelfView {
-                let view = head.resolve(
-                    remembering: RememberedViews(shelf: own, store: storeView),
+            func shown(_ own: RememberedSort?) -> RequestedSort {
+                let resolved = head.resolve(
+                    remembering: RememberedSorts(shelf: own, store: storeSort),
                     allowsPositions: !head.state.shelf.includesDescendants
                 )
-                return ShelfView(sort: view.sort, filter: view.filter)
+                return RequestedSort(sort: resolved.sort, filter: resolved.filter)
             }
             let diff = DiffRequest(
                 store: store,
                 shelf: shelf,
-                from: .view(shown(result.previous?.view)),
-                to: shown(request.view),
+                from: .sort(shown(result.previous?.rememberedSort)),
+                to: shown(request.rememberedSort),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.

@@ -178,15 +178,19 @@ struct PageEndpoints: EndpointGroup {
 
     private func order(_ call: Call) async throws -> Response {
         let (sort, filter) = (try call.target.sort(), try call.target.filter())
-        let view = ShelfView(sort: sort, filter: filter)
-        var request = OrderRequest(address: try call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
+        let requested = RequestedSort(sort: sort, filter: filter)
+        var request = OrderRequest(
+            address: try call.shelf,
+            requested: requested,
+            user: sort == nil ? call.caller?.user : nil
+        )
         request.includesDescendants = try call.target.includesDescendants()
         let order = try await store.order(request)
         call.work.add(rows: order.list.count)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()
-        hash.combine(order.view.text)
+        hash.combine(order.resolvedSort.text)
         if let union = order.union { hash.combine(union.digest) }
         let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"

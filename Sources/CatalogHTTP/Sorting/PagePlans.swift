@@ -6,8 +6,8 @@ final class PagePlans: Sendable {
     /// The request without a user.
     let request: PageRequest
     private let variant: PageCache.Variant
-    /// The last plan for each view that users remember, and for everyone.
-    private let last = Mutex<[RememberedViews: TaggedPlan]>([:])
+    /// The last plan for each sort that users remember, and for everyone.
+    private let last = Mutex<[RememberedSorts: TaggedPlan]>([:])
 
     /// The maximum number of plans.
     private static let planLimit = 4
@@ -26,14 +26,14 @@ final class PagePlans: Sendable {
     ///
     /// - Throws: as `PageRequest.plan`.
     func plan(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPlan {
-        if let known = last.withLock({ $0[basis.views] }), known.isCurrent(basis, day: day) { return known }
+        if let known = last.withLock({ $0[basis.sorts] }), known.isCurrent(basis, day: day) { return known }
         let planned = try PlannedPage(request, basis)
         let plan = TaggedPlan(planned, day: day, key: PageCache.Key(variant, planned.plan))
         // A remembered filter may be long.
-        if let view = basis.views.view, !view.filter.isEmpty { return plan }
+        if let sort = basis.sorts.effective, !sort.filter.isEmpty { return plan }
         last.withLock { last in
             if last.count >= Self.planLimit { last = [:] }
-            last[basis.views] = plan
+            last[basis.sorts] = plan
         }
         return plan
     }
@@ -56,7 +56,7 @@ final class TaggedPlan: Sendable {
         version = ShelfVersion(head)
     }
 
-    /// Whether a basis with the same views has this plan and tag. The versions cover everything else that they depend on.
+    /// Whether a basis with the same sorts has this plan and tag. The versions cover everything else that they depend on.
     func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
         self.day == day && version == ShelfVersion(basis.head)
             && plan.keyGeneration == basis.head.state.keyGeneration && plan.union == basis.union

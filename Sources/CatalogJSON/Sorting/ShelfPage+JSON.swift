@@ -14,8 +14,8 @@ extension PageOf where Items == RenderedProducts {
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)
             }
-            json.field("filter", json: plan.view.filterJSON.text)
-            if let facets { facets.write(to: &json, plan.view.filter, head.store.currency) }
+            json.field("filter", json: plan.resolvedSort.filterJSON.text)
+            if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
             if plan.union == nil { json.field("version", head.state.version) }
             json.field("as_of", Timestamp.date(ofDay: head.store.scoreDay(on: day)))
             json.object("page") { json in
@@ -44,7 +44,7 @@ extension ShelfOrder {
         json.object { json in
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
-            json.field("filter", json: view.filterJSON.text)
+            json.field("filter", json: resolvedSort.filterJSON.text)
             if let version {
                 json.field("version", version)
                 json.field("order_version", head.state.orderVersion)

@@ -84,28 +84,28 @@ struct PostgresSettingsStore: SettingsStore {
         }
     }
 
-    func rememberedViews(
+    func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews {
+    ) async throws(CatalogError) -> RememberedSorts {
         try await database.mappingErrors {
             try await database.router.shortReads(of: .user(user)).read(
-                [Self.viewsQuery(user, store, shelf)],
+                [Self.sortsQuery(user, store, shelf)],
                 into: .none
             ) {
-                views,
+                sorts,
                 _,
                 rows in
-                views = try Self.views(rows)
+                sorts = try Self.sorts(rows)
             }
         }
     }
 
-    /// - Parameter shelf: nil for all shelves of the store, to which only the view for the store applies.
-    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> PostgresQuery {
+    /// - Parameter shelf: nil for all shelves of the store, to which only the sort for the store applies.
+    static func sortsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> PostgresQuery {
         let (own, wide) = (shelf.map { SettingKey.sort(of: $0, in: store).text } ?? "", SettingKey.sort(in: store))
-        return PostgresQuery(rememberedViews, [.text(user.text), .text(own), .text(wide.text)])
+        return PostgresQuery(rememberedSorts, [.text(user.text), .text(own), .text(wide.text)])
     }
 
     /// The revisions of users; shared by many reads. On Citus, it names the shards that it needs.
@@ -122,16 +122,16 @@ struct PostgresSettingsStore: SettingsStore {
         OwnersQuery(ofAll: revisions, ofOne: oneRevision, owner: .user(user))
     }
 
-    static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
-        var views = RememberedViews.none
+    static func sorts(_ rows: borrowing PostgresRows) throws -> RememberedSorts {
+        var sorts = RememberedSorts.none
         try rows.forEach { row in
             // A value that is not a string is read as JSON; an invalid sort is ignored.
             let sort = try row.textOrNil(1).map { JSONValue.string($0) }
             let value = try sort ?? row.textOrNil(2).flatMap { try? JSONReader.parse(Array($0.utf8)) }
-            let view = value.flatMap { try? RememberedView($0, field: "value") }
-            if try row.bool(0) { views.shelf = view } else { views.store = view }
+            let remembered = value.flatMap { try? RememberedSort($0, field: "value") }
+            if try row.bool(0) { sorts.shelf = remembered } else { sorts.store = remembered }
         }
-        return views
+        return sorts
     }
 
     func edit(
@@ -177,7 +177,7 @@ struct PostgresSettingsStore: SettingsStore {
         WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
         """
 
-    static let rememberedViews: PostgresStatement = """
+    static let rememberedSorts: PostgresStatement = """
         SELECT key = $2, CASE json_typeof(value) WHEN 'string' THEN value #>> '{}' END,
             CASE json_typeof(value) WHEN 'object' THEN value::text END
         FROM user_setting

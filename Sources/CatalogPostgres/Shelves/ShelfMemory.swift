@@ -395,7 +395,7 @@ final class ShelfMemory: Sendable {
     private func facetsNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> Facets {
         let result = Self.facetKey(plan, shelf, key)
         if let known = facets[result] { return known }
-        let counted = shelf.table.facets(plan.facets, plan.view.filter, in: plan.currency)
+        let counted = shelf.table.facets(plan.facets, plan.resolvedSort.filter, in: plan.currency)
         facets[result] = counted
         fitShelves()
         return counted
@@ -406,7 +406,7 @@ final class ShelfMemory: Sendable {
         _ shelf: ShelfSnapshot,
         _ key: TableKey
     ) -> ResultKey<FacetRequest> {
-        let request = FacetRequest(facets: plan.facets, filter: plan.view.filter, currency: plan.currency)
+        let request = FacetRequest(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency)
         return ResultKey(table: key, version: shelf.version, request: request)
     }
 
@@ -430,7 +430,7 @@ extension ViewRequest {
     init(_ plan: PagePlan) {
         self.init(
             sort: plan.sort,
-            filter: plan.view.filter,
+            filter: plan.resolvedSort.filter,
             dimension: plan.dimension,
             sortsSoldOutLast: plan.sortsSoldOutLast,
             currency: plan.currency

@@ -33,7 +33,7 @@ struct PostgresPageStore: PageStore {
                 PostgresQuery(ShelfLookup.oneHead, [.int4(0), .text(placeholder), .text(placeholder)]),
                 PostgresQuery(PostgresSettingsStore.revisions, [.textArray([placeholder])]),
                 PostgresQuery(
-                    PostgresSettingsStore.rememberedViews,
+                    PostgresSettingsStore.rememberedSorts,
                     [.text(placeholder), .text(placeholder), .text(placeholder)]
                 ),
                 ShelfReader.latestQuery(after: nil, location, readsImage: true),
@@ -163,7 +163,7 @@ struct PostgresPageStore: PageStore {
         }
         guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
         bases.insert(located, of: request)
-        let basis = PageBasis(head: head, views: try views(of: request, connection))
+        let basis = PageBasis(head: head, sorts: try sorts(of: request, connection))
         var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
         guard let query = Self.orderingKeyQuery(request, head, location) else { return found }
         found.orderingKey = try connection.query(query.statement, query.parameters) {
@@ -203,38 +203,38 @@ struct PostgresPageStore: PageStore {
     ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
         struct BasisRows: Sendable {
             var shelf: LocatedHead?
-            var views = RememberedViews.none
+            var sorts = RememberedSorts.none
             var latest: ShelfReader.Latest?
         }
         let lookup = ShelfLookup(database: database)
-        // The revision is read before the views, so that views that change in between are read again next time.
+        // The revision is read before the sorts, so that sorts that change in between are read again next time.
         var revisions: [SharedQuery] = []
         if let user = request.rememberingUser {
             revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))]
         }
         let following = location.flatMap { memory.following($0, source) }
-        let views = Self.viewsQuery(request)
+        let sorts = Self.sortsQuery(request)
         let found = try await lookup.withStoreID(of: request.store, source) {
             id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
             let queries = ReadQueries(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
-                then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + views
+                then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + sorts
                     + (following.map { [$0.query] } ?? []),
                 into: BasisRows()
             ) { found, index, rows in
                 if index == 0 {
                     found.shelf = try rows.first { try ShelfRow.head($0) }
-                } else if index <= views.count {
-                    found.views = try PostgresSettingsStore.views(rows)
+                } else if index <= sorts.count {
+                    found.sorts = try PostgresSettingsStore.sorts(rows)
                 } else {
                     found.latest = try ShelfReader.latest(rows)
                 }
             }
             let (revision, found) = try await source.read(queries)
             return found.shelf.map { shelf in
-                let basis = PageBasis(head: shelf.head, views: found.views, revision: revision)
+                let basis = PageBasis(head: shelf.head, sorts: found.sorts, revision: revision)
                 return (LocatedBasis(basis: basis, location: shelf.location), found.latest)
             }
         }
@@ -280,9 +280,9 @@ struct PostgresPageStore: PageStore {
         return versions.shelf == ShelfVersion(found.basis.head) && versions.revision == found.basis.revision
     }
 
-    /// Returns the query for the caller's views; none without a caller.
-    static func viewsQuery(_ request: PageRequest) -> [PostgresQuery] {
-        request.rememberingUser.map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
+    /// Returns the query for the caller's sorts; none without a caller.
+    static func sortsQuery(_ request: PageRequest) -> [PostgresQuery] {
+        request.rememberingUser.map { [PostgresSettingsStore.sortsQuery($0, request.store, request.shelf)] } ?? []
     }
 
     // MARK: - On a given connection
@@ -298,12 +298,12 @@ struct PostgresPageStore: PageStore {
         return try memory.locked(shelf, connection).ids(try request.plan(for: shelf.head))
     }
 
-    /// Reads the caller's remembered views.
-    func views(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> RememberedViews {
-        var views = RememberedViews.none
-        for query in Self.viewsQuery(request) {
-            views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
+    /// Reads the caller's remembered sorts.
+    func sorts(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> RememberedSorts {
+        var sorts = RememberedSorts.none
+        for query in Self.sortsQuery(request) {
+            sorts = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.sorts($0) }
         }
-        return views
+        return sorts
     }
 }
