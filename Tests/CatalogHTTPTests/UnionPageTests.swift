@@ -32,7 +32,7 @@ import Testing
 
     @Test(
         "A union is read on no event loop, and only until its client disconnects, whatever asks for it",
-        arguments: [nil, "include=descendants"]
+        arguments: [nil, "include=descendants"] as [String?]
     )
     func unionsLeaveEventLoops(query: String?) async throws {
         let catalog = InMemoryCatalog(collate: collator)
@@ -64,9 +64,10 @@ import Testing
             isAbandoned: { true }
         )
         let loop = CurrentEventLoop(number: 0, executor: BackgroundExecutor.shared)
-        await TaskContext(eventLoop: loop).run {
+        await TaskContext(eventLoop: loop).run { () async -> Void in
             await #expect(throws: CatalogError.unavailable) { _ = try await pages.page(call, of: shelf) }
         }
-        #expect(store.runsForEventLoop.withLock { $0 } == [false])
+        let runsForEventLoop = store.runsForEventLoop.withLock { $0 }
+        #expect(runsForEventLoop == [false])
     }
 }

@@ -16,8 +16,8 @@ struct Endpoint: Sendable {
     /// The documentation; nil for pages of the storefront, which are not part of the API.
     let operation: Operation?
     let bodyLimit: BodyLimit
-    /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
-    /// limit, or the handler sets one.
+    /// The time limit of a request, excluding the arrival of its body. It is nil if the handler sets a limit where one is needed, or if each
+    /// operation has a shorter one.
     let timeLimit: Duration?
     /// The base cost of a request, in points; reading a page costs one.
     let cost: Int

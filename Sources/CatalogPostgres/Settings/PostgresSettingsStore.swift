@@ -147,7 +147,8 @@ struct PostgresSettingsStore: SettingsStore {
     }
 
     private func apply(_ edit: SettingsEdit, of user: UserID) async throws -> [SettingsEdit.Result] {
-        // The combiner writes nearly all settings; the writer, those with a condition, edits of several, and those that must be counted.
+        // The combiner sets nearly all settings. The writer applies deletions, edits of several settings or with a condition, and those that
+        // must be counted.
         if let write = edit.unconditionalWrite, let combiner = try await database.router.form(combiners) {
             let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
             switch try await combiner.set(single) {
