@@ -87,9 +87,7 @@ struct PageEndpoints: EndpointGroup {
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
         let plans = try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) }
-        var named = plans.request
-        if named.sort == nil { named.user = call.caller?.user }
-        let request = named
+        let request = plans.request(by: call.caller?.user)
         if let current = try await store.currentUnlessUnion(request) {
             return try await page(request, plans, current, call)
         }

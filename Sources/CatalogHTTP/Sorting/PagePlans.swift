@@ -4,7 +4,7 @@ internal import Synchronization
 /// The page request of a target and its last plans, which are computed once.
 final class PagePlans: Sendable {
     /// The request without a user.
-    let request: PageRequest
+    private let request: PageRequest
     private let variant: PageCache.Variant
     /// The last plan for each sort that users remember, and for everyone.
     private let last = Mutex<[RememberedSorts: TaggedPlan]>([:])
@@ -20,6 +20,13 @@ final class PagePlans: Sendable {
             namesSort: request.sort != nil,
             namesFilter: request.filter != nil
         )
+    }
+
+    /// Returns the request of a user, whose remembered sorts apply if the target names no sort.
+    func request(by user: UserID?) -> PageRequest {
+        var request = self.request
+        if request.sort == nil { request.user = user }
+        return request
     }
 
     /// Returns the plan of the request for a basis.
