@@ -144,7 +144,7 @@ final class ShelfFeed: Sendable {
         let reached = ShelfOrder(
             head: page.head,
             union: page.plan.union,
-            view: page.plan.view,
+            resolvedSort: page.plan.resolvedSort,
             list: OrderedIDs(newest.ids)
         )
         let diff = try? OrderDiff(

@@ -7,7 +7,7 @@ import TestSupport
 
 /// Announcements of changes between servers.
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
-    @Test("Each change is announced to other servers")
+    @Test("Each change is announced to all servers")
     func changesAreAnnounced() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration, announces: true), encodingEvents: \.json)

@@ -220,10 +220,10 @@ import Testing
             }
         ),
         (
-            "remembered views",
+            "remembered sorts",
             { catalog in
-                let views = try await catalog.settings.rememberedViews(tenant.owner, tenant.shop, dairy)
-                return "\(views.shelf.map { "\($0.sort)" } ?? "none")"
+                let sorts = try await catalog.settings.rememberedSorts(tenant.owner, tenant.shop, dairy)
+                return "\(sorts.shelf.map { "\($0.sort)" } ?? "none")"
             }
         ),
         (

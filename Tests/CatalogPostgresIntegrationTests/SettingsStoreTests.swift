@@ -195,7 +195,7 @@ import TestSupport
             let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await blocker.perform {
                 try $0.begin()
-                _ = try $0.query(SettingStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
+                _ = try $0.query(UserStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
             }
             let waiting = Task { try await put(store, "a", .bool(false)) }
             for round in 0..<5 {
@@ -236,7 +236,7 @@ import TestSupport
                                 _ = try await servers[number % 2].settings.edit(new, of: Self.ann)
                                 return true
                             } catch {
-                                if error == SettingsEdit.tooMany() { return false }
+                                if error == SettingsEdit.tooManySettings() { return false }
                             }
                         }
                         return false
@@ -245,7 +245,7 @@ import TestSupport
                 return await group.reduce(0) { $1 ? $0 + 1 : $0 }
             }
             #expect(accepted == 150)
-            await #expect(throws: SettingsEdit.tooMany()) {
+            await #expect(throws: SettingsEdit.tooManySettings()) {
                 try await put(catalog.settings, "one more", .bool(true))
             }
             #expect(try await put(catalog.settings, "k150", .bool(false)).isApplied)
@@ -463,9 +463,13 @@ import TestSupport
                 let page = try await catalog.pages.page(request)
                 #expect(page.plan.sort == expected.sort, "\(mask)")
                 #expect(page.plan.source == expected.source, "\(mask)")
-                let remembered = try await catalog.settings.rememberedViews(Self.ann, store, shelf)
+                let remembered = try await catalog.settings.rememberedSorts(Self.ann, store, shelf)
                 let order = try await catalog.pages.order(
-                    OrderRequest(address: ShelfAddress(store, shelf), view: ShelfView(sort: has(0)), user: Self.ann)
+                    OrderRequest(
+                        address: ShelfAddress(store, shelf),
+                        requested: RequestedSort(sort: has(0)),
+                        user: Self.ann
+                    )
                 )
                 #expect(order.sort == expected.sort, "\(mask)")
                 #expect(order.source == expected.source, "\(mask)")

@@ -31,8 +31,8 @@ import Testing
         "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
         "PostgresVersionStore.shelfVersions": "text[], text[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
-        "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "ShelfStatements.setPositions": "integer, text[], bytea[]",
+        "UserStatements.reserveRevisions": "text, bigint, bigint",
     ]
 
     /// COPY and SET statements, which PREPARE does not accept, and statements about tables of Citus.

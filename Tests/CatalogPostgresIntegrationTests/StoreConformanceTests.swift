@@ -458,8 +458,8 @@ import TestSupport
             var request = DiffRequest(
                 store: Self.shop,
                 shelf: Self.dairy,
-                from: .view(ShelfView(sort: Sort(.name, .ascending))),
-                to: ShelfView(sort: Sort(.price, .ascending))
+                from: .sort(RequestedSort(sort: Sort(.name, .ascending))),
+                to: RequestedSort(sort: Sort(.price, .ascending))
             )
             try await body(catalog, &request)
         }
@@ -513,8 +513,8 @@ import TestSupport
             let request = DiffRequest(
                 store: Self.shop,
                 shelf: Self.dairy,
-                from: .view(ShelfView(sort: Sort(.price, .ascending))),
-                to: ShelfView(sort: Sort(.name, .descending))
+                from: .sort(RequestedSort(sort: Sort(.price, .ascending))),
+                to: RequestedSort(sort: Sort(.name, .descending))
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<2 {

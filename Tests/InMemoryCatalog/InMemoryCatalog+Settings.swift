@@ -69,19 +69,19 @@ extension InMemoryCatalog {
         )
     }
 
-    package func rememberedViews(
+    package func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews {
-        currentRememberedViews(user, store, shelf)
+    ) async throws(CatalogError) -> RememberedSorts {
+        currentRememberedSorts(user, store, shelf)
     }
 
-    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedViews {
+    func currentRememberedSorts(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedSorts {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
-        return RememberedViews(
-            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.view },
-            store: settings[.sort(in: store)]?.view
+        return RememberedSorts(
+            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.rememberedSort },
+            store: settings[.sort(in: store)]?.rememberedSort
         )
     }
 
@@ -112,7 +112,7 @@ extension InMemoryCatalog {
             content.revision = result.setting.revision
         }
         guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.countLimit else {
-            throw SettingsEdit.tooMany()
+            throw SettingsEdit.tooManySettings()
         }
         let deleted = content.settings.values.filter(\.isDeleted).sorted { $0.revision < $1.revision }
         for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneLimit)) {

@@ -142,7 +142,7 @@ import TestSupport
         }
     }
 
-    @Test("Subscribers of the same view share one diff")
+    @Test("Subscribers of the same order share one diff")
     func equalSubscriptionsShareDiffs() async throws {
         try await withHub { catalog, hub in
             var readers: [ShelfSubscription] = []

@@ -158,11 +158,15 @@ private final class Failover: PageStore, VersionStore {
 
     private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
 
-    func current<Answer: Sendable>(
+    func currentUnlessUnion<Answer: Sendable>(
         _ request: PageRequest,
         or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
-        try await store.current(request, or: answer)
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        try await store.currentUnlessUnion(request, or: answer)
+    }
+
+    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await store.currentUnion(request)
     }
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {

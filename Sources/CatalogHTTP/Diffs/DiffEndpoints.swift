@@ -48,8 +48,8 @@ struct DiffEndpoints: EndpointGroup {
         var request = DiffRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
-            from: .view(ShelfView(sort: from, filter: filter)),
-            to: ShelfView(sort: to, filter: filter),
+            from: .sort(RequestedSort(sort: from, filter: filter)),
+            to: RequestedSort(sort: to, filter: filter),
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try target.choice("mode") ?? .moves
         )
@@ -89,7 +89,7 @@ struct DiffEndpoints: EndpointGroup {
             store: store,
             shelf: try call.parameters.shelf,
             from: .list(from),
-            to: ShelfView(sort: try reader.sort("to_sort"), filter: filter),
+            to: RequestedSort(sort: try reader.sort("to_sort"), filter: filter),
             limit: try reader.integer("limit").map { Int($0) },
             mode: try call.target.choice("mode") ?? .moves
         )

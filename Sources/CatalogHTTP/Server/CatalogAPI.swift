@@ -16,7 +16,7 @@ package struct CatalogAPI: HTTPResponder {
 
     let options: Options
     let table: EndpointTable
-    let routes = TargetCache<EndpointTable.Route>()
+    let routes = RouteCache()
     let catalog: CatalogStorage
     let authenticator: Authenticator
     let bodies: BodyLoader

@@ -8,8 +8,8 @@ struct LoadedShelf: CurrentShelf {
     let shelf: ShelfSnapshot
     let key: ShelfCaches.TableKey
     let caches: ShelfCaches
-    /// The current key of the cursor's product in the manual order, if keys were replaced since the page of the cursor.
-    var cursorKey: [UInt8]?
+    /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
+    var orderingKey: [UInt8]?
 
     private var table: ShelfTable { shelf.table }
 
@@ -61,9 +61,9 @@ struct LoadedShelf: CurrentShelf {
 
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
-        if let cursorKey {
+        if let orderingKey {
             for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
-                cursor.values[index] = .bytes(cursorKey)
+                cursor.values[index] = .bytes(orderingKey)
             }
         }
         return ViewPlace(cursor, key: LanguageCollator.of(basis.head.store.language).key)

@@ -78,7 +78,7 @@ final class ShelfMemory: Sendable {
                 found = try ShelfReader.whole(rows)
             }
             if let found {
-                self.keep(ShelfReader.Found(shelf: found, kind: .whole), location, load, isDamaged: isDamaged)
+                self.keep(ShelfReader.ReadShelf(shelf: found, kind: .whole), location, load, isDamaged: isDamaged)
             }
             return found
         }
@@ -210,7 +210,7 @@ final class ShelfMemory: Sendable {
     ///   - isDamaged: whether its stored image cannot be read.
     ///   - isUsed: whether a request needs it.
     private func keep(
-        _ found: ShelfReader.Found,
+        _ found: ShelfReader.ReadShelf,
         _ location: ShelfLocation,
         _ load: ShelfLoad,
         isDamaged: Bool = false,

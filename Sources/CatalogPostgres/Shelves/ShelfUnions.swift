@@ -87,7 +87,7 @@ final class ShelfUnions: Sendable {
     }
 
     /// A union at the versions of its shelves.
-    final class Found: Sendable {
+    final class LoadedUnion: Sendable {
         let union: ShelfUnion
         let members: Members
         /// The products. The version is a number of the union's own, because its shelves have several.
@@ -117,7 +117,7 @@ final class ShelfUnions: Sendable {
     private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
-    private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
+    private let loads = SharedWork<ShelfMemory.LoadKey, LoadedUnion?>()
     private let count = Atomic<Int64>(0)
 
     init(_ memory: ShelfMemory) { self.memory = memory }
@@ -127,7 +127,7 @@ final class ShelfUnions: Sendable {
     /// - Returns: nil if a shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
-    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
+    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, source.origin) { return known }
         let key = ShelfMemory.LoadKey(table: .union(keyed.key), origin: source.origin)
         let found = try await loads.value(key) {
@@ -158,7 +158,7 @@ final class ShelfUnions: Sendable {
         _ members: Members,
         _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
-    ) throws -> Found? {
+    ) throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, load.origin) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
@@ -169,7 +169,7 @@ final class ShelfUnions: Sendable {
         return merge(tables, keyed, members, since: start)
     }
 
-    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
+    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> LoadedUnion? {
         guard let known = memory.caches.unions[key] else { return nil }
         guard known.members.digest == members.digest else {
             try origin.requireCommits(if: known.isAhead(of: members))
@@ -188,14 +188,14 @@ final class ShelfUnions: Sendable {
         _ keyed: KeyedHead,
         _ members: Members,
         since start: ContinuousClock.Instant
-    ) -> Found {
+    ) -> LoadedUnion {
         let (table, state) = (ShelfTable.union(tables), keyed.head.state)
         let union = ShelfUnion(
             digest: members.digest,
             dimension: state.shelf.dimension ?? table.mostFrequentDimension ?? state.comparisonDimension
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
-        let found = Found(union, members, shelf, since: start)
+        let found = LoadedUnion(union, members, shelf, since: start)
         if let known = memory.caches.unions[keyed.key], known.start > start { return found }
         memory.caches.unions.insert(found, for: keyed.key)
         memory.caches.fitShelves()
