@@ -42,7 +42,7 @@ extension ShelfCaches {
 
     /// Returns the facets of a page.
     func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
-        let request = FacetRequest(facets: plan.facets, filter: plan.view.filter, currency: plan.currency)
+        let request = FacetRequest(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = facets[result] { return known }
         return await offLoop(if: shelf.table.count >= Self.offLoopProducts) {
@@ -70,7 +70,7 @@ extension ViewRequest {
     init(_ plan: PagePlan) {
         self.init(
             sort: plan.sort,
-            filter: plan.view.filter,
+            filter: plan.resolvedSort.filter,
             dimension: plan.dimension,
             sortsSoldOutLast: plan.sortsSoldOutLast,
             currency: plan.currency
