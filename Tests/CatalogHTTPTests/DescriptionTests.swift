@@ -2,6 +2,7 @@ import JSON
 import Catalog
 import CatalogJSON
 import Foundation
+import HTTPTypes
 import Site
 import TestSupport
 import Testing
@@ -46,6 +47,23 @@ import Testing
         let pattern = try Regex(try #require(value("components/schemas/SortText/pattern")?.string))
         #expect(key.name.wholeMatch(of: pattern) != nil)
         #expect(("-" + key.name).wholeMatch(of: pattern) != nil || !key.isReversible)
+    }
+
+    @Test("The operations list every problem type among the responses with its status")
+    func problemTypesAreListed() throws {
+        var listed: Set<String> = []
+        for path in try #require(document["paths"]?.members) {
+            for response in (path.value.members ?? []).flatMap({ $0.value["responses"]?.members ?? [] }) {
+                let component = response.value["$ref"]?.string?.split(separator: "/").last ?? ""
+                let text = (response.value["description"] ?? value("components/responses/\(component)/description"))?
+                    .string
+                let names = text?.split(separator: "Problem types: ", maxSplits: 1).dropFirst().last ?? ""
+                for name in names.matches(of: /`([a-z-]+)`/) { listed.insert("\(response.name) \(name.1)") }
+            }
+        }
+        // A path, and not an operation, does not support a method.
+        let kinds = ProblemKind.allCases.filter { $0 != .methodNotAllowed }
+        #expect(listed == Set(kinds.map { "\($0.status.code) \($0.rawValue)" }))
     }
 
     @Test("A product has the same fields in a PUT and in a PATCH, and shows all of them")
