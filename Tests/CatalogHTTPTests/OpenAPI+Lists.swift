@@ -44,7 +44,7 @@ extension OpenAPI {
 
     /// The names of the forms of filters, each once.
     private static var filterKinds: [String] {
-        FilterKey.allCases.map(\.typeName).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        FilterKey.allCases.map(\.form.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
     /// Returns `components` with all lists.
@@ -140,9 +140,9 @@ extension FilterKey {
 
     /// Returns the parameter of a query.
     fileprivate func parameter(_ old: JSONValue?) throws -> JSONValue {
-        let values = isRepeatable ? #"{"type":"array","items":\#(schema),"maxItems":\#(maximum)}"# : schema
+        let values = form.isRepeatable ? #"{"type":"array","items":\#(schema),"maxItems":\#(maximum)}"# : schema
         var all: [JSONValue.Member] = [.init("name", .string(name)), .init("in", .string("query")), description(old)]
-        if isRepeatable { all += [.init("style", .string("form")), .init("explode", .bool(true))] }
+        if form.isRepeatable { all += [.init("style", .string("form")), .init("explode", .bool(true))] }
         all.append(.init("schema", .object(try members(values) + examples)))
         return .object(all)
     }
