@@ -13,13 +13,13 @@ import Testing
 
     @Test("Every command is in the list of its parent")
     func everyCommandIsListed() throws {
-        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/aisle")
-        let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+        let folder = "Sources/aisle"
+        let root = RepositoryFile.root.appending(path: folder)
+        let files = try #require(FileManager.default.enumerator(atPath: root.path))
         var defined: Set<String> = []
         for case let path as String in files where path.hasSuffix(".swift") {
             var parent = ""
-            for line in try String(contentsOf: folder.appending(path: path), encoding: .utf8).split(separator: "\n") {
+            for line in try RepositoryFile.text("\(folder)/\(path)").split(separator: "\n") {
                 if let type = line.prefixMatch(of: /(?:struct|extension|enum) (\w+)/) { parent = String(type.1) }
                 if let command = line.prefixMatch(of: /( *)struct (\w+): (?:AisleCommand|(?:Async)?ParsableCommand)\b/)
                 {
