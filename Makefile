@@ -160,8 +160,8 @@ test: build-tests test-web ## Run the whole test suite on a private PostgreSQL
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests
 
 .PHONY: openapi
-openapi: deps ## Write the paths of openapi.json, which follow from the endpoint table
-	AISLE_RECORD_OPENAPI="$$PWD/Sources/CatalogHTTP/openapi.json" swift test --disable-xctest --filter DescriptionTests.pathsFollowFromTheTable
+openapi: deps ## Write the paths and lists of openapi.json, which follow from the code
+	AISLE_RECORD_OPENAPI="$$PWD/Sources/CatalogHTTP/openapi.json" swift test --disable-xctest --filter DescriptionTests.documentFollowsFromTheCode
 
 .PHONY: test-real
 test-real: build-tests ## Run the tests on the real catalogs in ../shared/data
