@@ -1,5 +1,4 @@
 import Catalog
-import CatalogImport
 import LibPQ
 import TestSupport
 import Testing
