@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// What an import changes besides the values of its file: positions, popularity, times and the queue of products.
+/// The effects of an import beyond the values of its file: positions, popularity, times and the queue of products.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
     .timeLimit(.minutes(5))

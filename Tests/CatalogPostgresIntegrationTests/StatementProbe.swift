@@ -102,7 +102,7 @@ struct StatementProbe: Sendable {
         }.joined()
     }
 
-    /// Returns SQL that inserts a row that meets all conditions of a statement, and rows that each fail one condition.
+    /// Returns SQL that inserts rows: the first one meets all conditions of a statement, and each other one fails one condition.
     ///
     /// - Parameters:
     ///   - name: the column that names a row after the condition that it fails; `meets-all` for the first row.
