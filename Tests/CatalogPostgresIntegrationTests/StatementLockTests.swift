@@ -46,7 +46,7 @@ import Testing
             ('22222222-2222-4222-8222-222222222222', 0, now(), now());
         """
 
-    private static let lockings = [
+    private static let lockings: [Locking] = [
         Locking(
             name: "ImportStatements.lockProducts",
             statement: ImportStatements.lockProducts,
