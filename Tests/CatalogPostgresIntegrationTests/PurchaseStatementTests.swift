@@ -257,6 +257,68 @@ import Testing
         }
     }
 
+    // MARK: - Queue
+
+    /// SQL that adds a row to the queue of products.
+    private static func due(_ mark: Int, _ skus: [String], isCounted: Bool = false, store: Int = 1) -> String {
+        """
+        INSERT INTO due_products (store_id, first_sku, mark, last_sku, size, is_counted, skus)
+        VALUES (\(store), '\(skus[0])', \(mark), '\(skus.last!)', \(skus.count), \(isCounted), '{\(skus.joined(separator: ","))}');
+
+        """
+    }
+
+    @Test("Products are queued if they have purchases in their store, and others only when their scores are computed")
+    func queuedProducts() async throws {
+        try await Probe.run { probe in
+            try await probe.run(
+                """
+                INSERT INTO purchase_count (store_id, sku, day, count)
+                VALUES (1, 'bought', '2024-01-01', 1), (1, 'unlisted', '2024-01-01', 1), (2, 'elsewhere', '2024-01-01', 1)
+                """
+            )
+            let given: [PostgresValue] = [.int4(1), .textArray(["never", "elsewhere", "bought"])]
+            let queue = "SELECT concat_ws(' ', store_id, skus::text, size, last_sku, is_counted) FROM due_products"
+            try await probe.execute(DueProductStatements.queueBought, given)
+            #expect(try await probe.rows(queue) == ["1 {bought} 1 bought f"])
+            try await probe.run("DELETE FROM due_products")
+            try await probe.execute(DueProductStatements.queueCounted, given)
+            #expect(try await probe.rows(queue) == ["1 {bought,elsewhere,never} 3 never t"])
+        }
+    }
+
+    @Test(
+        "Uncounted products are read once each between two SKUs, and a store is merged after many transactions of one kind"
+    )
+    func readQueue() async throws {
+        try await Probe.run { probe in
+            let scripts = [
+                Self.due(1, ["a", "b", "c"]), Self.due(2, ["c", "d"]), Self.due(3, ["bb", "e"], isCounted: true),
+                Self.due(1, ["ba", "bc"], store: 2), Self.due(1, ["x"]), Self.due(1, ["y"], store: 2),
+            ]
+            try await probe.run(scripts.joined())
+            func products(_ from: String, _ to: String, _ limit: Int64) async throws -> [String] {
+                let bounds: [PostgresValue] = [.int4(1), .text(from), .text(to), .int8(limit)]
+                return try await probe.texts(DueProductStatements.uncountedProducts, bounds)
+            }
+            #expect(try await products("", "z", 9) == ["a", "b", "c", "d", "x"])
+            #expect(try await products("a", "c", 9) == ["b", "c"])
+            #expect(try await products("a", "c", 1) == ["b"])
+            #expect(try await products("c", "w", 9) == ["d"])
+            func merged(_ limit: Int64) async throws -> [String] {
+                try await probe.catalog.database.writes.perform {
+                    try $0.query(DueProductStatements.storesToMerge, [.int8(limit)]) {
+                        try $0.map { row in "\(try row.int4(0)) \(try row.bool(1))" }
+                    }
+                }
+            }
+            // The first store has rows of two transactions that are not counted; the rows of each other kind are of one.
+            #expect(try await merged(0) == ["1 false", "1 true", "2 false"])
+            #expect(try await merged(1) == ["1 false"])
+            #expect(try await merged(2) == [])
+        }
+    }
+
     // MARK: - Strays
 
     @Test("Strays are taken in the order of their events, up to a limit, if their product exists in their store")
