@@ -124,7 +124,7 @@ import Testing
                 }
                 let holder = try await PostgresConnection.connect(probe.catalog.database.writes.configuration)
                 try await holder.perform { connection in
-                    try connection.run(script: "BEGIN")
+                    try connection.run(script: Probe.begin)
                     let other = IdempotentCall<RecordedResponse>(key: "k", fingerprint: [2])
                     _ = try owner.records.performOnce(other, connection) { response }
                 }

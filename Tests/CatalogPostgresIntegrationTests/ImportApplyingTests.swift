@@ -69,7 +69,9 @@ import Testing
             }.joined()
             try await holder.perform { connection in
                 try connection.run(script: script)
-                try connection.run(script: "BEGIN; SELECT FROM import_run WHERE import_id = '\(locked)' FOR KEY SHARE")
+                try connection.run(
+                    script: "\(Probe.begin); SELECT FROM import_run WHERE import_id = '\(locked)' FOR KEY SHARE"
+                )
                 let lock = "pg_try_advisory_xact_lock(\(RunLock.Kind.importRun.rawValue), hashtext('\(held)'))"
                 try connection.run(script: "SELECT \(lock)")
             }
@@ -98,7 +100,7 @@ import Testing
             let rows = ids.map { Self.row("a", ["import_id": "'\($0)'"]) }
             try await probe.run(Probe.inserting("import_run", runs) + Probe.inserting("import_row", rows))
             let lock = "pg_try_advisory_xact_lock(\(RunLock.Kind.importRun.rawValue), hashtext('\(ids[2])'))"
-            try await holder.perform { try $0.run(script: "BEGIN; SELECT \(lock)") }
+            try await holder.perform { try $0.run(script: "\(Probe.begin); SELECT \(lock)") }
             let file = ImporterTests.Chunks(text: "sku,name\nnew,New\n")
             let summary = try await Importer(probe.catalog).run(file, ImportOptions(format: .csv, store: Probe.shop))
             #expect(summary.inserted == 1)

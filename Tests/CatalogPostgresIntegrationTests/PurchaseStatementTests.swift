@@ -206,7 +206,7 @@ import Testing
             try await buy(PopularityTests.skus[1], "before")
             let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await holder.perform {
-                try $0.run(script: "BEGIN; SELECT FROM product WHERE store_id = 1 AND sku = 'p3' FOR UPDATE")
+                try $0.run(script: "\(Probe.begin); SELECT FROM product WHERE store_id = 1 AND sku = 'p3' FOR UPDATE")
             }
             let count = Task { try await book.count(PopularityTests.shop, day: PopularityTests.today) }
             try await catalog.untilLockIsAwaited()

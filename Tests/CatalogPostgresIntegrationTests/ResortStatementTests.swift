@@ -54,7 +54,7 @@ import Testing
                 // The lock of the sixth run, and one of another kind with the number of the fourth.
                 try connection.run(
                     script: """
-                        BEGIN; SELECT pg_advisory_xact_lock(\(RunLock.Kind.resortRun.rawValue), 6);
+                        \(Probe.begin); SELECT pg_advisory_xact_lock(\(RunLock.Kind.resortRun.rawValue), 6);
                         SELECT pg_advisory_xact_lock(\(RunLock.Kind.importRun.rawValue), 4)
                         """
                 )

@@ -178,7 +178,7 @@ import Testing
             #expect(locks == ["2": .update, "3": .update])
             let claims = try await probe.catalog.database.writes.withConnection { holder in
                 try await holder.perform {
-                    try $0.run(script: "BEGIN; SELECT FROM purchase_cell WHERE cell = 2 FOR UPDATE")
+                    try $0.run(script: "\(Probe.begin); SELECT FROM purchase_cell WHERE cell = 2 FOR UPDATE")
                 }
                 var claims: [[Int16]] = []
                 for limit in [1, 2, 9] as [Int64] {

@@ -123,6 +123,9 @@ struct StatementProbe: Sendable {
 
     // MARK: - Locks
 
+    /// SQL that begins a transaction that waits, and is waited for, as long as a busy machine needs.
+    static let begin = "BEGIN; SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'"
+
     /// The modes in which a transaction locks a row, the weakest first.
     enum LockMode: String { case keyShare, share, noKeyUpdate, update }
 
@@ -139,7 +142,7 @@ struct StatementProbe: Sendable {
     ) async throws -> [String: LockMode] {
         let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
         try await holder.perform { connection in
-            try connection.run(script: "BEGIN")
+            try connection.run(script: Self.begin)
             try connection.query(statement, parameters) { _ in }
         }
         let all = Set(try await rows("SELECT \(name)::text FROM \(table)"))
@@ -176,12 +179,12 @@ struct StatementProbe: Sendable {
         let holder = try await PostgresConnection.connect(configuration)
         let waiting = try await PostgresConnection.connect(configuration)
         try await holder.perform {
-            try $0.run(script: "BEGIN; SELECT FROM \(table) AND (\(name))::text = '\(held)' FOR UPDATE")
+            try $0.run(script: "\(Self.begin); SELECT FROM \(table) AND (\(name))::text = '\(held)' FOR UPDATE")
         }
         try await waiting.perform {
             try $0.run(
                 script: """
-                    BEGIN; SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
+                    \(Self.begin); SET LOCAL enable_seqscan = on; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
                     SET LOCAL enable_bitmapscan = off
                     """
             )
