@@ -17,7 +17,7 @@ import Testing
     private static func run(_ header: String, _ rows: [String], _ probe: Probe) async throws -> ImportSummary {
         let text = header + "\n" + rows.map { $0 + "\n" }.joined()
         let options = ImportOptions(format: .csv, store: Probe.shop)
-        return try await Importer(probe.catalog).run(ImporterTests.Chunks(text: text), options)
+        return try await Importer(probe.catalog).importFile(ImporterTests.Chunks(text: text), options)
     }
 
     private static func order(_ probe: Probe) async throws -> [String] {

@@ -70,7 +70,7 @@ import Testing
         later: Duration = .zero
     ) -> ImageQueue.Entry? {
         var queue = ImageQueue()
-        let found = ShelfReader.Found(shelf: shelf(1), kind: kind, changeCount: changes)
+        let found = ShelfReader.ReadShelf(shelf: shelf(1), kind: kind, changeCount: changes)
         queue.noteRead(found, of: location, isDamaged: false, at: start)
         return queue.next(at: start + later)
     }

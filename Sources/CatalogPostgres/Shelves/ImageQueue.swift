@@ -31,7 +31,7 @@ struct ImageQueue {
 
     /// Notes that a shelf was read. It is entered if it has no image, or one that many changes follow.
     mutating func noteRead(
-        _ found: ShelfReader.Found,
+        _ found: ShelfReader.ReadShelf,
         of location: ShelfLocation,
         isDamaged: Bool,
         at now: ContinuousClock.Instant

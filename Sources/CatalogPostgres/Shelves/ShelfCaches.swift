@@ -29,7 +29,7 @@ final class ShelfCaches: Sendable {
     typealias Results<Request: Hashable & Sendable, Value: Sendable> = SharedCache<ResultKey<Request>, Value>
 
     let shelves: TableCache<ShelfLocation, KeptShelf>
-    let unions: TableCache<ShelfUnions.Key, ShelfUnions.Found>
+    let unions: TableCache<ShelfUnions.Key, ShelfUnions.LoadedUnion>
     let views: Results<ViewRequest, TableView>
     let facets: Results<FacetRequest, Facets>
     private let shares: ShelfMemoryShares
