@@ -96,7 +96,9 @@ package final class ReadRouter: Sendable {
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
-        if case .including(let logPosition) = StateContext.current, let replica = replicas?.choose(for: logPosition) {
+        if let replicas, case .including(let token) = StorageContext.current.states,
+            let replica = replicas.choose(for: token.map { LogPosition($0) ?? .unknown })
+        {
             let source = ReadSource.replica(replica)
             do { return try await body(source) } catch let error where source.isReplaced(after: error) {
                 source.readFailed(error)
