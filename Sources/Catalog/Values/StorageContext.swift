@@ -6,7 +6,7 @@ package struct StorageContext: Sendable {
     package enum States: Sendable {
         /// Reads return the current state.
         case latest
-        /// Reads return a state that includes that of a token; nil for any state that is not too old.
+        /// Reads return a state that includes the state of a token; nil for any recent state.
         case including(StateToken?)
         /// Reads return the current state, and an object of the storage records the state after the last write.
         case recording(any AnyObject & Sendable)
