@@ -72,19 +72,15 @@ let package = Package(
         .target(name: "Shelves", dependencies: ["Catalog"], swiftSettings: strict),
         .target(
             name: "CatalogImport",
-            dependencies: ["Catalog", "JSON", "Ordering", "Platform"],
+            dependencies: ["Catalog", "JSON", "Platform"],
             swiftSettings: strict
         ),
         .target(
             name: "CatalogJSON",
-            dependencies: ["AisleDiff", "Catalog", "CatalogImport", "JSON", "Ordering", "Platform"],
+            dependencies: ["AisleDiff", "Catalog", "CatalogImport", "JSON"],
             swiftSettings: strict
         ),
-        .target(
-            name: "Live",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON"],
-            swiftSettings: strict
-        ),
+        .target(name: "Live", dependencies: ["Catalog", "CatalogJSON"], swiftSettings: strict),
         .plugin(name: "EmbedMigrations", capability: .buildTool(), path: "sql/EmbedMigrations"),
         .executableTarget(name: "ListStatements", path: "sql/ListStatements"),
         .plugin(
@@ -167,6 +163,7 @@ let package = Package(
                 "LibPQ", "Live", "LocalPostgres", "Platform", "Schema", "SeedData", "Site", "Telemetry", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "AsyncAlgorithms", package: "swift-async-algorithms"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -215,15 +212,15 @@ let package = Package(
         ),
         .target(
             name: "InMemoryCatalog",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON", "Ordering"],
+            dependencies: ["Catalog", "CatalogJSON", "Ordering"],
             path: "Tests/InMemoryCatalog",
             swiftSettings: strict
         ),
         .target(
             name: "TestSupport",
             dependencies: [
-                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON", "LibPQ", "Live",
-                "LocalPostgres", "Ordering", "Platform", "Schema",
+                "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "JSON", "LibPQ", "Live", "LocalPostgres",
+                "Ordering", "Platform", "Schema",
             ],
             path: "Tests/Support",
             swiftSettings: strict
@@ -236,12 +233,12 @@ let package = Package(
         ),
         .testTarget(
             name: "AisleDiffTests",
-            dependencies: ["AisleDiff", "TestSupport"],
+            dependencies: ["AisleDiff", "Ordering", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogTests",
-            dependencies: ["AisleDiff", "Catalog", "CatalogJSON", "JSON", "Ordering", "TestSupport"],
+            dependencies: ["Catalog", "CatalogJSON", "JSON", "Ordering", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
@@ -257,10 +254,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogJSONTests",
-            dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "InMemoryCatalog", "JSON", "Ordering", "Platform",
-                "TestSupport",
-            ],
+            dependencies: ["Catalog", "CatalogImport", "CatalogJSON", "JSON", "Ordering", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(
@@ -270,7 +264,7 @@ let package = Package(
         ),
         .testTarget(
             name: "CatalogImportTests",
-            dependencies: ["Catalog", "CatalogImport", "CatalogJSON", "JSON", "Ordering", "Platform", "TestSupport"],
+            dependencies: ["Catalog", "CatalogImport", "CatalogJSON", "Platform", "TestSupport"],
             resources: [.copy("Cases")],
             swiftSettings: strict
         ),
@@ -286,14 +280,14 @@ let package = Package(
         ),
         .testTarget(
             name: "LibPQTests",
-            dependencies: ["LibPQ", "Ordering", "Platform"],
+            dependencies: ["LibPQ", "Ordering"],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPTests",
             dependencies: [
-                "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "InMemoryCatalog", "JSON", "Live",
-                "Platform", "Site", "Telemetry", "TestSupport",
+                "Catalog", "CatalogHTTP", "CatalogJSON", "InMemoryCatalog", "JSON", "Live", "Ordering", "Platform",
+                "Site", "Telemetry", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -312,22 +306,22 @@ let package = Package(
         .testTarget(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "Collation",
-                "InMemoryCatalog", "JSON", "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON",
+                "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),
         .testTarget(
             name: "CatalogHTTPIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres",
-                "InMemoryCatalog", "JSON", "Live", "Platform", "TestSupport", "WebClient",
+                "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "JSON",
+                "LibPQ", "Live", "Platform", "TestSupport", "WebClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             resources: [.copy("Cases")],
             swiftSettings: strict
@@ -335,8 +329,7 @@ let package = Package(
         .testTarget(
             name: "RealCatalogTests",
             dependencies: [
-                "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "InMemoryCatalog", "LibPQ", "Ordering",
-                "TestSupport",
+                "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "LibPQ", "Ordering", "TestSupport",
             ],
             swiftSettings: strict
         ),
@@ -354,7 +347,8 @@ let package = Package(
             name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "JSON", "LibPQ", "LocalPostgres",
-                "Platform", "TestSupport", "WebClient",
+                "Ordering", "Platform", "TestSupport", "WebClient",
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),

@@ -191,3 +191,10 @@ package struct JSONReader {
 
     private func error(_ detail: String) -> JSONError { JSONError(detail: detail, offset: position) }
 }
+
+/// The reason for rejecting JSON.
+package struct JSONError: Error, Sendable, Equatable {
+    package let detail: String
+    /// The byte offset of the error, from 0.
+    package let offset: Int
+}

@@ -66,7 +66,6 @@ struct PoolState {
     }
 
     var connectionCount: Int { idle.count + leased.count + connecting.count }
-    var idleCount: Int { idle.count }
     var leasedCount: Int { leased.count }
     var waitingCount: Int { waiters.count + turns.waitingCount }
 

@@ -68,6 +68,9 @@ package struct PostgresError: Error, Sendable {
     /// Whether the server, or a server that it depends on, took too long.
     var isTimeout: Bool { kind == .deadline || sqlState == .queryCanceled }
 
+    /// Whether a lock was not granted in time.
+    package var isLockTimeout: Bool { sqlState == .lockNotAvailable }
+
     /// Whether the same transaction may succeed if it is retried.
     package var isRetryable: Bool { kind == .conflict || sqlState?.isRetryable == true }
 }

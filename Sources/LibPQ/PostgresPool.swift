@@ -97,23 +97,26 @@ package final class PostgresPool: Sendable {
         try await withConnection(of: group) { try await $0.perform(until: deadline, epilogue: epilogue, body) }
     }
 
-    /// Runs a block in one transaction, with up to three retries of a retryable error.
+    /// How often a transaction runs at most, if the server requests a retry each time.
+    package static let usualAttempts = 4
+
+    /// Runs a block in one transaction, with retries of a retryable error.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: Duration? = nil,
         of group: PoolGroup? = nil,
         epilogue: TransactionEpilogue? = nil,
+        attempts: Int = usualAttempts,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
-        return try await Self.retrying {
+        return try await retrying(limit: attempts) {
             try await perform(until: deadline, group, epilogue) { try $0.transaction(mode, body) }
         }
     }
 
-    /// Runs a block in one transaction and ends it as the block decides, with up to three retries of a retryable
-    /// error.
+    /// Runs a block in one transaction and ends it as the block decides, with retries of a retryable error.
     @discardableResult
     package func transaction<T: Sendable>(
         within limit: Duration? = nil,
@@ -122,17 +125,9 @@ package final class PostgresPool: Sendable {
         deciding body: @escaping @Sendable (isolated PostgresConnection) throws -> TransactionEnd<T>
     ) async throws -> T {
         let deadline = limit.map { ContinuousClock.now + $0 }
-        return try await Self.retrying {
+        return try await retrying {
             try await perform(until: deadline, group, epilogue) { try $0.transaction(deciding: body) }
         }
-    }
-
-    /// Runs a transaction, with up to three retries of a retryable error.
-    package static func retrying<T>(_ transaction: () async throws -> T) async throws -> T {
-        for _ in 0..<3 {
-            do { return try await transaction() } catch let error as PostgresError where error.isRetryable { continue }
-        }
-        return try await transaction()
     }
 
     /// Closes idle connections and rejects new leases; leased connections close on release.

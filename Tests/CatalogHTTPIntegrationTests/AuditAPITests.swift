@@ -1,6 +1,5 @@
 import JSON
 import Catalog
-import CatalogHTTP
 import CatalogJSON
 import CatalogPostgres
 import HTTPTypes
@@ -8,6 +7,8 @@ import NIOCore
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import CatalogHTTP
 
 /// Every endpoint that writes adds exactly its entry to the audit log.
 @Suite(.timeLimit(.minutes(5))) struct AuditAPITests {
@@ -94,7 +95,10 @@ import Testing
     func everyWriteIsRecorded() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let api = await TestAPI.api(catalog.storage, importer: Importer(catalog))
-            let writing = api.documentedOperations.filter { !$0.hasPrefix("GET ") }
+            let documented = Set(
+                api.table.endpoints.filter { $0.operation != nil }.map { "\($0.method.rawValue) \($0.path)" }
+            )
+            let writing = documented.filter { !$0.hasPrefix("GET ") }
             try await TestAPI.run(api) { client in
                 let caller = Caller(client, catalog)
                 try await Self.changeStore(caller)
@@ -104,7 +108,7 @@ import Testing
                 try await caller.call("DELETE /v1/stores/{store}", "/v1/stores/s?confirm=s", adds: .storeDelete)
                 let untested = writing.subtracting(caller.operations).subtracting(Self.unaudited).subtracting(Self.demo)
                 #expect(untested.sorted() == [], "each operation that writes needs an entry, and a call here")
-                let unknown = caller.operations.subtracting(api.documentedOperations)
+                let unknown = caller.operations.subtracting(documented)
                 #expect(unknown.sorted() == [])
             }
         }

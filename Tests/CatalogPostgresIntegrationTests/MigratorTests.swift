@@ -89,6 +89,34 @@ import TestSupport
         try await database.drop()
     }
 
+    @Test("Migration 36 deletes the recorded responses with secrets, and no others")
+    func deletesRecordedSecrets() async throws {
+        let database = try await TestDatabase.migrated()
+        let pool = PostgresPool(database.configuration, options: .init(size: 2))
+        _ = try await Migrator(pool).migrate(to: 35)
+        try await pool.perform { connection in
+            try connection.run(
+                script: #"""
+                    INSERT INTO user_account (user_id, revision, horizon) VALUES ('ann', 1, 1);
+                    INSERT INTO user_idempotency_record
+                    SELECT 'ann', key, '\x01', 201, 'application/json', convert_to(body, 'UTF8'), now() FROM (VALUES
+                        ('old ticket', '{"ticket":"a","expires_at":"2026-03-01T09:30:00Z"}'),
+                        ('old share', '{"id":"b","role":"reader","token":"c","created_at":"2026-03-01T09:30:00Z"}'),
+                        ('ticket', '{"id":"d","expires_at":"2026-03-01T09:30:00Z"}'),
+                        ('share', '{"id":"e","role":"reader","created_at":"2026-03-01T09:30:00Z"}'),
+                        ('list', '{"id":"f","name":"\",\"token\":\"","role":"owner"}')) r (key, body)
+                    """#
+            )
+        }
+        _ = try await Migrator(pool).migrate()
+        let keys = try await pool.perform {
+            try $0.query("SELECT key FROM user_idempotency_record ORDER BY key") { try $0.map { try $0.text(0) } }
+        }
+        #expect(keys == ["list", "share", "ticket"])
+        pool.shutDown()
+        try await database.drop()
+    }
+
     @Test("A downgrade reports the tables and columns that it would delete")
     func lossesAreKnown() async throws {
         let database = try await TestDatabase.migrated()

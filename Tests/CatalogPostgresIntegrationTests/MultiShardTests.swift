@@ -96,7 +96,7 @@ import Testing
         "DELETE FROM import_row i USING product r, placement p WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id",
         // `ImportStatements.countConflicts` and `conflicts`.
         "SELECT count(*) FROM import_row i JOIN (SELECT DISTINCT ON",
-        "SELECT l.store_key, l.sku, l.name, i.line, l.line",
+        "SELECT l.store_id, l.sku, l.name, i.line, l.line",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
         // Oracles set values directly.

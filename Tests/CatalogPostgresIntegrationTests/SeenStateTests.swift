@@ -19,7 +19,7 @@ import Testing
     ) async throws -> (logPosition: LogPosition?, before: LogPosition, after: LogPosition) {
         let before = try await catalog.database.logPosition()
         let recorder = LogPositionRecorder()
-        try await StateContext.$current.withValue(.recording(recorder)) { try await write() }
+        try await recorder.run(write)
         return (recorder.logPosition, before, try await catalog.database.logPosition())
     }
 

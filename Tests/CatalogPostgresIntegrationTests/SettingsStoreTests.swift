@@ -408,7 +408,7 @@ import TestSupport
             let (first, id) = (ticket(1), UniqueID.random())
             #expect(
                 try await store.users.saveTicket(first, id: id, once: nil)
-                    == IssuedTicket(.derived(id), expiresAt: first.expiresAt)
+                    == IssuedTicket(id: id, expiresAt: first.expiresAt)
             )
             _ = try await store.users.saveTicket(ticket(2, -1), id: .random(), once: nil)
             let redeemed = try await store.users.redeem(first.digest)

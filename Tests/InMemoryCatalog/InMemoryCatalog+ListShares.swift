@@ -10,15 +10,15 @@ extension InMemoryCatalog {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall<IssuedShare>?
-    ) async throws(CatalogError) -> IssuedShare {
+        once call: IdempotentCall<ListShare>?
+    ) async throws(CatalogError) -> ListShare {
         try once(call, user) { users, now throws(CatalogError) in
             try self.membership(id, user, users).checkOwner()
             let open = users[user]!.shares[id, default: []].count { $0.share.expiresAt > now }
             guard open < ListShare.countLimit else { throw .tooManyShares }
             users[user]!.shares[id, default: []].append(Share(share: share, digest: digest))
             self.record(.shared(share, id), of: user)
-            return IssuedShare(share)
+            return share
         }
     }
 

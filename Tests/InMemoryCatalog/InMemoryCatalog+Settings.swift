@@ -227,7 +227,7 @@ extension InMemoryCatalog {
         try change(ticket.user) { content, _ throws(CatalogError) in
             if let issued: IssuedTicket = try content.responses.known(call) { return issued }
             content.tickets = content.tickets.suffix(Ticket.countLimit - 1) + [ticket]
-            let issued = IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
+            let issued = IssuedTicket(id: id, expiresAt: ticket.expiresAt)
             content.responses.record(issued, call)
             return issued
         }

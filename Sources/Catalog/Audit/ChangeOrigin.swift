@@ -1,7 +1,4 @@
 /// The origin of a change: who makes it, from where, and by which token.
-///
-/// It accompanies every write without being an argument of it: the dispatch of requests and each command set it once, as a
-/// task-local value.
 package struct ChangeOrigin: Sendable, Hashable {
     /// The interface through which a change is made.
     package enum Source: String, CaseIterable, Sendable, Hashable {
@@ -40,10 +37,12 @@ package struct ChangeOrigin: Sendable, Hashable {
     package static let server = ChangeOrigin(source: .server, actor: "aisle")
 
     /// The origin of the changes of the current task.
-    @TaskLocal package static var current = ChangeOrigin.server
+    package static var current: ChangeOrigin { StorageContext.current.origin }
 
     /// Runs work whose changes have this origin.
     package func run<T>(_ body: () async throws -> T) async rethrows -> T {
-        try await Self.$current.withValue(self, operation: body)
+        var context = StorageContext.current
+        context.origin = self
+        return try await context.run(body)
     }
 }

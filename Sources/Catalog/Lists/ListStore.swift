@@ -51,8 +51,8 @@ package protocol ListStore: Sendable {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall<IssuedShare>?
-    ) async throws(CatalogError) -> IssuedShare
+        once call: IdempotentCall<ListShare>?
+    ) async throws(CatalogError) -> ListShare
     func shares(_ id: UniqueID, of user: UserID) async throws(CatalogError) -> [ListShare]
     /// Revokes a share and removes the members who joined through it.
     func revoke(_ share: UniqueID, _ id: UniqueID, of user: UserID) async throws(CatalogError)

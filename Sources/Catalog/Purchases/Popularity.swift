@@ -47,3 +47,45 @@ private func logarithm(_ value: Double) -> Double { log2(value) }
 
 /// `base^−exponent`.
 package func inversePower(_ base: Double, _ exponent: Double) -> Double { pow(base, -exponent) }
+
+/// The metric of popularity.
+package enum PopularityMetric: String, CaseIterable, Sendable, Hashable {
+    case decay
+    case last7Days = "7d"
+    case last30Days = "30d"
+    case last90Days = "90d"
+    case all
+    case trend
+
+    /// The number of days that count, including today; nil for all.
+    package var window: Int? {
+        switch self {
+        case .last7Days, .trend: 7
+        case .last30Days: 30
+        case .last90Days: 90
+        case .decay, .all: nil
+        }
+    }
+}
+
+/// The rule and the day of a store's last popularity count.
+package struct PopularityCount: Hashable, Sendable {
+    package var metric: PopularityMetric
+    package var halfLifeDays: Int
+    package var newcomerBoost: Double
+    /// The UTC day, in days since 1970-01-01; nil before the first count.
+    package var day: Int?
+
+    package init(metric: PopularityMetric, halfLifeDays: Int, newcomerBoost: Double, day: Int? = nil) {
+        self.metric = metric
+        self.halfLifeDays = halfLifeDays
+        self.newcomerBoost = newcomerBoost
+        self.day = day
+    }
+
+    /// Returns whether two counts used the same rule. The half-life only matters for decay.
+    package func hasSameRule(of other: PopularityCount) -> Bool {
+        metric == other.metric && newcomerBoost == other.newcomerBoost
+            && (metric != .decay || halfLifeDays == other.halfLifeDays)
+    }
+}

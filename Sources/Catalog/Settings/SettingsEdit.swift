@@ -56,7 +56,7 @@ package struct SettingsEdit: Sendable, Hashable {
         }
     }
 
-    /// Decides the outcome of each write. `SettingsCombiner` in the database applies the same rules to unconditional writes.
+    /// Decides the outcome of each write. A storage may apply the same rules to unconditional writes by other means.
     ///
     /// A future time counts as now, so a fast clock has no advantage. A tie keeps the current value.
     ///

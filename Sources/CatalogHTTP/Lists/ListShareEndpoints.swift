@@ -24,7 +24,7 @@ struct ListShareEndpoints: EndpointGroup {
     }
 
     private func create(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.recordableBody(recording: IssuedShare.self)
+        let (body, once) = try await call.recordableBody(recording: ListShare.self)
         let share = try ListShare(body: body ?? .object([]), now: .now())
         let secret = key.secret(.share, share.id, idempotencyKey: call.idempotencyKey)
         let issued = try await lists.share(
@@ -34,11 +34,10 @@ struct ListShareEndpoints: EndpointGroup {
             digest: DeploymentKey.digest(secret),
             once: once
         )
-        let isFirst = issued.share.id == share.id
         let issuedSecret =
-            isFirst ? secret : key.secret(.share, issued.share.id, idempotencyKey: call.idempotencyKey)
-        let token = issued.recordedToken ?? Base64URL.encode(issuedSecret)
-        return .outcome(JSONWriter.document { issued.share.write(token: token, to: &$0) }, status: .created)
+            issued.id == share.id ? secret : key.secret(.share, issued.id, idempotencyKey: call.idempotencyKey)
+        let token = Base64URL.encode(issuedSecret)
+        return .outcome(JSONWriter.document { issued.write(token: token, to: &$0) }, status: .created)
     }
 
     private func revoke(_ call: Call) async throws -> Response {

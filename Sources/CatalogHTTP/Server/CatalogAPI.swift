@@ -93,22 +93,6 @@ package struct CatalogAPI: HTTPResponder {
         table = EndpointTable(groups.flatMap(\.endpoints))
     }
 
-    /// The scopes that documented endpoints require, by method and path template.
-    package var requiredScopes: [String: Scope] {
-        var scopes: [String: Scope] = [:]
-        for endpoint in table.endpoints where endpoint.operation != nil {
-            if case .scope(let scope) = endpoint.access {
-                scopes["\(endpoint.method.rawValue) \(endpoint.path)"] = scope
-            }
-        }
-        return scopes
-    }
-
-    /// The methods and path templates of all documented endpoints.
-    package var documentedOperations: Set<String> {
-        Set(table.endpoints.filter { $0.operation != nil }.map { "\($0.method.rawValue) \($0.path)" })
-    }
-
     package func respond(to request: Request, context: Context) async throws -> Response {
         let (departures, channel) = (options.departures, context.channel)
         let id = ObjectIdentifier(channel)

@@ -32,14 +32,9 @@ struct UserEndpoints: EndpointGroup {
             tokenExpiresAt: caller.expiresAt
         )
         let issued = try await users.saveTicket(ticket, id: id, once: try call.idempotentCall(bytes))
-        let text =
-            switch issued.text {
-            case .derived(id): Base64URL.encode(secret)
-            case .derived(let first):
-                Base64URL.encode(key.secret(.ticket, first, idempotencyKey: call.idempotencyKey))
-            case .recorded(let text): text
-            }
-        return .outcome(issued.json(text: text), status: .created)
+        let issuedSecret =
+            issued.id == id ? secret : key.secret(.ticket, issued.id, idempotencyKey: call.idempotencyKey)
+        return .outcome(issued.json(text: Base64URL.encode(issuedSecret)), status: .created)
     }
 
     private func merge(_ call: Call) async throws -> Response {

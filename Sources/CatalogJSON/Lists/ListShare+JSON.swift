@@ -14,11 +14,11 @@ extension ListShare {
     }
 }
 
-extension IssuedShare: RecordableOutcome {
-    /// The recorded response, without a derivable token, because secrets are not stored.
+extension ListShare: RecordableOutcome {
+    /// The recorded response, without the token, because secrets are not stored.
     package var recorded: RecordedResponse {
         var json = JSONWriter(reserving: 256)
-        share.write(token: recordedToken, to: &json)
+        write(to: &json)
         return RecordedResponse(isNew: true, body: json.bytes)
     }
 
@@ -30,8 +30,7 @@ extension IssuedShare: RecordableOutcome {
                 let end = try reader.string("expires_at", bytes: 64).flatMap({ Timestamp(rfc3339: $0) })
             else { return nil }
             let members = Int(try reader.integer("members") ?? 0)
-            let share = ListShare(id: id, role: role, createdAt: start, expiresAt: end, members: members)
-            return IssuedShare(share, recordedToken: try reader.string("token", bytes: 256))
+            return ListShare(id: id, role: role, createdAt: start, expiresAt: end, members: members)
         }
     }
 }

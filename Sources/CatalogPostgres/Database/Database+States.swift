@@ -12,15 +12,16 @@ extension Database: StateSource {
 
     package func performReads<T>(after token: StateToken?, _ body: () async throws -> T) async throws -> T {
         guard router.replicas != nil else { return try await body() }
-        let logPosition = token.map { LogPosition($0) ?? .unknown }
-        return try await StateContext.$current.withValue(.including(logPosition), operation: body)
+        var context = StorageContext.current
+        context.states = .including(token)
+        return try await context.run(body)
     }
 
     package func performWrites<T>(
         _ body: (_ token: @Sendable () async -> StateToken) async throws -> T
     ) async throws -> T {
         let recorder = LogPositionRecorder()
-        return try await StateContext.$current.withValue(.recording(recorder)) {
+        return try await recorder.run {
             try await body {
                 if let logPosition = recorder.logPosition { return logPosition.token }
                 // No replica is known to have an unknown log position, so the primary answers.

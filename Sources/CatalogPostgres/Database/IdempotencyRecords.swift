@@ -46,7 +46,7 @@ struct IdempotencyRecords {
         try connection.set("lock_timeout", "20ms")
         let first: RecordedResponse?
         do { first = try claimOrFind(call, key, connection) } catch let error as PostgresError
-            where error.sqlState == .lockNotAvailable
+            where error.isLockTimeout
         {
             throw CatalogError.conflict("the same request is in progress; retry later to get its response")
         }

@@ -66,12 +66,13 @@ package struct Lane: Sendable {
         try await pool.perform(within: limit.duration, of: group(of: owner), epilogue: Self.epilogue, body)
     }
 
-    /// Runs a block in one transaction, with up to three retries if the server requests them.
+    /// Runs a block in one transaction, with retries if the server requests them.
     @discardableResult
     package func transaction<T: Sendable>(
         _ mode: StaticString = "",
         within limit: TimeLimit,
         of owner: DataOwner? = nil,
+        attempts: Int = PostgresPool.usualAttempts,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
         try await pool.transaction(
@@ -79,6 +80,7 @@ package struct Lane: Sendable {
             within: limit.duration,
             of: group(of: owner),
             epilogue: Self.epilogue,
+            attempts: attempts,
             body
         )
     }

@@ -245,9 +245,10 @@ package struct Migrator: Sendable {
         isRolledBack: Bool = false,
         _ work: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        for _ in 0..<Self.lockAttempts {
-            do {
-                return try await pool.perform { connection in
+        func lacksLocks(_ error: PostgresError) -> Bool { error.isLockTimeout || error.isRetryable }
+        do {
+            return try await retrying(limit: Self.lockAttempts, pause: Self.lockRetryPause, when: lacksLocks) {
+                try await pool.perform { connection in
                     try connection.transaction(deciding: { connection in
                         try connection.execute(MigrationStatements.prepareCitus)
                         try connection.set("lock_timeout", Self.statementLockTimeout)
@@ -255,14 +256,13 @@ package struct Migrator: Sendable {
                         return isRolledBack ? .rollback(result) : .commit(result)
                     })
                 }
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable || error.isRetryable {
-                try await Task.sleep(for: Self.lockRetryPause)
             }
+        } catch let error as PostgresError where lacksLocks(error) {
+            throw PostgresError(
+                .exhausted,
+                "\(title) did not get its locks in \(Self.lockAttempts) attempts; end long transactions"
+            )
         }
-        throw PostgresError(
-            .exhausted,
-            "\(title) did not get its locks in \(Self.lockAttempts) attempts; end long transactions"
-        )
     }
 
     /// Runs a part outside of a transaction, after removing what an interrupted run left behind. It waits for other

@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 internal import LibPQ
 internal import Synchronization
 
@@ -96,7 +96,9 @@ package final class ReadRouter: Sendable {
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
-        if case .including(let logPosition) = StateContext.current, let replica = replicas?.choose(for: logPosition) {
+        if let replicas, case .including(let token) = StorageContext.current.states,
+            let replica = replicas.choose(for: token.map { LogPosition($0) ?? .unknown })
+        {
             let source = ReadSource.replica(replica)
             do { return try await body(source) } catch let error where source.isReplaced(after: error) {
                 source.readFailed(error)
@@ -266,5 +268,20 @@ package final class ReadRouter: Sendable {
         }
         distribution.withLock { $0 = found }
         return found
+    }
+}
+
+/// The store or the user that rows belong to. On Citus, all rows of an owner are on one worker.
+package enum DataOwner: Sendable, Hashable {
+    /// A store, by its id.
+    case store(Int32)
+    case user(UserID)
+
+    /// The hash by which Citus chooses the shard.
+    var hash: Int32 {
+        switch self {
+        case .store(let id): PostgresHash.of(id)
+        case .user(let user): PostgresHash.of(Array(user.text.utf8))
+        }
     }
 }

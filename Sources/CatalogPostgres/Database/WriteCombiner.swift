@@ -196,7 +196,7 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
             context.steps = StepRecorder.shared(by: batch.map(\.recorder))
             let recorder = LogPositionRecorder()
             let outcomes = try await context.run {
-                try await StateContext.$current.withValue(.recording(recorder)) { try await run(batch.map(\.write)) }
+                try await recorder.run { try await run(batch.map(\.write)) }
             }
             precondition(outcomes.count == batch.count, "each write has an outcome")
             release(batch)

@@ -88,7 +88,7 @@ extension ImportSession {
         }
     }
 
-    /// Runs a block in one transaction, with up to three retries of a retryable error.
+    /// Runs a block in one transaction, with retries of a retryable error.
     func transaction<T: Sendable>(
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
@@ -99,6 +99,6 @@ extension ImportSession {
         on connection: PostgresConnection,
         _ body: @escaping @Sendable (isolated PostgresConnection) throws -> T
     ) async throws -> T {
-        try await PostgresPool.retrying { try await connection.perform { try $0.transaction("", body) } }
+        try await retrying { try await connection.perform { try $0.transaction("", body) } }
     }
 }

@@ -24,9 +24,10 @@ extension ImportSession {
             return (true, count - remaining, conflicts)
         }
         summary.conflicts = conflicts.count
+        let keys = storeKeys
         summary.warnings += conflicts.first.map { row in
             """
-            lines \(line(of: row.numbers.0)) and \(line(of: row.numbers.1)): product “\(row.sku)” (\(row.name)) of “\(row.store)” has \
+            lines \(line(of: row.numbers.0)) and \(line(of: row.numbers.1)): product “\(row.sku)” (\(row.name)) of “\(keys[row.store]!)” has \
             different values: \(row.differences); the last row counts
             """
         }
@@ -71,7 +72,7 @@ extension ImportSession {
         var first: [Row] = []
 
         struct Row: Sendable {
-            let store: String
+            let store: Int32
             let sku: String
             let name: String
             let numbers: (Int, Int)
@@ -91,7 +92,7 @@ extension ImportSession {
         let rows = try connection.query(ImportStatements.conflicts(columns), [id.parameter]) {
             try $0.map { row in
                 Conflicts.Row(
-                    store: try row.text(0),
+                    store: try row.int4(0),
                     sku: try row.text(1),
                     name: try row.text(2),
                     numbers: (Int(try row.int8(3)), Int(try row.int8(4))),
@@ -136,8 +137,7 @@ extension ImportSession {
                 }
             )
         }
-        let pairs = stores.compactMap { key, store in store.id.map { ($0, key) } }
-        let keys = Dictionary(uniqueKeysWithValues: pairs)
+        let keys = storeKeys
         for (store, shelf, sku) in placements {
             if let key = keys[store] { stores[key]?.stalePlacements.append((shelf, sku)) }
         }

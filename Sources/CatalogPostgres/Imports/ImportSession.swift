@@ -16,6 +16,10 @@ final class ImportSession {
     var columns = WrittenColumns([], readsSizeFromName: false)
     var stores: [CatalogKey: StoreImport] = [:]
     var newShelves = 0
+    /// The keys of the stores, by the ids under which their rows are staged.
+    var storeKeys: [Int32: CatalogKey] {
+        Dictionary(uniqueKeysWithValues: stores.compactMap { key, store in store.id.map { ($0, key) } })
+    }
     /// The number of staged rows that are left after the comparison.
     var changedRows = 0
     var hasRepeats = false
@@ -374,7 +378,6 @@ final class ImportSession {
         rows.raw(id.text)
         rows.field(number)
         rows.field(part)
-        rows.raw(record.store.text)
         rows.field(shelf?.text)
         rows.field(record.product.sku.text)
         for column in ProductColumn.staged {

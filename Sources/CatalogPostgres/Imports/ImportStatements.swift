@@ -4,21 +4,17 @@ internal import LibPQ
 enum ImportStatements {
     // MARK: - Staging
 
-    /// Imports without a held lock are dead. Imports of 0.1.0 have no lock, but record their backend.
+    /// Imports without a held lock are dead.
     static let sweepRuns: PostgresStatement = """
-        DELETE FROM import_run r WHERE r.import_id IN (
-            SELECT d.import_id FROM import_run d WHERE NOT EXISTS (
-                SELECT FROM pg_stat_activity a WHERE a.pid = d.backend_pid AND a.backend_start = d.backend_start)
-            FOR UPDATE SKIP LOCKED)
+        DELETE FROM import_run r WHERE r.import_id IN (SELECT d.import_id FROM import_run d FOR UPDATE SKIP LOCKED)
             AND \(RunLock.tryAcquire(.importRun, "hashtext(r.import_id::text)"))
         """
     static let stagedRuns: PostgresStatement = "SELECT DISTINCT import_id::text FROM import_row"
     static let runs: PostgresStatement = "SELECT import_id::text FROM import_run"
     /// Deletes the rows of some imports, `$1`.
     static let sweepRows: PostgresStatement = "DELETE FROM import_row WHERE import_id = ANY ($1::text[]::uuid[])"
-    static let register: PostgresStatement = """
-        INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
-        """
+    static let register: PostgresStatement =
+        "INSERT INTO import_run (import_id, started_at) VALUES ($1::text::uuid, now())"
     static let stage: PostgresStatement = "COPY import_row (\(WrittenColumns.copyColumns)) FROM STDIN"
 
     // MARK: - Comparing ($1 only)
@@ -78,7 +74,7 @@ enum ImportStatements {
         }
         return
             ("""
-        SELECT l.store_key, l.sku, l.name, i.line, l.line, left(concat_ws(', ', \(differences.joined())), 300)
+        SELECT l.store_id, l.sku, l.name, i.line, l.line, left(concat_ws(', ', \(differences.joined())), 300)
         FROM \(conflicting(columns)) ORDER BY i.line LIMIT 20
         """ as PostgresStatement).named("ImportStatements.conflicts")
     }

@@ -7,8 +7,8 @@ extension PostgresListStore {
         of user: UserID,
         _ share: ListShare,
         digest: [UInt8],
-        once call: IdempotentCall<IssuedShare>?
-    ) async throws(CatalogError) -> IssuedShare {
+        once call: IdempotentCall<ListShare>?
+    ) async throws(CatalogError) -> ListShare {
         try await writeLists(of: user, id, once: call) { writer, connection in
             let membership = try writer.lockMembership(id, connection)
             try membership.checkOwner()
@@ -24,7 +24,7 @@ extension PostgresListStore {
             )
             try UserTokens.add(digest, of: membership.list.owner, expiresAt: share.expiresAt, connection)
             try AuditLog.record(.shared(share, id), of: user, connection)
-            return (IssuedShare(share), [])
+            return (share, [])
         }
     }
 

@@ -145,7 +145,7 @@ struct DueProducts: Sendable {
         for (id, areCounted) in stores {
             do {
                 try await DueProducts(database: database, storeID: id).merge(areCounted: areCounted)
-            } catch let error as PostgresError where error.sqlState == .lockNotAvailable { continue }
+            } catch let error as PostgresError where error.isLockTimeout { continue }
         }
     }
 

@@ -20,19 +20,23 @@ struct PostgresPurchaseStore: PurchaseStore {
     ) async throws(CatalogError) -> PurchaseOutcome {
         try await database.mappingErrors {
             let key = try await customers.key()
-            // Several folds, one after the other, may seal the cells during each attempt of a transaction.
-            return try await PostgresPool.retrying {
-                try await database.writes.transaction(within: .bulk, of: database.owner(store)) { connection in
-                    let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
-                    return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
-                        let outcome = try Self.add(purchases, found.id, key, connection)
-                        try AuditLog.record(.purchases(outcome), in: found.id, connection)
-                        return outcome
-                    }
+            return try await database.writes.transaction(
+                within: .bulk,
+                of: database.owner(store),
+                attempts: Self.attempts
+            ) { connection in
+                let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
+                return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
+                    let outcome = try Self.add(purchases, found.id, key, connection)
+                    try AuditLog.record(.purchases(outcome), in: found.id, connection)
+                    return outcome
                 }
             }
         }
     }
+
+    /// How often a report of purchases is tried. Several folds, one after the other, may seal the cells during an attempt.
+    private static let attempts = 16
 
     private static func add(
         _ reported: [Purchase],

@@ -119,14 +119,11 @@ package struct PurchaseFold: Sendable {
         // Avoid a deadlock on Citus: a move of a shard waits for reports of purchases, the reports for this transaction, and the
         // transaction for the move, which locks the inbox.
         if try await database.movesShard() { return .locked }
-        for attempt in 1...sealAttempts {
-            do { return try await sealOnce(unless: hasSealed) } catch let error as PostgresError
-                where error.sqlState == .lockNotAvailable
-            {
-                if attempt < sealAttempts { try await Task.sleep(for: .seconds(1)) }
+        do {
+            return try await retrying(limit: sealAttempts, pause: .seconds(1), when: { $0.isLockTimeout }) {
+                try await sealOnce(unless: hasSealed)
             }
-        }
-        return .locked
+        } catch let error as PostgresError where error.isLockTimeout { return .locked }
     }
 
     private func sealOnce(unless hasSealed: Bool) async throws -> SealOutcome {
@@ -213,7 +210,7 @@ package struct PurchaseFold: Sendable {
         do {
             try await emptyCells(PurchaseStatements.truncate, lockTimeout: "2s")
         } catch let error as PostgresError
-            where error.sqlState == .lockNotAvailable || error.sqlState == .insufficientPrivilege
+            where error.isLockTimeout || error.sqlState == .insufficientPrivilege
         {
             try await emptyCells(PurchaseStatements.deleteRows, lockTimeout: "120s")
         }

@@ -6,23 +6,17 @@ enum ResortStatements {
 
     /// `$1` is the run, `$2` its request.
     static let begin: PostgresStatement = """
-        INSERT INTO resort_run (run_id, backend_pid, backend_start, started_at, request)
-        OVERRIDING SYSTEM VALUE VALUES ($1, 0, now(), now(), $2)
+        INSERT INTO resort_run (run_id, started_at, request) OVERRIDING SYSTEM VALUE VALUES ($1, now(), $2)
         """
     /// The number of a new run, allocated before its row exists, so that no run is visible without its lock.
     static let nextNumber: PostgresStatement = "SELECT nextval(pg_get_serial_sequence('resort_run', 'run_id'))"
     /// The key of a run's lock.
     static func lockKey(_ run: SQL) -> SQL { "(\(run) % 2147483647)::integer" }
-    /// Returns SQL for whether a run is alive: its lock is held. Runs of 0.1.0 have no lock, but record their backend.
-    private static func isAlive(_ run: SQL) -> SQL {
-        """
-        (EXISTS (SELECT FROM pg_stat_activity a WHERE a.pid = \(run).backend_pid AND a.backend_start = \(run).backend_start)
-            OR \(RunLock.isHeld(.resortRun, lockKey("\(run).run_id"))))
-        """
-    }
+    /// Whether a run, `r`, is alive: its lock is held.
+    private static let isAlive = RunLock.isHeld(.resortRun, lockKey("r.run_id"))
     /// The last run whose process has died.
     static let interrupted: PostgresStatement = """
-        SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive("r"))
+        SELECT r.run_id, r.request FROM resort_run r WHERE r.ended_at IS NULL AND NOT \(isAlive)
         ORDER BY r.run_id DESC LIMIT 1
         """
     /// Whether a run, `$1`, has not ended.
@@ -37,7 +31,7 @@ enum ResortStatements {
         """
     static let runs: PostgresStatement = """
         SELECT r.run_id, r.started_at, r.ended_at, r.request, r.failure, r.events, r.products, r.shelves, r.changed,
-            r.moved, \(isAlive("r"))
+            r.moved, \(isAlive)
         FROM resort_run r ORDER BY r.run_id DESC LIMIT $1
         """
 

@@ -165,7 +165,7 @@ struct PostgresUserStore: UserStore {
                             ]
                         )
                         try UserTokens.add(ticket.digest, of: ticket.user, expiresAt: ticket.expiresAt, connection)
-                        return IssuedTicket(.derived(id), expiresAt: ticket.expiresAt)
+                        return IssuedTicket(id: id, expiresAt: ticket.expiresAt)
                     }
                 }
             }

@@ -1,5 +1,6 @@
 package import Platform
 package import ServiceContextModule
+package import WebClient
 
 private enum TraceParentKey: ServiceContextKey {
     typealias Value = TraceParent
@@ -11,5 +12,16 @@ extension ServiceContext {
     package var traceParent: TraceParent? {
         get { self[TraceParentKey.self] }
         set { self[TraceParentKey.self] = newValue }
+    }
+}
+
+extension HTTPFetch {
+    /// Returns the request with the headers that continue the current trace, if there is one.
+    package func continuingTrace() -> HTTPFetch {
+        guard let position = TaskContext.current.trace ?? ServiceContext.current?.traceParent else { return self }
+        var copy = self
+        copy.headers.append((TraceParent.header, position.text))
+        if let state = position.state { copy.headers.append((TraceParent.stateHeader, state)) }
+        return copy
     }
 }

@@ -43,3 +43,12 @@ struct Aisle: AsyncParsableCommand {
         }
     }
 }
+
+struct VersionCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the program's version.")
+    @Option(help: "text or json.") var format: ReportFormat = .text
+    func run() async throws {
+        guard format == .json else { return print("aisle \(Aisle.version)") }
+        print(#"{"version":"\#(Aisle.version)"}"#)
+    }
+}

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Catalog
 internal import CatalogPostgres
+internal import FoundationEssentials
 internal import LibPQ
 
 /// A command that reports errors as one line on stderr and an exit code.
@@ -30,4 +31,13 @@ extension AisleCommand {
             throw ExitCode(failure.code)
         }
     }
+}
+
+extension ChangeOrigin {
+    /// The origin of the changes of a command: the operating-system user on this host.
+    fileprivate static let commandLine: ChangeOrigin = {
+        let process = ProcessInfo.processInfo
+        let user = process.userName
+        return ChangeOrigin(source: .commandLine, actor: user.isEmpty ? "unknown" : user, address: process.hostName)
+    }()
 }

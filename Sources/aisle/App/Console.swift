@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 internal import Glibc
 internal import Platform
 
@@ -6,11 +5,6 @@ internal import Platform
 enum Console {
     static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var notesAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-
-    /// Whether text may be coloured: https://no-color.org.
-    static var hasColor: Bool {
-        notesAreTerminal && (ProcessInfo.processInfo.environment["NO_COLOR"] ?? "").isEmpty
-    }
 
     /// The width of the terminal, in letters; nil if the output is not a terminal.
     static var outputWidth: Int? {

@@ -1,3 +1,4 @@
+internal import Catalog
 internal import Glibc
 internal import Platform
 
@@ -64,6 +65,14 @@ final class InputFile: Sendable {
 
     /// Reads the whole content of a file.
     static func contents(_ path: String) throws -> [UInt8] { try InputFile(path).readToEnd() }
+
+    /// Reads a file of ids, one per line.
+    static func ids(_ path: String) throws -> [String] {
+        guard let text = String(validating: try contents(path), as: UTF8.self) else {
+            throw CommandFailure("\(path) is not valid UTF-8", CommandFailure.badData)
+        }
+        return text.composed.split(whereSeparator: \.isNewline).map(String.init)
+    }
 
     /// Copies standard input to a file without a name, so that it can be read twice; returns the file's path.
     static func spool() throws -> String {

@@ -1,5 +1,4 @@
 internal import Catalog
-internal import Live
 internal import CatalogHTTP
 internal import CatalogJSON
 internal import CatalogPostgres
@@ -7,6 +6,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import HummingbirdCore
 internal import LibPQ
+internal import Live
 internal import Logging
 internal import NIOCore
 internal import NIOPosix
@@ -283,4 +283,23 @@ extension ListeningAddress {
             return host.contains(":") ? "http://[\(host)]:\(port)" : "http://\(host):\(port)"
         }
     }
+}
+
+/// Serves subscribers until shutdown, then closes their streams first.
+struct LiveService: Service {
+    let live: LiveHub
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await live.run() }
+        live.close()
+    }
+}
+
+/// Raises the limit of open descriptors to the system's maximum: the usual 1024 are fewer than the streams that it may
+/// serve.
+private func raiseDescriptorLimit() {
+    var limit = rlimit()
+    guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+    limit.rlim_cur = limit.rlim_max
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
 }

@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 internal import Logging
+internal import ServiceLifecycle
 internal import Telemetry
 
 /// The settings of traces, from OpenTelemetry's environment variables.
@@ -31,5 +32,18 @@ struct TraceSettings: Sendable {
         guard let options else { return nil }
         let exporter = SpanExporter(options, version: Aisle.version, logger: logger)
         return (AisleTracer(options.sampler, receive: exporter.receive), TraceService(exporter: exporter))
+    }
+}
+
+/// Exports spans until shutdown, and then sends the remaining ones. It stops after all services that make spans.
+struct TraceService: Service {
+    let exporter: SpanExporter
+
+    func run() async throws {
+        await withGracefulShutdownHandler {
+            await exporter.run()
+        } onGracefulShutdown: {
+            exporter.stop()
+        }
     }
 }

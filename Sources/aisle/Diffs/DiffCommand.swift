@@ -67,7 +67,7 @@ struct DiffCommand: AisleCommand {
         guard what != ["-", "-"] else {
             throw CommandFailure("only one of the lists can be standard input", CommandFailure.usage)
         }
-        var lists = try what.map(IDList.read)
+        var lists = try what.map(InputFile.ids)
         if let limit {
             guard limit > 0 else { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
             lists = lists.map { Array($0.prefix(limit)) }

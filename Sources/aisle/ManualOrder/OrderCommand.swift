@@ -17,7 +17,7 @@ struct OrderCommand: AsyncParsableCommand {
         @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
         @Argument(help: "The file, or - for standard input.") var file: String
         @OptionGroup var options: OrderEditOptions
-        func execute() async throws { try await options.run(shelf, .set(try IDList.read(file))) }
+        func execute() async throws { try await options.run(shelf, .set(try InputFile.ids(file))) }
     }
 
     struct Snapshot: AisleCommand {
