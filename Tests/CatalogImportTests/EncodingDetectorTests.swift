@@ -76,7 +76,7 @@ import Testing
         #expect(isContradicted == (isUTF8 && bytes.contains { $0 >= 0x80 }))
     }
 
-    @Test("A sequence that the end of the sample cuts is no fault; one that the end of the file cuts is")
+    @Test("A sequence that the end of the sample cuts is not a fault; one that the end of the file cuts is")
     func cutSequences() {
         for bytes in [[0x61, 0xC3], [0x61, 0xE2, 0x82], [0x61, 0xF0, 0x9F, 0x8D]] as [[UInt8]] {
             #expect(find(bytes, isWhole: false)?.encoding == .utf8)

@@ -39,7 +39,7 @@ import Testing
             ("2.58/kg", [129], 500, .g, 1, true), ("2.58 / kg", [129], 500, .ml, 1, nil),
             ("2.58/l", [129], 500, .ml, 1, true), ("2.58/l", [129], 500, .g, 1, nil),
             ("0.26/100 g", [129], 500, .g, 1, true), ("0.26/100 g", [129], 600, .g, 1, false),
-            // A price of a piece in a list of prices per kg says nothing about the size.
+            // A price of a piece in a list of prices per kg does not concern the size.
             ("1.29", [129], 6, .piece, 1, nil), ("1.29", [129], 500, .g, 1, nil), ("1.29/kg", [129], 500, .g, 1, false),
             ("0.13", [129], 10, .piece, 1, true), ("0.13", [129], 20, .piece, 1, false),
             ("0.43", [129], 3, .m, 1, true),
@@ -77,7 +77,7 @@ import Testing
         #expect(found?.text == nil)
     }
 
-    @Test("Without a price, a unit price says nothing")
+    @Test("Without a price, there is no unit price to compare")
     func noPrices() throws { #expect(try unitPrice("1.00", of: [])?.text == nil) }
 
     @Test(
