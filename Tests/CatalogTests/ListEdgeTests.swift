@@ -55,7 +55,8 @@ import Testing
         for (field, change) in changes {
             var own = item("a")
             let before = own
-            #expect(own.apply(change(own.id, Self.time(1005)), now: Self.time(1010)), "\(field)")
+            let isEarlierApplied = own.apply(change(own.id, Self.time(1005)), now: Self.time(1010))
+            #expect(isEarlierApplied, "\(field)")
             #expect(own.changes == [field: Self.time(1005)])
             #expect(own.modifiedAt == Self.time(1010))
             #expect(
@@ -69,10 +70,13 @@ import Testing
             #expect(own.deletedAt == (field == .deleted ? Self.time(1010) : nil))
             var other = before
             other.changes = [field: Self.time(1005)]
-            #expect(!other.apply(change(own.id, Self.time(1005)), now: Self.time(1010)), "a tie keeps the value")
-            #expect(!other.apply(change(own.id, Self.time(1004)), now: Self.time(1010)))
+            let isTieApplied = other.apply(change(own.id, Self.time(1005)), now: Self.time(1010))
+            #expect(!isTieApplied, "a tie keeps the value")
+            let isOlderApplied = other.apply(change(own.id, Self.time(1004)), now: Self.time(1010))
+            #expect(!isOlderApplied)
             #expect(other.hasSameContent(as: before) && other.modifiedAt == before.modifiedAt)
-            #expect(other.apply(change(own.id, nil), now: Self.time(1003)), "a change without a time wins")
+            let isTimelessApplied = other.apply(change(own.id, nil), now: Self.time(1003))
+            #expect(isTimelessApplied, "a change without a time wins")
             #expect(other.changes == [field: Self.time(1005)], "the later time is kept")
         }
     }
@@ -81,9 +85,14 @@ import Testing
     func unchangedValues() {
         var own = item("a")
         let change = ListItemChange(own.id, text: "a", isChecked: false, modifiedAt: Self.time(1005))
-        #expect(!own.apply(change, now: Self.time(1010)))
+        let isSameVisible = own.apply(change, now: Self.time(1010))
+        #expect(!isSameVisible)
         #expect(own.changes == [.text: Self.time(1005), .checked: Self.time(1005)] && own.modifiedAt == Self.start)
-        #expect(!own.apply(ListItemChange(own.id, text: "old", modifiedAt: Self.time(1004)), now: Self.time(1011)))
+        let isOldVisible = own.apply(
+            ListItemChange(own.id, text: "old", modifiedAt: Self.time(1004)),
+            now: Self.time(1011)
+        )
+        #expect(!isOldVisible)
         #expect(own.text == "a")
     }
 
@@ -91,12 +100,17 @@ import Testing
     func notesAndDeletions() {
         var own = item("a")
         own.note = "n"
-        #expect(!own.apply(ListItemChange(own.id), now: Self.time(1001)) && own.note == "n")
-        #expect(own.apply(ListItemChange(own.id, note: .some(nil)), now: Self.time(1001)) && own.note == nil)
-        #expect(own.apply(ListItemChange(own.id, isDeleted: true), now: Self.time(1002)))
-        #expect(!own.apply(ListItemChange(own.id, isDeleted: true), now: Self.time(1003)))
+        let isEmptyVisible = own.apply(ListItemChange(own.id), now: Self.time(1001))
+        #expect(!isEmptyVisible && own.note == "n")
+        let isNoteRemoved = own.apply(ListItemChange(own.id, note: .some(nil)), now: Self.time(1001))
+        #expect(isNoteRemoved && own.note == nil)
+        let isDeleted = own.apply(ListItemChange(own.id, isDeleted: true), now: Self.time(1002))
+        #expect(isDeleted)
+        let isDeletedAgain = own.apply(ListItemChange(own.id, isDeleted: true), now: Self.time(1003))
+        #expect(!isDeletedAgain)
         #expect(own.deletedAt == Self.time(1002))
-        #expect(own.apply(ListItemChange(own.id, isDeleted: false), now: Self.time(1004)) && own.deletedAt == nil)
+        let isRestored = own.apply(ListItemChange(own.id, isDeleted: false), now: Self.time(1004))
+        #expect(isRestored && own.deletedAt == nil)
     }
 
     // MARK: - Lists
