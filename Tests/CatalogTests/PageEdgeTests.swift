@@ -55,7 +55,7 @@ import Testing
 
     // MARK: - Pages
 
-    @Test("A page shows descendants if the request, its cursor or the shelf says so, except in manual order")
+    @Test("A page shows descendants if the request, its cursor or the shelf asks for them, except in manual order")
     func descendants() {
         let (own, all) = (head(), head(includesDescendants: true))
         #expect(!request().showsDescendants(of: own) && request().showsDescendants(of: all))
