@@ -3,7 +3,7 @@ import LibPQ
 import TestSupport
 import Testing
 
-/// What the re-sort command reports, and that a dry run changes nothing.
+/// The report of the re-sort command, and dry runs, which change nothing.
 @Suite(.timeLimit(.minutes(5))) struct ResortReportTests {
     private func run(_ arguments: [String], _ url: [String: String], input: String = "") async throws -> (
         code: Int32, output: String, notes: String
