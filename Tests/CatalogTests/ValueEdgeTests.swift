@@ -47,7 +47,8 @@ import Testing
         #expect(
             a.significand(atScale: 2) == 125 && a.significand(atScale: 4) == 12_500 && a.significand(atScale: 1) == nil
         )
-        #expect(ExactDecimal(1).significand(atScale: 38) == 100_000_000_000_000_000_000_000_000_000_000_000_000)
+        let largest: Int128 = 100_000_000_000_000_000_000_000_000_000_000_000_000
+        #expect(ExactDecimal(1).significand(atScale: 38) == largest)
         #expect(ExactDecimal(1).significand(atScale: 39) == nil)
         let large = ExactDecimal(Int128.max)
         #expect(large.adding(ExactDecimal(1)) == nil && large.multiplied(by: ExactDecimal(2)) == nil)
