@@ -120,6 +120,15 @@ struct EncodingDetector {
         return (totals.max() ?? 0, counts.values.reduce(0, +))
     }
 
+    /// The natural logarithm of a positive number, up to 1.25e-5.
+    static func logarithm(_ value: Double) -> Double {
+        // By its exponent and the series of the area hyperbolic tangent.
+        let ratio = (value.significand - 1) / (value.significand + 1)
+        let square = ratio * ratio
+        let series = 2 * ratio * (1 + square / 3 + square * square / 5 + square * square * square / 7)
+        return Double(value.exponent) * 0.6931471805599453 + series
+    }
+
     private static func character(_ byte: UInt8, _ upper: [Character?]) -> Character {
         byte < 0x80 ? Character(Unicode.Scalar(byte)) : upper[Int(byte) - 0x80] ?? "\u{FFFD}"
     }
@@ -179,17 +188,8 @@ struct EncodingDetector {
             case .commonSymbol: -3
             case .rareSymbol: -5
             case .letter(let letter):
-                Self.logarithm((frequencies[letter] ?? 0) + (Self.known.contains(letter) ? 3e-4 : 3e-5))
+                EncodingDetector.logarithm((frequencies[letter] ?? 0) + (Self.known.contains(letter) ? 3e-4 : 3e-5))
             }
-        }
-
-        /// The natural logarithm.
-        private static func logarithm(_ value: Double) -> Double {
-            // By its exponent and the series of the area hyperbolic tangent.
-            let ratio = (value.significand - 1) / (value.significand + 1)
-            let square = ratio * ratio
-            let series = 2 * ratio * (1 + square / 3 + square * square / 5 + square * square * square / 7)
-            return Double(value.exponent) * 0.6931471805599453 + series
         }
 
         /// In tenths of a percent of the letters above ASCII; rounded counts of common texts.

@@ -192,7 +192,8 @@ package final class ImportRecordReader: Sendable {
         }
         guard columns.hasAttributes else { return nil }
         var members: [JSONValue.Member] = []
-        var size = 2
+        // The braces, without the comma of the first member.
+        var size = 1
         try columns.forEachAttribute(cell) { name, text throws(ImportRejection) in
             let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
             guard value.isPrintable else {

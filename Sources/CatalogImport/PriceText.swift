@@ -3,7 +3,7 @@ package import Catalog
 /// A text of an amount of money, taken apart: its digits, and the currency that it names.
 struct PriceText: Equatable {
     /// The forms of a number.
-    enum Form: Equatable {
+    enum Form: Equatable, Sendable {
         /// A number without decimals; the mark that separates its thousands, if that is a point or a comma.
         case whole(thousands: DecimalMark?)
         /// A number whose last mark can only precede decimals.

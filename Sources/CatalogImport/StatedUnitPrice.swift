@@ -5,6 +5,8 @@ struct StatedUnitPrice {
     let text: String
     /// In the currency.
     private let amount: ExactDecimal
+    /// One in the last digit that the text states, such as 0.01 for `2.50`.
+    private let step: ExactDecimal
     /// Nil if the text does not name it; then it is the usual one of a size's dimension.
     private let reference: (quantity: ExactDecimal, dimension: Dimension)?
     /// The prices that it may belong to, in the currency.
@@ -29,6 +31,8 @@ struct StatedUnitPrice {
         guard let first = parts.first, let amount = read(first), !amount.isZero, !amount.isNegative, !prices.isEmpty
         else { return nil }
         self.amount = amount
+        let decimals = if case .decimals(_, let count)? = PriceText(first)?.form { count } else { 0 }
+        step = ExactDecimal(1, scale: max(amount.scale, decimals))
         if parts.count == 2 {
             guard let size = Self.size(parts[1], context) else { return nil }
             reference = (size.baseQuantity, size.unit.dimension)
@@ -55,7 +59,7 @@ struct StatedUnitPrice {
             references = [Self.usualReference(dimension), pricing.reference(for: dimension).quantity]
         }
         guard let percent = amount.multiplied(by: ExactDecimal(1, scale: 2)) else { return nil }
-        let tolerance = max(ExactDecimal(1, scale: amount.scale), percent)
+        let tolerance = max(step, percent)
         guard let opposite = tolerance.multiplied(by: ExactDecimal(-1)),
             let lower = amount.adding(opposite)?.multiplied(by: size.baseQuantity),
             let upper = amount.adding(tolerance)?.multiplied(by: size.baseQuantity)

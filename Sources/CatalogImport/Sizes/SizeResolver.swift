@@ -148,7 +148,7 @@ struct SizeResolver {
     /// Returns the size with the drained amount of a pack; nil if it exceeds the content or may concern all packs.
     private func withDrained(_ content: Known, _ drained: Known) -> Size? {
         guard content.unit.dimension == drained.unit.dimension, let whole = content.base, let part = drained.base,
-            part < whole || part == whole,
+            part <= whole,
             drained.packs == content.packs
                 || (drained.packs == 1 && part.multiplied(by: ExactDecimal(2)).map { $0 >= whole } ?? false)
         else { return nil }

@@ -71,6 +71,9 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         self.run = run
     }
 
+    /// The number of writes that wait.
+    var waiting: Int { state.withLock { $0.waiters.count } }
+
     /// - Throws: the error of the write; `cancelled` if the task is cancelled while the write waits; `exhausted` if it waits too long, or too
     ///   many others wait.
     func perform(_ write: Write) async throws -> Outcome {

@@ -1,0 +1,469 @@
+import Ordering
+import Testing
+
+@testable import Catalog
+
+/// Pages, filters, orders and their diffs at the edges of each rule.
+@Suite(.timeLimit(.minutes(5))) struct PageEdgeTests {
+    private static let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+    private static let euro = Currency("EUR")!
+    private static let (price, name) = (Sort(.price, .ascending)!, Sort(.name, .ascending)!)
+
+    private func head(
+        default sort: Sort? = nil,
+        inherited: Sort? = nil,
+        store storeSort: Sort? = nil,
+        includesDescendants: Bool = false,
+        soldOut: SoldOut? = nil
+    ) -> ShelfHead {
+        var store = Store(key: Self.store, title: "S", currency: Self.euro)
+        store.defaultSort = storeSort
+        let shelf = Shelf(
+            key: Self.shelf,
+            title: "X",
+            defaultSort: sort,
+            soldOut: soldOut,
+            includesDescendants: includesDescendants
+        )
+        let state = ShelfState(
+            shelf: shelf,
+            productCount: 0,
+            comparisonDimension: .volume,
+            inheritedSort: inherited,
+            modifiedAt: Timestamp(microseconds: 0),
+            version: 7,
+            orderVersion: 1,
+            keyGeneration: 3
+        )
+        return ShelfHead(store: store, storeVersion: 2, state: state)
+    }
+
+    private func request(
+        _ sort: Sort? = nil,
+        shelf: CatalogKey? = Self.shelf,
+        includes: Bool? = nil,
+        after: Cursor? = nil
+    ) -> PageRequest {
+        var request = PageRequest(store: Self.store, shelf: shelf, sort: sort, after: after)
+        request.includesDescendants = includes
+        return request
+    }
+
+    private func cursor(_ scope: String, sort: String = "price") -> Cursor {
+        Cursor(scope: scope, sort: sort, source: .query, values: [.integer(1)], id: "a")
+    }
+
+    // MARK: - Pages
+
+    @Test("A page shows descendants if the request, its cursor or the shelf asks for them, except in manual order")
+    func descendants() {
+        let (own, all) = (head(), head(includesDescendants: true))
+        #expect(!request().showsDescendants(of: own) && request().showsDescendants(of: all))
+        #expect(
+            request(includes: true).showsDescendants(of: own) && !request(includes: false).showsDescendants(of: all)
+        )
+        #expect(
+            request(shelf: nil).showsDescendants(of: own)
+                && request(shelf: nil, includes: false).showsDescendants(of: own)
+        )
+        #expect(!request(.position).showsDescendants(of: all) && request(Self.price).showsDescendants(of: all))
+        let (one, union) = (cursor("products/s/x en"), cursor("products/s/x/descendants en"))
+        #expect(!request(after: one).showsDescendants(of: all) && request(after: union).showsDescendants(of: own))
+        #expect(!request(includes: false, after: union).showsDescendants(of: own))
+        #expect(request().scope(in: own.store, isUnion: false) == "products/s/x en")
+        #expect(request(shelf: nil).scope(in: own.store, isUnion: true) == "products/s/*/descendants en")
+        #expect(request().address == ShelfAddress(Self.store, Self.shelf) && request(shelf: nil).address == nil)
+        #expect(PageRequest.isCursor(cursor("products/s/* en"), ofAllShelvesIn: Self.store))
+        #expect(!PageRequest.isCursor(cursor("products/s/x en"), ofAllShelvesIn: Self.store))
+    }
+
+    private func isRefused(_ body: () throws -> Void) -> Bool {
+        do {
+            try body()
+            return false
+        } catch { return true }
+    }
+
+    @Test("Limits, cursors and manual orders of several shelves are checked")
+    func checks() {
+        for (limit, isRefused) in [(0, true), (1, false), (100, false), (101, true)] {
+            var own = request()
+            own.limit = limit
+            #expect(self.isRefused { try own.check() } == isRefused, "\(limit)")
+        }
+        #expect(!isRefused { try request(after: cursor("products/s/x/more")).check() })
+        #expect(isRefused { try request(after: cursor("products/s/y")).check() })
+        #expect(
+            isRefused { try request(.position, includes: true).check() }
+                && isRefused { try request(.position, shelf: nil).check() }
+        )
+        #expect(
+            !isRefused { try request(.position).check() }
+                && !isRefused { try request(Self.price, includes: true).check() }
+        )
+        let union = ShelfUnion(digest: "d", dimension: .dose)
+        #expect(isRefused { _ = try request(after: cursor("products/s/x en")).plan(for: head(), of: union) })
+        #expect(
+            isRefused {
+                _ = try request(after: cursor("products/s/x/descendants en", sort: "position")).plan(
+                    for: head(),
+                    of: union
+                )
+            }
+        )
+        #expect(isRefused { _ = try request(after: cursor("products/s/x/descendants en")).plan(for: head()) })
+        #expect(
+            !isRefused { _ = try request(after: cursor("products/s/x/descendants en")).plan(for: head(), of: union) }
+        )
+    }
+
+    @Test("The manual order of a shelf is skipped where several shelves are shown")
+    func manualOrders() throws {
+        let union = ShelfUnion(digest: "d", dimension: .dose)
+        let views = RememberedViews(shelf: RememberedView(.position), store: RememberedView(Self.name))
+        var plan = try request().plan(for: head(), remembering: views, of: union)
+        #expect(plan.sort == Self.name && plan.source == .user && plan.dimension == .dose && plan.union == union)
+        plan = try request().plan(for: head(), remembering: views)
+        #expect(plan.sort == .position && plan.dimension == .volume && plan.union == nil)
+        plan = try request().plan(for: head(default: .position, inherited: Self.price), of: union)
+        #expect(plan.sort == Self.price && plan.source == .shelf)
+        plan = try request().plan(for: head(default: .position, inherited: .position, store: Self.name), of: union)
+        #expect(plan.sort == Self.name && plan.source == .store)
+        plan = try request().plan(for: head(default: .position, store: .position), of: union)
+        #expect(plan.sort == .system && plan.source == .system)
+        #expect(try request().plan(for: head(soldOut: .mixed)).sortsSoldOutLast == false)
+        #expect(try request().plan(for: head()).sortsSoldOutLast)
+    }
+
+    @Test("Plans are equal if all that they depend on is, and each part counts")
+    func equalPlans() throws {
+        func plan(_ request: PageRequest, _ head: ShelfHead, _ union: ShelfUnion? = nil) throws -> PagePlan {
+            try request.plan(for: head, of: union)
+        }
+        let base = try plan(request(), head())
+        #expect(try base == plan(request(), head()) && base.hashValue == plan(request(), head()).hashValue)
+        var changed: [(PageRequest, ShelfHead, ShelfUnion?)] = [
+            (request(Self.price), head(), nil), (request(), head(soldOut: .mixed), nil),
+            (request(), head(), ShelfUnion(digest: "d", dimension: .volume)),
+        ]
+        for change in [{ $0.limit = 5 }, { $0.facets = [.brand] }, { $0.wantsTotal = true }]
+            as [(inout PageRequest) -> Void]
+        {
+            var own = request()
+            change(&own)
+            changed.append((own, head(), nil))
+        }
+        for change in [
+            { $0.state.keyGeneration = 4 }, { $0.state.comparisonDimension = .mass },
+            { $0.store.currency = Currency("SEK")! },
+        ] as [(inout ShelfHead) -> Void] {
+            var own = head()
+            change(&own)
+            changed.append((request(), own, nil))
+        }
+        for (index, (request, head, union)) in changed.enumerated() {
+            #expect(try plan(request, head, union) != base, "\(index)")
+        }
+        var tags: Set<String> = [base.entityTag(head(), day: 1)]
+        var total = request()
+        total.wantsTotal = true
+        tags.insert(try plan(total, head()).entityTag(head(), day: 1))
+        for digest in ["d", "e"] {
+            tags.insert(
+                try plan(request(), head(), ShelfUnion(digest: digest, dimension: .volume)).entityTag(head(), day: 1)
+            )
+        }
+        var mass = head()
+        mass.state.comparisonDimension = .mass
+        tags.insert(try plan(request(), mass).entityTag(mass, day: 1))
+        #expect(tags.count == 5)
+        #expect(base.entityTag(head(), day: 9).hasPrefix("\"2-7-9-"))
+        let next = base.cursor(at: SKU("k")!, "N", [.integer(4)], isSoldOut: true)
+        #expect(
+            next.scope == "products/s/x en" && next.sort == "-popularity" && next.source == .system && next.id == "k"
+        )
+        #expect(
+            next.name == "N" && next.values == [.integer(4)] && next.isSoldOut && next.dimension == .volume
+                && next.keyGeneration == 3
+        )
+    }
+
+    @Test("A page basis is equal if its shelf, views, revision and shelves are")
+    func pageBases() {
+        let union = ShelfUnion(digest: "d", dimension: .mass)
+        #expect(PageBasis(head: head(), revision: 1) == PageBasis(head: head(), revision: 1))
+        #expect(PageBasis(head: head(), revision: 1) != PageBasis(head: head(), revision: 2))
+        #expect(PageBasis(head: head()) != PageBasis(head: head(), union: union))
+        #expect(PageBasis(head: head()) != PageBasis(head: head(default: Self.price)))
+        #expect(
+            PageBasis(head: head())
+                != PageBasis(head: head(), views: RememberedViews(store: RememberedView(Self.price)))
+        )
+        let all = ShelfHead(allShelvesOf: head().store, version: 8)
+        #expect(
+            all.storeVersion == 8 && all.state.version == 0 && all.state.shelf.key == Self.store
+                && all.resolve().source == .system
+        )
+        #expect(ShelfVersion(head()) == ShelfVersion(store: 2, shelf: 7))
+    }
+
+    // MARK: - Sorts, filters and facets
+
+    @Test("A sort is parsed, or the error names the word and a close key")
+    func sorts() throws {
+        func fault(_ text: String) -> String? {
+            do throws(SortError) {
+                _ = try Sort.parse(text)
+                return nil
+            } catch { return "\(error.detail) (\(error.hint ?? ""))" }
+        }
+        #expect(
+            fault("") == "empty sort key ()" && fault("price,") == "empty sort key ()"
+                && fault("-") == "empty sort key: “-” ()"
+        )
+        #expect(
+            fault("prise") == "unknown sort key: “prise” (price)"
+                && fault("-nmae") == "unknown sort key: “-nmae” (name)"
+        )
+        #expect(fault("price,-price") == "duplicate sort key: “-price” ()")
+        #expect(fault("-position") == "the manual order cannot be reversed: “-position” (position)")
+        #expect(fault("name,-position") != nil && fault("name,position") == nil)
+        #expect(
+            fault(String(repeating: "x", count: 70)) == "unknown sort key: “\(String(repeating: "x", count: 64))” ()"
+        )
+        #expect(Sort(.position, .descending) == nil && Sort(.price, .descending)?.description == "-price")
+        #expect(Sort.allSingle.count == 17 && Sort.allowed.count == 17 && !Sort.allowed.contains("-position"))
+        for (text, isAscending) in [
+            ("price", true), ("-price", false), ("-popularity", true), ("popularity", false), ("created,price", false),
+        ] {
+            let direction = try Sort.parse(text).tieBreakerDirection
+            #expect((direction == .ascending) == isAscending, "\(text)")
+        }
+        #expect(try Sort.parse("name,position").readsPositions && !Sort.parse("name").readsPositions)
+        #expect(
+            try !Sort.parse("position,name").respectsAvailability && Sort.parse("name,position").respectsAvailability
+        )
+        let natural: [SortKey: SortDirection] = [
+            .price: .ascending, .unitPrice: .ascending, .popularity: .descending, .brand: .ascending, .name: .ascending,
+            .created: .descending, .modified: .descending, .tags: .descending, .position: .ascending,
+        ]
+        for key in SortKey.allCases { #expect(key.naturalDirection == natural[key]) }
+    }
+
+    @Test("Each sort key has its value of a product")
+    func sortValues() throws {
+        var product = Product(sku: SKU("a")!, name: "N", brand: "B", priceMinor: 5, tags: ["x", "y"])
+        product.createdAt = Timestamp(microseconds: 6)
+        product.modifiedAt = Timestamp(microseconds: 7)
+        product.popularity = Popularity(log2: 2)
+        product.size = try Size(amount: ExactDecimal(1), unit: .ml)
+        let listing = Listing(product: product, position: [1, 2], isSoldOut: false)
+        let values: [SortKey: SortValue] = [
+            .price: .integer(5), .unitPrice: .unitPrice(.volume, digits: "5." + String(repeating: "0", count: 33)),
+            .popularity: .real(2), .brand: .text("B"), .name: .text("N"), .created: .integer(6), .modified: .integer(7),
+            .tags: .integer(2), .position: .bytes([1, 2]),
+        ]
+        for key in SortKey.allCases { #expect(key.value(of: listing) == values[key], "\(key)") }
+        let bare = Listing(product: Product(sku: SKU("a")!, name: "N"), position: [], isSoldOut: false)
+        for key in [SortKey.price, .unitPrice, .brand] { #expect(key.value(of: bare) == .missing) }
+    }
+
+    @Test("An amount per quantity has a price, a unit, and a quantity above 0")
+    func amounts() throws {
+        for (text, expected) in [
+            ("1.20/100g", "1.2/100g"), ("12/kg", "12/kg"), (" 0.5 / piece ", "0.5/piece"), ("12/1kg", "12/kg"),
+            ("0/kg", "0/kg"),
+            ("1/0.5 l", "1/0.5l"), ("1/100 Gramm", "1/100g"), ("999999999999/kg", "999999999999/kg"),
+            ("999999999.999999/kg", "999999999.999999/kg"), ("9999999999.999999/kg", nil), ("1000000000000/kg", nil),
+            ("1/123456789012g", "1/123456789012g"), ("1/1234567890123g", nil), ("1/0g", nil), ("1/0.0g", nil),
+            ("1/.5g", nil),
+            ("1", nil), ("1/", nil), ("/kg", nil), ("-1/kg", nil), ("1/1/kg", nil), ("1/xg", nil),
+            ("1.1234567/kg", nil),
+        ] as [(String, String?)] {
+            #expect(AmountPerQuantity(text)?.text == expected, "\(text)")
+        }
+        let limit = try #require(AmountPerQuantity("1.20/100g"))
+        #expect(limit.baseQuantity == ExactDecimal(100))
+        #expect(limit.covers(330, per: ExactDecimal(275), of: .mass, in: Self.euro))
+        #expect(!limit.covers(331, per: ExactDecimal(275), of: .mass, in: Self.euro))
+        #expect(!limit.covers(330, per: ExactDecimal(275), of: .volume, in: Self.euro))
+        #expect(limit.covers(3, per: ExactDecimal(275), of: .mass, in: Currency("JPY")!))
+        #expect(!limit.covers(4, per: ExactDecimal(275), of: .mass, in: Currency("JPY")!))
+    }
+
+    @Test("Ends of a range may be equal, and keys can be left out")
+    func ranges() throws {
+        let (five, six) = (FilterValue.amount(ExactDecimal(5)), FilterValue.amount(ExactDecimal(6)))
+        #expect(!isRefused { _ = try Filter([.priceMin: five, .priceMax: five]) })
+        #expect(isRefused { _ = try Filter([.priceMin: six, .priceMax: five]) })
+        let (a, b) = (FilterValue.moment(Timestamp(microseconds: 1)), FilterValue.moment(Timestamp(microseconds: 2)))
+        for (lower, upper) in [(FilterKey.createdAfter, FilterKey.createdBefore), (.modifiedAfter, .modifiedBefore)] {
+            #expect(
+                !isRefused { _ = try Filter([lower: a, upper: a]) }
+                    && !isRefused { _ = try Filter([lower: a, upper: b]) }
+            )
+            #expect(isRefused { _ = try Filter([lower: b, upper: a]) })
+        }
+        let filter = try Filter([.priceMin: five, .priceMax: six, .inStock: .flag(true)])
+        #expect(
+            filter.keys == [.inStock, .priceMin, .priceMax]
+                && filter.without([.priceMin]).keys == [.inStock, .priceMax]
+        )
+        #expect(filter[.priceMax] == six && filter[.brand] == nil && !filter.isEmpty && Filter.none.isEmpty)
+    }
+
+    @Test("Texts have at most 500 bytes, and a filter 100 values and 4096 bytes")
+    func filterLimits() throws {
+        func isRefused(_ brands: [String]) -> Bool { self.isRefused { _ = try Filter { $0 == .brand ? brands : [] } } }
+        let longest = String(repeating: "a", count: 500)
+        #expect(!isRefused([longest]) && isRefused([longest + "a"]))
+        #expect(!isRefused((0..<100).map { "\($0)" }) && isRefused((0..<101).map { "\($0)" }))
+        // brand= and & make 7 bytes of each value.
+        let eight = (0..<8).map { "\($0)" + String(repeating: "b", count: 499) }
+        let rest = String(repeating: "c", count: 4096 - 8 * 507 - 6)
+        #expect(!isRefused(eight + [rest]) && isRefused(eight + [rest + "c"]))
+    }
+
+    @Test("Facets are named once each")
+    func facets() throws {
+        #expect(try Facet.parse(Facet.allCases.map(\.rawValue).joined(separator: ",")) == Set(Facet.allCases))
+        for text in ["", "brand,", "brand,brand", "brands"] {
+            #expect(isRefused { _ = try Facet.parse(text) }, "\(text)")
+        }
+    }
+
+    @Test("Prices are rounded to round limits")
+    func roundPrices() {
+        for (minor, expected) in [
+            (0, 1), (1, 1), (2, 2), (7, 6), (9, 8), (10, 10), (12, 10), (13, 15), (17, 15), (18, 20), (22, 20),
+            (23, 25),
+            (28, 30), (34, 30), (36, 40), (44, 40), (46, 50), (54, 50), (56, 60), (69, 60), (71, 80), (89, 80),
+            (91, 100),
+            (149, 150), (999, 1000), (123_456, 100_000), (999_999_999_999, 1_000_000_000_000),
+        ] as [(Int64, Int64)] {
+            #expect(PriceBucket.round(minor) == expected, "\(minor)")
+        }
+        #expect(PriceBucket.round(.max) == 1_000_000_000_000)
+        let two = PriceBucket.all([PriceCount(100, 2), PriceCount(1000, 3)])
+        #expect(two == [PriceBucket(to: 999, count: 2), PriceBucket(from: 1000, count: 3)])
+        var facets = Facets(counted: [.brand])
+        facets.prices = [PriceCount(5, 2)]
+        #expect(facets.buckets == [PriceBucket(count: 2)])
+    }
+
+    // MARK: - Diffs
+
+    @Test("A diff request reads the views that it names, and has a window of 1 to 10,000")
+    func diffRequests() {
+        let manual = ShelfView(sort: .position)
+        var own = DiffRequest(
+            store: Self.store,
+            shelf: Self.shelf,
+            from: .view(ShelfView(sort: Self.price)),
+            to: manual
+        )
+        #expect(own.views == [manual, ShelfView(sort: Self.price)] && own.showsDescendants == false)
+        #expect(!isRefused { try own.check() })
+        own.includesDescendants = true
+        #expect(isRefused { try own.check() } && own.showsDescendants == true)
+        own.to = ShelfView()
+        #expect(!isRefused { try own.check() })
+        own.from = .view(manual)
+        #expect(isRefused { try own.check() })
+        own.includesDescendants = nil
+        #expect(!isRefused { try own.check() } && own.showsDescendants == false)
+        own.from = .list(["a", "b", "a"])
+        #expect(own.views == [ShelfView()] && own.showsDescendants == nil && !isRefused { try own.check() })
+        own.limit = 2
+        #expect(isRefused { try own.check() }, "the repeat is outside of the window")
+        own.from = .list(["a", "b"])
+        for (limit, isRefused) in [(0, true), (1, false), (10_000, false), (10_001, true)] {
+            own.limit = limit
+            #expect(self.isRefused { try own.check() } == isRefused, "\(limit)")
+        }
+        var order = OrderRequest(address: ShelfAddress(Self.store, Self.shelf), view: manual)
+        #expect(order.showsDescendants == false && !isRefused { try order.check() })
+        order.includesDescendants = true
+        #expect(order.showsDescendants == true && isRefused { try order.check() })
+        order.view = ShelfView()
+        order.includesDescendants = nil
+        #expect(order.showsDescendants == nil && !isRefused { try order.check() })
+    }
+
+    @Test("The whole order is sent if more than half of the list moves, or if it is asked for")
+    func wholeOrders() throws {
+        func isWhole(_ old: [String], _ new: [String], _ mode: DiffMode) throws -> Bool {
+            try OrderDiff(old: old, new: new, mode: mode).isWholeOrder
+        }
+        let four = ["a", "b", "c", "d"]
+        #expect(try !isWhole(four, ["b", "a", "d", "c"], .auto), "exactly half moved")
+        #expect(try isWhole(four, ["d", "c", "b", "a"], .auto) && !isWhole(four, ["d", "c", "b", "a"], .moves))
+        #expect(try isWhole(four, four, .order) && !isWhole(four, four, .auto))
+    }
+
+    @Test("A diff has the versions and products of its orders")
+    func diffs() throws {
+        func order(_ ids: [String], _ sort: Sort, union: ShelfUnion? = nil) -> ShelfOrder {
+            ShelfOrder(
+                head: head(),
+                union: union,
+                view: ResolvedView(sort: sort, source: .query),
+                list: OrderedIDs(ids)
+            )
+        }
+        var own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .view(ShelfView(sort: Self.name)), limit: 2)
+        let target = order(["c", "a"], Self.price)
+        let diff = try OrderDiff(own, [target, order(["a", "b"], Self.name)])
+        #expect(
+            diff.insertedIDs == ["c"] && diff.deletedIDs == ["b"] && diff.fromSort == Self.name
+                && diff.fromView?.sort == Self.name
+        )
+        #expect(diff.fromVersion == 7 && diff.toVersion == 7 && diff.targetOrder?.sort == Self.price)
+        #expect(diff.includesProducts(for: own))
+        own.includesProducts = false
+        #expect(!diff.includesProducts(for: own))
+        own.includesProducts = true
+        own.limit = nil
+        #expect(!diff.includesProducts(for: own))
+        own.limit = 2
+        own.from = .list(["a", "c", "z"])
+        let listed = try OrderDiff(own, [target])
+        #expect(listed.old.count == 2 && listed.fromVersion == nil && listed.fromSort == nil && listed.toVersion == 7)
+        #expect(!listed.includesProducts(for: own), "nothing enters")
+        own.mode = .order
+        own.from = .list([])
+        #expect(try !OrderDiff(own, [target]).includesProducts(for: own))
+        #expect(order(["a"], Self.price, union: ShelfUnion(digest: "d", dimension: .mass)).version == nil)
+        let product = Product(sku: SKU("c")!, name: "C")
+        let marked = diff.with([product], changed: [0, 1])
+        #expect(marked.products == ["c": product] && marked.diff.changed == [1] && marked.readDuration == .zero)
+        #expect(diff.with([], readDuration: .seconds(3)).with([], changed: []).readDuration == .seconds(3))
+        #expect(throws: CatalogError.self) { try OrderDiff(old: ["a", "a"], new: [], mode: .moves) }
+        #expect(throws: CatalogError.self) { try OrderDiff(old: [], new: ["a", "a"], mode: .moves) }
+        #expect(throws: Never.self) { try OrderDiff(old: ["a", "a"], new: [], mode: .moves, fromVersion: 1) }
+    }
+
+    @Test("Orders of one table are compared by places, and others by ids")
+    func places() throws {
+        func ids(_ places: [UInt32], version: Int64) -> OrderedIDs {
+            OrderedIDs(OrderedIDs.Places(version: version, limit: 10, places: places)) { "p\($0)" }
+        }
+        let (a, b) = (ids([1, 2, 3], version: 1), ids([3, 1, 4], version: 1))
+        #expect(
+            Array(a) == ["p1", "p2", "p3"] && a.count == 3 && a[2] == "p3" && a.places?.version == 1
+                && OrderedIDs(["x"]).places == nil
+        )
+        func diff(_ old: OrderedIDs, _ new: OrderedIDs) throws -> OrderDiff {
+            func order(_ list: OrderedIDs) -> ShelfOrder {
+                ShelfOrder(head: head(), view: ResolvedView(sort: Self.price, source: .query), list: list)
+            }
+            let own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .view(ShelfView()))
+            return try OrderDiff(own, [order(new), order(old)])
+        }
+        let byIDs = try diff(OrderedIDs(Array(a)), OrderedIDs(Array(b))).diff
+        #expect(try diff(a, b).diff == byIDs && diff(a, OrderedIDs(Array(b))).diff == byIDs)
+        // The same places of another version are other products.
+        let other = OrderedIDs(OrderedIDs.Places(version: 2, limit: 10, places: [1, 2, 3])) { "q\($0)" }
+        #expect(try diff(a, other).diff.deletes.count == 3)
+    }
+}
