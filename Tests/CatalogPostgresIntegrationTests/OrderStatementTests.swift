@@ -28,7 +28,7 @@ import Testing
         SELECT s.store, s.shelf, s.key, s.key, '', int4send(s.shelf), now(), s.products, \(version) + s.later, \(version) + 10, 7,
             2000000000, \(version) + s.later - s.older, CASE WHEN s.key = 'three' THEN now() END
         FROM (VALUES (2, 7, 'one', 0, 0, 0), (2, 2, 'nine', 0, 0, 0), (2, 1, 'seven', 0, 500, 0), (1, 3, 'three', 0, 0, 0),
-            (3, 1, 'one', 0, 500, 0), (1, 2, 'two', 136, 0, 0), (1, 1, 'one', 135, 0, 1)) AS s (store, shelf, key, products, later, older);
+            (3, 1, 'one', 0, 500, 0), (1, 4, 'four', 40, 0, 0), (1, 2, 'two', 136, 0, 0), (1, 1, 'one', 135, 0, 1)) AS s (store, shelf, key, products, later, older);
         INSERT INTO placement_position (store_id, shelf_id, sku, key, removed_at)
         SELECT p.store, p.shelf, p.sku, decode(p.key, 'hex'), CASE WHEN p.removed THEN now() END
         FROM (VALUES (2, 1, 'a', '0c', false), (2, 1, 'v', '17', false), (2, 1, 'y', '23', false), (2, 1, 'z', '2d', true),
@@ -71,6 +71,7 @@ import Testing
                 "- (1,1,4000000000000000,4000000000000010,7,2000000000,3999999999999999)",
             ]
         ),
+        .finds(ManualOrderStatements.rows, [.int4(1), .int4(1), .textArray(["b"])], [#"(b,"\\x14","\\x0a",a,,)"#]),
         // A product without neighbours on the left, one with a placed neighbour, and one with both.
         .finds(
             ManualOrderStatements.rows,
@@ -414,7 +415,8 @@ import Testing
             in: changes,
             [
                 "+ (1,1,4000000000000001,4000000000000000,1,old)", "+ (1,2,4000000000000001,4000000000000000,0,)",
-                "+ (1,3,4000000000000001,4000000000000000,0,)", "- (1,1,4000000000000001,5,1,old)",
+                "+ (1,3,4000000000000001,4000000000000000,0,)", "+ (1,4,4000000000000001,4000000000000000,0,)",
+                "- (1,1,4000000000000001,5,1,old)",
             ]
         ),
         .changes(
@@ -529,7 +531,7 @@ import Testing
         rows + """
             INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
             SELECT i.store, i.shelf, \(version) - i.before, i.format, now() - i.hours * interval '1 hour', 'x'
-            FROM (VALUES (3, 1, 0, 8, 1), (1, 3, 0, 8, 1), (2, 7, 0, 9, 1), (2, 1, 0, 8, 30), (1, 1, 5, 8, 2), (1, 2, 0, 8, 20))
+            FROM (VALUES (3, 1, 0, 8, 1), (1, 3, 0, 8, 1), (2, 7, 0, 9, 1), (2, 1, 0, 8, 30), (1, 1, 5, 8, 20), (1, 4, 0, 8, 10), (1, 2, 0, 8, 2))
                 AS i (store, shelf, before, format, hours);
             INSERT INTO shelf_change (store_id, shelf_id, version, previous_version, skus)
             VALUES (1, 1, \(version) - 1, 1, '{}'), (1, 9, \(version), 1, '{}'), (2, 2, \(version), 1, '{}'), (1, 2, \(version) - 1, 1, '{}'), (2, 1, \(version) + 500, 1, '{}'), (2, 7, \(version), 1, '{}');
@@ -546,14 +548,14 @@ import Testing
         .finds(ShelfImageStatements.state, [.int4(1), .int4(3), .int8(8), .int8(0)], []),
         .lists(
             ShelfImageStatements.unrecorded,
-            [.int4(1), .int8Array([1, 2, 3]), .int8(8), .ago(day)],
-            ["(1,135,time)", "(2,136,time)"]
+            [.int4(1), .int8Array([1, 2, 3, 4]), .int8(8), .ago(day)],
+            ["(2,136,time)", "(4,40,time)", "(1,135,time)"]
         ),
         .lists(ShelfImageStatements.unrecorded, [.int4(1), .int8Array([1]), .int8(8), .ago(day)], ["(1,135,time)"]),
         .lists(
             ShelfImageStatements.unrecorded,
             [.int4(1), .int8Array([1, 2]), .int8(8), .ago(day / 2)],
-            ["(1,135,time)"]
+            ["(2,136,time)"]
         ),
         .lists(ShelfImageStatements.unrecorded, [.int4(1), .int8Array([1, 2]), .int8(9), .ago(day)], []),
         // The change of this shelf is recorded.
@@ -594,7 +596,7 @@ import Testing
             ShelfImageStatements.use,
             [.int4(1), .int8Array([1, 2]), .ago(0), .ago(day / 2)],
             in: images,
-            ["+ (1,2,4000000000000000,8,t,78)", "- (1,2,4000000000000000,8,f,78)"]
+            ["+ (1,1,3999999999999995,8,t,78)", "- (1,1,3999999999999995,8,f,78)"]
         ),
         .changes(
             ShelfImageStatements.use,
@@ -608,9 +610,9 @@ import Testing
         .lists(
             ShelfImageStatements.lastUsed,
             [.int8(8), .int8(10)],
-            ["(1,1,shop,one)", "(1,2,shop,two)", "(2,1,other,seven)"]
+            ["(1,2,shop,two)", "(1,4,shop,four)", "(1,1,shop,one)", "(2,1,other,seven)"]
         ),
-        .lists(ShelfImageStatements.lastUsed, [.int8(8), .int8(1)], ["(1,1,shop,one)"]),
+        .lists(ShelfImageStatements.lastUsed, [.int8(8), .int8(1)], ["(1,2,shop,two)"]),
         .lists(ShelfImageStatements.lastUsed, [.int8(9), .int8(10)], ["(2,7,other,one)"]),
         .changes(ShelfImageStatements.deleteUnused, [.ago(day)], in: images, ["- (2,1,4000000000000000,8,f,78)"]),
     ]
