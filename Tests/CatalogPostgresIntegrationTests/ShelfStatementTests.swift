@@ -27,7 +27,7 @@ import Testing
         INSERT INTO shelf (store_id, shelf_id, key, title, title_key, position, modified_at, product_count, version, order_version,
             settled_dimension, default_sort, deleted_at)
         SELECT s.store, s.shelf, s.key, s.key, '', int4send(s.position), timestamptz '2098-01-01 00:00:00Z', 20 + s.shelf,
-            \(version) + 100 + s.shelf, \(version) + 200, 1, s.sort, CASE WHEN s.key = 'e' THEN now() END
+            \(version) + 100 + s.shelf, \(version) + 200, 1, s.sort, CASE WHEN s.key IN ('e', 'q') THEN now() END
         FROM (VALUES (3, 1, 'a', 1, NULL), (2, 9, 'a', 9, NULL), (2, 5, 'r', 5, '-name'), (2, 4, 'q', 4, NULL), (2, 3, 'c', 3, '-price'),
             (2, 2, 'p', 2, '-price'), (2, 1, 'o', 1, '-price'), (1, 6, 'f', 2, NULL), (1, 5, 'e', 6, NULL), (1, 4, 'd', 5, NULL),
             (1, 3, 'c', 1, NULL), (1, 2, 'b', 4, 'brand'), (1, 1, 'a', 3, 'price')) AS s (store, shelf, key, position, sort);
@@ -37,7 +37,7 @@ import Testing
         SELECT p.store, p.sku, p.sku, '', p.price, p.regular, now(), now()
         FROM (VALUES (3, 'x', 5, NULL::bigint), (2, 'x', NULL, 5), (1, 'z', NULL, NULL), (1, 'y', NULL, NULL), (1, 'x', NULL, NULL)) AS p (store, sku, price, regular);
         INSERT INTO placement (store_id, shelf_id, sku, popularity_log2)
-        SELECT p.store, p.shelf, p.sku, 0 FROM (VALUES (2, 5, 'x'), (2, 1, 'x'), (1, 4, 'z'), (1, 3, 'x'), (1, 3, 'y'), (1, 1, 'x'))
+        SELECT p.store, p.shelf, p.sku, 0 FROM (VALUES (2, 5, 'x'), (2, 3, 'x'), (2, 1, 'x'), (1, 4, 'z'), (1, 3, 'x'), (1, 3, 'y'), (1, 1, 'x'))
             AS p (store, shelf, sku);
         INSERT INTO placement_position (store_id, shelf_id, sku, key, removed_at)
         SELECT p.store, p.shelf, p.sku, int4send(p.n), CASE WHEN p.removed THEN timestamptz '2020-01-01' END
@@ -106,8 +106,10 @@ import Testing
         .finds(ShelfStatements.lockByKey, [.int4(1), .text("c")], ["(3,f,c,b,,,,,f)"]),
         .finds(ShelfStatements.lockByKey, [.int4(1), .text("e")], ["(5,t,e,b,,,,,f)"]),
         .finds(ShelfStatements.anyChild, [.int4(1), .int4(2)], ["(1)"]),
-        // Its only child in this store has no children, and the one of the deleted shelf has.
+        // A shelf of another store has a parent with this id.
         .finds(ShelfStatements.anyChild, [.int4(1), .int4(3)], []),
+        // Its only child is deleted.
+        .finds(ShelfStatements.anyChild, [.int4(2), .int4(2)], []),
         .finds(ShelfStatements.anyChild, [.int4(1), .int4(5)], ["(1)"]),
         .changes(
             ShelfStatements.removeAllProducts,
@@ -145,6 +147,7 @@ import Testing
             ]
         ),
         .finds(ShelfStatements.height, [.int4(1), .text("a")], ["(3)"]),
+        .finds(ShelfStatements.height, [.int4(2), .text("a")], ["(1)"]),
         .finds(ShelfStatements.height, [.int4(1), .text("b")], ["(2)"]),
         .finds(ShelfStatements.height, [.int4(1), .text("e")], ["(1)"]),
         .finds(ShelfStatements.height, [.int4(1), .text("new")], ["(1)"]),
