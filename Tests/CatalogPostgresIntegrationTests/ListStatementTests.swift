@@ -163,7 +163,7 @@ import Testing
             ]
         ),
         .finds(ListStatements.shareCount, [.text("ann"), .text(one)], ["(1)"]),
-        // A share with the digest, one that has expired, one of a deleted list, and one of another owner.
+        // The share of the digest; then an expired share, a share of a deleted list and a share of another owner.
         .finds(
             ListStatements.shareByDigest,
             [.text("ann"), .bytea([UInt8](repeating: 1, count: 32))],
