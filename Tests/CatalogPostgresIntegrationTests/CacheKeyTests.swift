@@ -8,7 +8,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// What a server keeps in memory is of one store, shelf, user, sort, filter and set of facets.
+/// The memory of a server is divided by store, shelf, user, sort, filter and set of facets.
 ///
 /// Two stores have shelves with the same keys, ids and versions, and products with the same SKUs.
 @Suite(.timeLimit(.minutes(5))) struct CacheKeyTests {
@@ -74,7 +74,7 @@ import Testing
                 }
             }
         }
-        // Nothing but the keys tells them apart.
+        // Nothing but the keys differs.
         let version: Int64 = 4_000_000_000_000_000
         try await catalog.database.writes.perform { connection in
             for table in ["shelf", "store_state"] as [SQL] {

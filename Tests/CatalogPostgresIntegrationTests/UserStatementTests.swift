@@ -201,6 +201,72 @@ import Testing
     @Test("Each statement of settings concerns the settings of its user, with or without deletion markers")
     func settingsOfUsers() async throws { try await StatementCase.check(Self.settingsCases, on: Self.rows) }
 
+    /// The parameters that set one setting, unless the user has `limit` settings or the shelf does not exist.
+    private static func set(
+        _ user: String,
+        _ key: String,
+        _ value: String,
+        limit: Int64 = 100,
+        on shelf: String = ""
+    ) -> [PostgresValue] {
+        [
+            .textArray([user]), .textArray([key]), .textArray([value]), .textArray([shelf.isEmpty ? "" : "shop"]),
+            .textArray([shelf]), .int8(1000), .timestamptz(Timestamp.now().microseconds), .int8(limit), .text("3s"),
+            .textArray(["00000000-0000-0000-0000-000000000007"]), .textArray(["api"]), .textArray(["ann"]),
+            .textArray([""]),
+            .textArray([""]), .textArray([""]),
+        ]
+    }
+    private static let combinedCases: [StatementCase] = [
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "c", "1"),
+            in: settings,
+            [#"- (ann,c,"""anns""",210,t,t)"#, "+ (ann,c,1,4000000000000001,t,t)"]
+        ),
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "d", "2"),
+            in: settings,
+            ["- (ann,d,,250,t,f)", "+ (ann,d,2,4000000000000001,t,t)"]
+        ),
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "c", "1"),
+            in: accounts,
+            ["- (ann,4000000000000000,100)", "+ (ann,4000000000000001,100)"]
+        ),
+        .changes(SettingsCombiner.setMany, set("zoe", "c", "1"), in: accounts, ["+ (zoe,1001,1000)"]),
+        .changes(SettingsCombiner.setMany, set("eve", "c", "1"), in: accounts, ["- (eve,50,20)", "+ (eve,1001,20)"]),
+        // Ann has four settings, and deletion markers, which do not count. The setting that a marker deleted is a new one.
+        .changes(SettingsCombiner.setMany, set("ann", "n", "3", limit: 4), in: settings, []),
+        .changes(SettingsCombiner.setMany, set("ann", "d", "3", limit: 4), in: settings, []),
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "n", "3", limit: 5),
+            in: settings,
+            ["+ (ann,n,3,4000000000000001,t,t)"]
+        ),
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "c", "1", limit: 4),
+            in: settings,
+            [#"- (ann,c,"""anns""",210,t,t)"#, "+ (ann,c,1,4000000000000001,t,t)"]
+        ),
+        .changes(SettingsCombiner.setMany, set("ann", "c", "1", on: "dairy"), in: settings, []),
+        .changes(SettingsCombiner.setMany, set("ann", "c", "1", on: "dairy"), in: accounts, []),
+        .changes(
+            SettingsCombiner.setMany,
+            set("ann", "c", "1"),
+            in:
+                "SELECT user_id, audit_id, action, source, actor, address, token, request_id, subject, detail FROM user_audit",
+            [#"+ (ann,7,settings.change,api,ann,,,,c,"{""set"":[""c""]}")"#]
+        ),
+    ]
+
+    @Test("A setting that is set with others replaces the value and the deletion marker, within the limit of its user")
+    func combined() async throws { try await StatementCase.check(Self.combinedCases, on: Self.rows) }
+
     // MARK: - Tickets and recorded responses
 
     private static let ticketsCases: [StatementCase] = [
