@@ -21,7 +21,7 @@ TEST_LIMIT := timeout --kill-after=30 45m
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
-FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CollationTests|ShelvesTests|CatalogImportTests|CatalogJSONTests|LiveTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.|^CatalogPostgresIntegrationTests\.(LogPosition|LogPositionToken|ReadSource|ReplicaSelection|ResortRequestText)Tests/
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CollationTests|ShelvesTests|CatalogImportTests|CatalogJSONTests|LiveTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.|^CatalogPostgresIntegrationTests\.(LogPosition|LogPositionToken|ReadSource|ReplicaSelection|ResortRequestText|ShelfCaches)Tests/
 # A PgBouncer that supports prepared statements, if its source exists.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler
@@ -160,8 +160,8 @@ test: build-tests test-web ## Run the whole test suite on a private PostgreSQL
 	AISLE_TEST_DATABASE_URL="$${DATABASE_URL:-}" $(TEST_RUN) --skip RealCatalogTests
 
 .PHONY: openapi
-openapi: deps ## Write the paths of openapi.json, which follow from the endpoint table
-	AISLE_RECORD_OPENAPI="$$PWD/Sources/CatalogHTTP/openapi.json" swift test --disable-xctest --filter DescriptionTests.pathsFollowFromTheTable
+openapi: deps ## Write the paths and lists of openapi.json, which follow from the code
+	AISLE_RECORD_OPENAPI="$$PWD/Sources/CatalogHTTP/openapi.json" swift test --disable-xctest --filter DescriptionTests.documentFollowsFromTheCode
 
 .PHONY: test-real
 test-real: build-tests ## Run the tests on the real catalogs in ../shared/data

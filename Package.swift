@@ -345,6 +345,7 @@ let package = Package(
             dependencies: [
                 "aisle", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "Live", "Platform",
                 "Telemetry",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict

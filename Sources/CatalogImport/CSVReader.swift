@@ -106,9 +106,9 @@ package struct CSVReader {
     }
 
     /// Reads the next chunk of the file.
-    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
+    package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) rethrows {
         let separator = separator.byte
-        for byte in piece {
+        for byte in chunk {
             if byte == 0x0A { line += 1 }
             switch state {
             case .afterCR where byte == 0x0A:

@@ -1,21 +1,21 @@
 internal import Catalog
 internal import Platform
 
-/// The content of a file in pieces: that of a gzip or zip archive of one file, and every other file as it is.
-package struct FileContent<Pieces: AsyncSequence & Sendable>: AsyncSequence, Sendable where Pieces.Element == [UInt8] {
-    private let pieces: Pieces
+/// The content of a file in chunks: that of a gzip or zip archive of one file, and every other file as it is.
+package struct FileContent<Chunks: AsyncSequence & Sendable>: AsyncSequence, Sendable where Chunks.Element == [UInt8] {
+    private let chunks: Chunks
     private let mustBeGzip: Bool
 
     /// - Parameter mustBeGzip: whether other files are errors.
-    package init(_ pieces: Pieces, mustBeGzip: Bool = false) {
-        self.pieces = pieces
+    package init(_ chunks: Chunks, mustBeGzip: Bool = false) {
+        self.chunks = chunks
         self.mustBeGzip = mustBeGzip
     }
 
     package struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var pieces: Pieces.AsyncIterator
+        fileprivate var chunks: Chunks.AsyncIterator
         fileprivate var decompressor: Decompressor
-        /// Content that was not returned yet, in reverse order; a piece of 256 KiB may hold much more.
+        /// Content that was not returned yet, in reverse order; a chunk of 256 KiB may hold much more.
         fileprivate var waiting: [[UInt8]] = []
         /// Compressed bytes that were not read yet.
         fileprivate var compressed: ArraySlice<UInt8> = []
@@ -29,12 +29,12 @@ package struct FileContent<Pieces: AsyncSequence & Sendable>: AsyncSequence, Sen
             while waiting.isEmpty {
                 if compressed.isEmpty {
                     guard !hasEnded else { return nil }
-                    guard let piece = try await pieces.next() else {
+                    guard let chunk = try await chunks.next() else {
                         hasEnded = true
                         try read { decompressor, emit throws in try decompressor.end(emit) }
                         continue
                     }
-                    compressed = piece[...]
+                    compressed = chunk[...]
                 }
                 let step = decompressor.isPlain ? compressed : compressed.prefix(Self.step)
                 compressed = compressed.dropFirst(step.count)
@@ -55,6 +55,6 @@ package struct FileContent<Pieces: AsyncSequence & Sendable>: AsyncSequence, Sen
     }
 
     package func makeAsyncIterator() -> AsyncIterator {
-        AsyncIterator(pieces: pieces.makeAsyncIterator(), decompressor: Decompressor(mustBeGzip: mustBeGzip))
+        AsyncIterator(chunks: chunks.makeAsyncIterator(), decompressor: Decompressor(mustBeGzip: mustBeGzip))
     }
 }

@@ -3,8 +3,10 @@ package import Catalog
 
 /// Reads an import file in chunks and emits validated records and rejections. `NamedRowReader` reads files of purchases and prices.
 package struct ImportReader {
-    /// A valid record, a rejected row, or a row that is not a product.
+    /// The header, a valid record, a rejected row, or a row that is not a product.
     package enum Event {
+        /// The header of a CSV file, before all rows: its name of each column.
+        case header([ImportColumn: String])
         case record(ImportRecord)
         case rejected(ImportRejection)
         /// - Parameters:
@@ -25,8 +27,8 @@ package struct ImportReader {
     private var options: ImportOptions
     private var stores: StoreCurrencies
     private let sizes: SizeContexts
-    private var records: RecordReader
-    private var rows: ImportRecordReader?
+    private var splitter: RecordSplitter
+    private var recordReader: ImportRecordReader?
     private var fileColumns: FileColumns
     private var width = 0
     /// The number of columns without the untitled ones at the end.
@@ -52,7 +54,7 @@ package struct ImportReader {
         forms = FieldForms(options)
         fileColumns = FileColumns(options.profile)
         let sources = options.requiredColumns.map(options.profile.mapping.source)
-        records = RecordReader(
+        splitter = RecordSplitter(
             options.format,
             options.dialect,
             recordNames: options.profile.recordNames,
@@ -65,32 +67,32 @@ package struct ImportReader {
         }
         if options.format != .csv {
             fileColumns.setNoHeader(readsAll: options.profileName == nil)
-            rows = ImportRecordReader(options, sizes: sizes)
+            recordReader = ImportRecordReader(options, sizes: sizes)
         }
     }
 
     /// The columns of the file; those of the mapping for a file without a header, where missing members are empty.
-    package var columns: Set<ImportColumn> { rows == nil ? [] : fileColumns.found }
+    package var columns: Set<ImportColumn> { recordReader == nil ? [] : fileColumns.found }
 
     /// The names of the attributes that the file has; nil if one column has all attributes.
     package var attributeNames: [String]? { fileColumns.attributeNames }
 
-    /// How the file is written.
-    package var reading: FileDialect { records.reading(forms[.price]) }
+    /// How the file is written, as far as it is known.
+    package var dialect: FileDialect { splitter.dialect(forms[.price]) }
 
     /// - Throws: `CatalogError.unprocessable` if the header lacks a required column.
-    package mutating func read(_ piece: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for batch in try records.read(piece) { try handle(batch, emit) }
+    package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
+        for batch in try splitter.read(chunk) { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        try handle(try records.end(), emit)
-        if rows == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
+        try handle(try splitter.end(), emit)
+        if recordReader == nil { throw CatalogError.unprocessable(field: "file", detail: "the file is empty") }
         if options.format != .csv {
             try fileColumns.checkRequired()
             warnAboutMissing()
         }
-        if let warning = records.encodingWarning { warnings.insert(warning, at: 0) }
+        if let warning = splitter.encodingWarning { warnings.insert(warning, at: 0) }
         if forms.hasTagsWithCommas { warnings.append("tags are separated by commas") }
         if doubtfulPaths.count > 0 {
             warnings.append(
@@ -102,10 +104,11 @@ package struct ImportReader {
         }
     }
 
-    private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
+    private mutating func handle(_ events: [RecordSplitter.Event], _ emit: (Event) throws -> Void) throws {
         for (index, event) in events.enumerated() {
-            if rows == nil, case .csv(let record) = event {
+            if recordReader == nil, case .csv(let record) = event {
                 try readHeader(record)
+                try emit(.header(options.titles))
                 forms.add(events[(index + 1)...], fileColumns)
             } else {
                 try handle(event, emit)
@@ -113,29 +116,29 @@ package struct ImportReader {
         }
     }
 
-    private mutating func handle(_ event: RecordReader.Event, _ emit: (Event) throws -> Void) throws {
+    private mutating func handle(_ event: RecordSplitter.Event, _ emit: (Event) throws -> Void) throws {
         switch event {
         case .malformed(let line, let reason):
-            guard rows != nil else {
+            guard recordReader != nil else {
                 throw CatalogError.unprocessable(
                     field: "file",
                     detail: "invalid header on line \(line): \(reason)"
                 )
             }
             var rejection = ImportRejection(line: line, reason: reason)
-            rejection.keep(row: nil, header: header, separator: records.layout?.separator)
+            rejection.keep(row: nil, header: header, separator: splitter.layout?.separator)
             try emit(.rejected(rejection))
         case .csv(let record):
-            try finish(check(record), emit) { texts in
+            try finish(parse(record), emit) { texts in
                 NamedRow.RawRow(row: record.csv(filling: texts), header: header, separator: record.separator)
             }
         case .line(let line, let bytes):
-            try finish(check(line, bytes), emit) { texts in
+            try finish(parse(line, bytes), emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
                 return NamedRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts)))
             }
         case .fields(let record):
-            try finish(check(record), emit) { texts in
+            try finish(parse(record), emit) { texts in
                 NamedRow.RawRow(
                     row: record.filling(named(texts)).xml(named: options.profile.recordNames[0])
                 )
@@ -161,7 +164,7 @@ package struct ImportReader {
             rejection.isCompleteVariant = outcome.product != nil
         }
         switch outcome.event {
-        case .skipped: try emit(outcome.event)
+        case .header, .skipped: try emit(outcome.event)
         case .rejected(var rejection):
             if options.keepsRejectedRows { keep(&rejection) }
             try emit(.rejected(rejection))
@@ -175,8 +178,8 @@ package struct ImportReader {
         }
     }
 
-    /// Counts a path such as `Drinks > Juice, Offers > New`, in a file whose shelves have another separator.
-    private mutating func checkPaths(of record: ImportRecord) {
+    /// Counts a row with a path such as `Drinks > Juice, Offers > New`, in a file whose shelves have another separator.
+    private mutating func countDoubtfulPath(of record: ImportRecord) {
         guard let path = options.profile.shelfPathSeparator, options.hasQuotedLists,
             let first = record.shelves.first(where: {
                 $0.count > 2 && $0[1..<($0.count - 1)].contains { $0.contains(",") }
@@ -203,7 +206,7 @@ package struct ImportReader {
     /// Returns the outcome of a row.
     ///
     /// - Parameter cell: the text of a column of the file; nil if the row has none.
-    private mutating func check(
+    private mutating func parse(
         _ line: Int,
         _ forms: FieldForms,
         isCompleteVariant: Bool,
@@ -235,27 +238,27 @@ package struct ImportReader {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         let columns = fileColumns.resolved
-        let record = try rows!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
-        checkPaths(of: record)
+        let record = try recordReader!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
+        countDoubtfulPath(of: record)
         return record
     }
 
     // MARK: - CSV
 
-    private mutating func check(_ record: CSVReader.Record) -> Outcome {
+    private mutating func parse(_ record: CSVReader.Record) -> Outcome {
         if let reason = record.fault(width: width, titled: titled) {
             return Outcome(.rejected(ImportRejection(line: record.line, reason: reason)))
         }
         var isInvalid = false
         let isComplete = fileColumns.variantColumn.map { record.text($0) == RejectedRow.complete } ?? false
-        var outcome = check(record.line, forms, isCompleteVariant: isComplete) { index in
+        var outcome = parse(record.line, forms, isCompleteVariant: isComplete) { index in
             guard index < record.count else { return nil }
             let text = record.text(index)
             if text == nil { isInvalid = true }
             return text
         }
         guard isInvalid else { return outcome }
-        outcome.event = .rejected(ImportRejection(line: record.line, reason: "the row \(records.textFault)"))
+        outcome.event = .rejected(ImportRejection(line: record.line, reason: "the row \(splitter.textFault)"))
         return outcome
     }
 
@@ -297,7 +300,7 @@ package struct ImportReader {
             uniqueKeysWithValues: found.compactMap { column in fileColumns.title(of: column).map { (column, $0) } }
         )
         warnAboutColumns()
-        rows = ImportRecordReader(options, sizes: sizes)
+        recordReader = ImportRecordReader(options, sizes: sizes)
     }
 
     private mutating func warnAboutColumns() {
@@ -318,12 +321,12 @@ package struct ImportReader {
 
     // MARK: - Rows that name their columns
 
-    private mutating func check(_ line: Int, _ bytes: [UInt8]) -> Outcome {
+    private mutating func parse(_ line: Int, _ bytes: [UInt8]) -> Outcome {
         do throws(ImportRejection) { return try readLine(line, bytes) } catch { return Outcome(.rejected(error)) }
     }
 
     private mutating func readLine(_ line: Int, _ bytes: [UInt8]) throws(ImportRejection) -> Outcome {
-        let whole = try RecordReader.value(of: bytes, line: line)
+        let whole = try RecordSplitter.value(of: bytes, line: line)
         let value = RejectedRow.removingReasons(whole)
         guard case .object(let members) = value else {
             throw ImportRejection(line: line, reason: "is not a JSON object")
@@ -353,7 +356,7 @@ package struct ImportReader {
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }
         }
-        return check(line, forms, isCompleteVariant: RejectedRow.isCompleteVariant(whole)) { fields[$0] }
+        return parse(line, forms, isCompleteVariant: RejectedRow.isCompleteVariant(whole)) { fields[$0] }
     }
 
     private func tags(_ values: [JSONValue], _ name: String, _ line: Int) throws(ImportRejection) -> String {
@@ -368,7 +371,7 @@ package struct ImportReader {
         return tags.map { $0.replacing(separator, with: "\\" + separator) }.joined(separator: separator)
     }
 
-    private mutating func check(_ record: FieldRecord) -> Outcome {
+    private mutating func parse(_ record: FieldRecord) -> Outcome {
         var fields: [Int: String] = [:]
         let separators = options.profile.separators.map { (column: $0.key, text: $0.value) }
         // A name without its prefix is another name of an element, unless an element has it.
@@ -401,6 +404,6 @@ package struct ImportReader {
             }
         }
         let isComplete = record.fields.contains { $0 == (RejectedRow.variantColumn, RejectedRow.complete) }
-        return check(record.line, forms, isCompleteVariant: isComplete) { fields[$0] }
+        return parse(record.line, forms, isCompleteVariant: isComplete) { fields[$0] }
     }
 }

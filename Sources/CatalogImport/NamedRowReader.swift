@@ -12,7 +12,7 @@ package struct NamedRowReader {
     private let required: [String]
     private let hasHeader: Bool
     private let keepsRejectedRows: Bool
-    private var records: RecordReader
+    private var splitter: RecordSplitter
     private var header: Header?
     private var decimals: DecimalEvidence
 
@@ -39,28 +39,28 @@ package struct NamedRowReader {
         self.keepsRejectedRows = keepsRejectedRows
         hasHeader = format == .csv
         decimals = DecimalEvidence(dialect.decimalMark)
-        records = RecordReader(format, dialect) { titles in required.allSatisfy(titles.contains) }
+        splitter = RecordSplitter(format, dialect) { titles in required.allSatisfy(titles.contains) }
     }
 
-    /// How the file is written.
-    package var reading: FileDialect { records.reading(decimals) }
+    /// How the file is written, as far as it is known.
+    package var dialect: FileDialect { splitter.dialect(decimals) }
 
     /// Warnings about the file as a whole.
-    package var warnings: [String] { [records.encodingWarning].compactMap(\.self) }
+    package var warnings: [String] { [splitter.encodingWarning].compactMap(\.self) }
 
     /// - Throws: `CatalogError.unprocessable` if the whole file is unusable.
     package mutating func read(_ chunk: UnsafeRawBufferPointer, _ emit: (Event) throws -> Void) throws {
-        for batch in try records.read(chunk) { try handle(batch, emit) }
+        for batch in try splitter.read(chunk) { try handle(batch, emit) }
     }
 
     package mutating func end(_ emit: (Event) throws -> Void) throws {
-        try handle(try records.end(), emit)
+        try handle(try splitter.end(), emit)
         if hasHeader, header == nil {
             throw CatalogError.unprocessable(field: "file", detail: "the file is empty")
         }
     }
 
-    private mutating func handle(_ events: [RecordReader.Event], _ emit: (Event) throws -> Void) throws {
+    private mutating func handle(_ events: [RecordSplitter.Event], _ emit: (Event) throws -> Void) throws {
         for (index, event) in events.enumerated() {
             if header == nil, case .csv(let record) = event {
                 let header = try readHeader(record)
@@ -76,12 +76,12 @@ package struct NamedRowReader {
         }
     }
 
-    private func event(of event: RecordReader.Event) throws -> Event {
+    private func event(of event: RecordSplitter.Event) throws -> Event {
         do throws(ImportRejection) {
             switch event {
             case .line(let line, let bytes):
                 do throws(ImportRejection) {
-                    let value = RejectedRow.removingReasons(try RecordReader.value(of: bytes, line: line))
+                    let value = RejectedRow.removingReasons(try RecordSplitter.value(of: bytes, line: line))
                     var row = try NamedRow(line: line, value, columns: columns, decimals: decimals)
                     if keepsRejectedRows {
                         row.raw = NamedRow.RawRow(row: String(decoding: bytes, as: UTF8.self))
@@ -95,7 +95,7 @@ package struct NamedRowReader {
             case .fields(let record): throw ImportRejection(line: record.line, reason: "XML has no rows of this kind")
             case .malformed(let line, let reason):
                 var rejection = ImportRejection(line: line, reason: reason)
-                rejection.keep(row: nil, header: header?.csv, separator: records.layout?.separator)
+                rejection.keep(row: nil, header: header?.csv, separator: splitter.layout?.separator)
                 throw rejection
             case .csv(let record):
                 do throws(ImportRejection) { return .row(try row(record)) } catch { throw raw(error, record) }
@@ -124,7 +124,7 @@ package struct NamedRowReader {
         for (index, name) in header.names.enumerated() where index < record.count {
             guard let name else { continue }
             guard let text = record.text(index) else {
-                throw ImportRejection(line: record.line, column: name, reason: records.textFault)
+                throw ImportRejection(line: record.line, column: name, reason: splitter.textFault)
             }
             fields[name] = text
         }

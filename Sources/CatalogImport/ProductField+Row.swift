@@ -2,7 +2,8 @@ internal import Catalog
 
 // How import rows set the fields of a product.
 extension ProductField {
-    /// Reads the field from an import row. Attributes are read apart; imports do not set fields that the server computes.
+    /// Reads the field from an import row. Fields are read in the order of `allCases`: a size needs the name and the prices. Attributes
+    /// are read apart; imports do not set fields that the server computes.
     ///
     /// - Parameter text: returns the checked text of a column of at most that many bytes; nil if it is empty.
     func read(
@@ -14,6 +15,7 @@ extension ProductField {
         case .name:
             guard let name = try text(.name, Product.nameLimit) else { throw row.reject(.name, nil, "is missing") }
             record.product.name = name
+        // All prices, also the regular one: a promotion decides which is which.
         case .priceMinor:
             let deposit =
                 row.options.profile.pricesIncludeDeposit ? try row.price(.deposit, try text(.deposit, 64)) : nil

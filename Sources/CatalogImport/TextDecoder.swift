@@ -33,17 +33,17 @@ struct TextDecoder {
         }
     }
 
-    /// Appends a piece of the file as UTF-8.
-    mutating func decode(_ piece: UnsafeRawBufferPointer, into text: inout [UInt8]) {
-        text.reserveCapacity(text.count + piece.count + piece.count / 8)
+    /// Appends a chunk of the file as UTF-8.
+    mutating func decode(_ chunk: UnsafeRawBufferPointer, into text: inout [UInt8]) {
+        text.reserveCapacity(text.count + chunk.count + chunk.count / 8)
         if let table {
-            for byte in piece {
+            for byte in chunk {
                 if byte < 0x80 { text.append(byte) } else { Self.append(table[Int(byte)], to: &text) }
             }
         } else if isIdentity {
-            text.append(contentsOf: piece)
+            text.append(contentsOf: chunk)
         } else {
-            for byte in piece {
+            for byte in chunk {
                 guard let first = half.take() else {
                     half = byte
                     continue

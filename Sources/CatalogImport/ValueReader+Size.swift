@@ -36,9 +36,9 @@ extension ValueReader {
             let mayUseName =
                 columns.size.map { !$0.contains(where: \.isASCIIDigit) || ValueReader.isNumber($0) } ?? true
             if options.profile.readsSizeFromName, reading.size != nil || mayUseName {
-                try compare(with: name, columns, &reading)
+                try reconcile(with: name, columns, &reading)
             }
-            if let unitPrice = columns.unitPrice { try compare(with: unitPrice, columns, name: name, &reading) }
+            if let unitPrice = columns.unitPrice { try reconcile(with: unitPrice, columns, name: name, &reading) }
         } catch {
             if let rejection = error.rejection { throw rejection }
             reading.size = nil
@@ -156,7 +156,8 @@ extension ValueReader {
 
     // MARK: - Names
 
-    private func compare(
+    /// Replaces the size by that of the name, if there is none, or if it is a rounding of it. Otherwise, notes a difference.
+    private func reconcile(
         with name: String,
         _ columns: SizeColumns,
         _ reading: inout SizeReading
@@ -186,7 +187,8 @@ extension ValueReader {
         }
     }
 
-    private func compare(
+    /// Replaces the size by the one that agrees with the unit price, or computes an approximate one if there is none.
+    private func reconcile(
         with unitPrice: StatedUnitPrice,
         _ columns: SizeColumns,
         name: String,

@@ -5,7 +5,7 @@ internal import Platform
 ///
 /// A child in a child has the name of both, with a point between them.
 struct XMLRecordReader {
-    /// Created with the first piece, which may begin with a mark of UTF-8.
+    /// Created with the first chunk, which may begin with a mark of UTF-8.
     private var stream: XMLStream?
     private let encoding: TextEncoding?
     private let names: Set<String>
@@ -26,14 +26,14 @@ struct XMLRecordReader {
     }
 
     mutating func read(
-        _ piece: UnsafeRawBufferPointer,
+        _ chunk: UnsafeRawBufferPointer,
         isLast: Bool,
-        into events: inout [RecordReader.Event]
+        into events: inout [RecordSplitter.Event]
     ) throws {
-        let stream = stream ?? makeStream(piece)
+        let stream = stream ?? makeStream(chunk)
         self.stream = stream
         do {
-            try stream.read(piece, isLast: isLast) { event in
+            try stream.read(chunk, isLast: isLast) { event in
                 switch event {
                 case .start(let name, let attributes, let line): start(name, attributes, line)
                 case .text(let bytes): append(bytes)
@@ -88,7 +88,7 @@ struct XMLRecordReader {
         if !isTooLong { open[open.count - 1].text.append(contentsOf: bytes) }
     }
 
-    private mutating func end(_ line: Int, _ events: inout [RecordReader.Event]) {
+    private mutating func end(_ line: Int, _ events: inout [RecordSplitter.Event]) {
         guard record != nil else { return }
         guard let element = open.popLast() else {
             let record = record.take()!

@@ -50,7 +50,7 @@ package struct PostgresCatalog: Sendable {
             settings: settings,
             users: userStore,
             lists: PostgresListStore(database: database, encode: encodeEvent),
-            changes: PostgresChangeStore(database: database, settings: settings, encode: encodeEvent),
+            versions: PostgresVersionStore(database: database, settings: settings, encode: encodeEvent),
             responses: responseStore,
             importProfiles: PostgresImportProfileStore(database: database),
             audit: PostgresAuditStore(database: database, customers: customers),
@@ -62,7 +62,7 @@ package struct PostgresCatalog: Sendable {
     package subscript<Store>(dynamicMember store: KeyPath<CatalogStorage, Store>) -> Store { storage[keyPath: store] }
 
     /// The use of the memory for shelves.
-    package var shelfMemoryUse: ShelfMemoryUse { pageStore.memoryUse }
+    package var shelfMemoryUse: ShelfMemoryUse { pageStore.memory.use }
 
     package func shutDown() { database.shutDown() }
 

@@ -48,39 +48,22 @@ package final class PostgresPipeline: Sendable {
     ///
     /// - Parameters:
     ///   - receive: called on the pipeline's thread with the index of each query and its rows; must be quick.
-    /// - Throws: the error of `receive`, or a `PostgresError`. After an error, later queries did not run.
+    /// - Throws: as the other `read`.
     package func read<Value: Sendable>(
         _ queries: [PostgresQuery],
         into initial: Value,
         _ receive: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> Value {
-        try await read(sharing: [], into: (), { _, _, _ in }, then: queries, into: initial, receive).own
+        try await read(ReadQueries(sharing: [], into: (), { _, _, _ in }, then: queries, into: initial, receive)).own
     }
 
-    /// Runs shared queries, and then queries in sequence, on one connection, and folds their rows into two values.
+    /// Runs queries on one connection, and folds their rows into two values.
     ///
-    /// - Parameters:
-    ///   - sharedRow: called on the pipeline's thread with the index of each shared query and each of its rows that has the read's
-    ///     key; must be quick.
-    ///   - rows: the same as `sharedRow` for the rows of each query.
-    /// - Throws: the error of `rows` or `sharedRow`, or a `PostgresError`. After an error, later queries did not run.
+    /// - Throws: the error of a function that gets rows, or a `PostgresError`. After an error, later queries did not run.
     package func read<Shared: Sendable, Own: Sendable>(
-        sharing shared: [SharedQuery],
-        into initialShared: Shared,
-        _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
-        then queries: [PostgresQuery],
-        into initialOwn: Own,
-        _ rows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+        _ queries: ReadQueries<Shared, Own>
     ) async throws -> (shared: Shared, own: Own) {
-        let job = ReadJob(
-            shared,
-            into: initialShared,
-            sharedRow,
-            then: queries,
-            into: initialOwn,
-            rows,
-            deadline: .now + options.timeout
-        )
+        let job = ReadJob(queries, deadline: .now + options.timeout)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 job.start(continuation)

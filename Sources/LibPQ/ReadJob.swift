@@ -2,9 +2,6 @@ internal import Synchronization
 
 /// A read of a pipeline, with the value of the queries that it shares and the value of its own.
 final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
-    typealias SharedRow = @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void
-    typealias OwnRows = @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
-
     private struct State {
         var shared: Shared
         var own: Own
@@ -15,32 +12,20 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
         var hasRestarted = false
     }
 
-    let shared: [SharedQuery]
-    let queries: [PostgresQuery]
     let deadline: ContinuousClock.Instant
     let recording = CallRecording.current
-    private let initial: (shared: Shared, own: Own)
-    private let sharedRow: SharedRow
-    private let ownRows: OwnRows
+    private let read: ReadQueries<Shared, Own>
     private let state: Mutex<State>
 
-    init(
-        _ shared: [SharedQuery],
-        into initialShared: Shared,
-        _ sharedRow: @escaping SharedRow,
-        then queries: [PostgresQuery],
-        into initialOwn: Own,
-        _ ownRows: @escaping OwnRows,
-        deadline: ContinuousClock.Instant
-    ) {
-        self.shared = shared
-        self.queries = queries
+    init(_ read: ReadQueries<Shared, Own>, deadline: ContinuousClock.Instant) {
         self.deadline = deadline
-        self.sharedRow = sharedRow
-        self.ownRows = ownRows
-        initial = (initialShared, initialOwn)
-        state = Mutex(State(shared: initialShared, own: initialOwn))
+        self.read = read
+        state = Mutex(State(shared: read.initialShared, own: read.initialOwn))
     }
+
+    var shared: [SharedQuery] { read.shared }
+
+    var queries: [PostgresQuery] { read.own }
 
     var isPending: Bool { state.withLock { $0.continuation != nil } }
 
@@ -50,7 +35,7 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
         state.withLock { state in
             guard state.continuation != nil, !state.hasRestarted, deadline > .now else { return false }
             state.hasRestarted = true
-            (state.shared, state.own) = initial
+            (state.shared, state.own) = (read.initialShared, read.initialOwn)
             (state.sharedFailure, state.ownFailure) = (nil, nil)
             return true
         }
@@ -63,14 +48,14 @@ final class ReadJob<Shared: Sendable, Own: Sendable>: PipelineJob {
     func receive(shared index: Int, _ row: borrowing PostgresRow) {
         state.withLock { state in
             guard state.sharedFailure == nil else { return }
-            do { try sharedRow(&state.shared, index, row) } catch { state.sharedFailure = error }
+            do { try read.sharedRow(&state.shared, index, row) } catch { state.sharedFailure = error }
         }
     }
 
     func receive(_ index: Int, _ rows: borrowing PostgresRows) {
         state.withLock { state in
             guard state.ownFailure == nil else { return }
-            do { try ownRows(&state.own, index, rows) } catch { state.ownFailure = error }
+            do { try read.ownRows(&state.own, index, rows) } catch { state.ownFailure = error }
         }
     }
 

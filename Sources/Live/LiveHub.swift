@@ -30,7 +30,7 @@ package final class LiveHub: Sendable {
         var isClosed = false
     }
 
-    let changes: any ChangeStore
+    let versions: any VersionStore
     private let pages: any PageStore
     private let source: (any ChangeSource)?
     let options: Options
@@ -50,12 +50,12 @@ package final class LiveHub: Sendable {
     /// - Parameter source: the source of notifications; nil to rely on polling alone.
     package init(
         pages: any PageStore,
-        changes: any ChangeStore,
+        versions: any VersionStore,
         source: (any ChangeSource)?,
         options: Options = Options()
     ) {
         self.pages = pages
-        self.changes = changes
+        self.versions = versions
         self.source = source
         self.options = options
         userSubscriptions = LimitedResource(
@@ -76,13 +76,13 @@ package final class LiveHub: Sendable {
         from start: SubscriptionStart,
         until expiry: Timestamp? = nil
     ) async throws(CatalogError) -> UserSubscription {
-        let current = try await changes.revisions(of: [user])[user] ?? 0
+        let current = try await versions.revisions(of: [user])[user] ?? 0
         guard !isClosed else { throw .unavailable }
         let permit = try userSubscriptions.permit(for: .user(user))
         // Find the feed and join it in one step; otherwise the hub may close or drop the feed in between.
         let joined = state.withLock { state -> UserSubscription? in
             guard !state.isClosed else { return nil }
-            let feed = state.users[user] ?? UserFeed(user, changes, revision: current, options.observer)
+            let feed = state.users[user] ?? UserFeed(user, versions, revision: current, options.observer)
             state.users[user] = feed
             if feed.revision != current { feed.refresh() }
             return UserSubscription(self, feed, permit, from: start, current: current, until: expiry)
@@ -133,7 +133,7 @@ package final class LiveHub: Sendable {
                 state.shelves = state.shelves.filter { $0.value.subscribers.idleSince == nil }
                 if state.shelves.count >= options.shelfFeedLimit { return nil }
             }
-            let feed = state.shelves[key] ?? ShelfFeed(key, pages, changes, readLimiter, options.observer)
+            let feed = state.shelves[key] ?? ShelfFeed(key, pages, versions, readLimiter, options.observer)
             state.shelves[key] = feed
             return (feed, ShelfSubscription(feed, permit, heartbeat: idleInterval, includesProducts))
         }
@@ -242,15 +242,15 @@ package final class LiveHub: Sendable {
                 }
             )
         }
-        if !users.isEmpty, let revisions = try? await changes.revisions(of: users.map(\.user)) {
+        if !users.isEmpty, let revisions = try? await versions.revisions(of: users.map(\.user)) {
             for feed in users where revisions[feed.user].map({ feed.revision != $0 }) ?? false { feed.refresh() }
         }
         // They are not awaited, because a worker that does not respond would delay all others.
         for feed in shelves where feed.showsUnion { feed.refreshIfOutdated() }
         let single = shelves.filter { !$0.showsUnion }
         let addresses = Array(Set(single.map(\.key.address)))
-        if !addresses.isEmpty, let versions = try? await changes.versions(of: addresses) {
-            for feed in single where versions[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
+        if !addresses.isEmpty, let current = try? await versions.versions(of: addresses) {
+            for feed in single where current[feed.key.address].map({ feed.isOutdated($0) }) ?? false {
                 feed.refresh()
             }
         }

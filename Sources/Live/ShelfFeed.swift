@@ -64,7 +64,7 @@ final class ShelfFeed: Sendable {
     private let readCoalescer = ReadCoalescer()
     private let basisCoalescer = ReadCoalescer()
     private let pages: any PageStore
-    private let changes: any ChangeStore
+    private let versions: any VersionStore
     private let readLimiter: AsyncSemaphore
     private let observer: Observer<FeedObservation>
     private let state = Mutex(State())
@@ -77,13 +77,13 @@ final class ShelfFeed: Sendable {
     init(
         _ key: Key,
         _ pages: any PageStore,
-        _ changes: any ChangeStore,
+        _ versions: any VersionStore,
         _ readLimiter: AsyncSemaphore,
         _ observer: Observer<FeedObservation> = .none
     ) {
         self.key = key
         self.pages = pages
-        self.changes = changes
+        self.versions = versions
         self.readLimiter = readLimiter
         self.observer = observer
     }
@@ -144,7 +144,7 @@ final class ShelfFeed: Sendable {
         let reached = ShelfOrder(
             head: page.head,
             union: page.plan.union,
-            view: page.plan.view,
+            resolvedSort: page.plan.resolvedSort,
             list: OrderedIDs(newest.ids)
         )
         let diff = try? OrderDiff(
@@ -193,7 +193,7 @@ final class ShelfFeed: Sendable {
             if showsUnion {
                 guard isOutdated(try await pages.basis(of: request)) else { return .success(()) }
             } else {
-                let version = try await changes.versions(of: [key.address])[key.address] ?? nil
+                let version = try await versions.versions(of: [key.address])[key.address] ?? nil
                 guard version == nil || isOutdated(version) else { return .success(()) }
             }
             let reading = await readLimiter.run { () async -> Result<PageRead, CatalogError> in

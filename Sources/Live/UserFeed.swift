@@ -24,7 +24,7 @@ final class UserFeed: Sendable {
     let user: UserID
     let subscribers = Subscribers()
     private let readCoalescer = ReadCoalescer()
-    private let store: any ChangeStore
+    private let store: any VersionStore
     private let observer: Observer<FeedObservation>
     private let state: Mutex<State>
 
@@ -32,7 +32,7 @@ final class UserFeed: Sendable {
     private static let limit = 128
     private static let byteLimit = 64 << 10
 
-    init(_ user: UserID, _ store: any ChangeStore, revision: Int64, _ observer: Observer<FeedObservation> = .none) {
+    init(_ user: UserID, _ store: any VersionStore, revision: Int64, _ observer: Observer<FeedObservation> = .none) {
         self.user = user
         self.store = store
         self.observer = observer

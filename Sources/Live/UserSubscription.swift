@@ -63,7 +63,7 @@ package actor UserSubscription: LiveSubscription {
 
     /// Continues at the current revision, and asks the device to resync.
     private func resync() async throws(CatalogError) -> [LiveEvent] {
-        position = try await hub.changes.revisions(of: [feed.user])[feed.user] ?? 0
+        position = try await hub.versions.revisions(of: [feed.user])[feed.user] ?? 0
         isCatchingUp = false
         return [.gap(position)]
     }
@@ -76,7 +76,7 @@ package actor UserSubscription: LiveSubscription {
         }
         if isCatchingUp {
             // At the start, or for a slow reader: read one page at a time from the database.
-            let page = try await hub.changes.changes(of: feed.user, since: position, limit: Self.page)
+            let page = try await hub.versions.changes(of: feed.user, since: position, limit: Self.page)
             if page.isResync {
                 return try await resync()
             }

@@ -25,22 +25,6 @@ import TestSupport
         return (code, process.standardOutput, process.standardError)
     }
 
-    @Test("Every command that is defined can be called")
-    func everyCommandIsListed() async throws {
-        let root = URL(fileURLWithPath: TestProcess.executable).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let sources = try #require(FileManager.default.enumerator(atPath: root.path + "/Sources/aisle"))
-        var defined: Set<String> = []
-        for case let path as String in sources where path.hasSuffix(".swift") {
-            let source = try String(contentsOfFile: root.path + "/Sources/aisle/" + path, encoding: .utf8)
-            for match in source.matches(of: /commandName: "([a-z-]+)"/) { defined.insert(String(match.1)) }
-        }
-        #expect(defined.count > 20)
-        let dump = try await run(["--experimental-dump-help"])
-        let listed = Set(dump.1.matches(of: /"commandName" : "([a-z-]+)"/).map { String($0.1) })
-        #expect(defined.subtracting(listed) == [])
-    }
-
     @Test("Profiles are listed, shown, changed, saved and used, and the rejected rows of XML can be imported again")
     func importProfiles() async throws {
         let database = try await TestDatabase.migrated()

@@ -26,6 +26,14 @@ import Testing
         )
     }
 
+    @Test("Every metric that is declared is registered")
+    func everyMetricIsRegistered() throws {
+        let source = try RepositoryFile.text("Sources/aisle/Operations/ServerMetrics.swift")
+        let declared = source.matches(of: /MetricDefinition\(\s*"(\w+)"/).map { String($0.1) }
+        #expect(declared.count > 40)
+        #expect(Set(declared).subtracting(ServerMetrics.all.map(\.name)) == [])
+    }
+
     @Test("A request is counted by endpoint, method and status")
     func requests() {
         let metrics = ObservationMetrics(registry)

@@ -17,11 +17,20 @@ import Testing
         return Dictionary(uniqueKeysWithValues: settings.listed.map { ($0.name, $0.value) })
     }
 
+    @Test("Every property has a row in the table of settings")
+    func propertiesHaveRows() throws {
+        let source = try RepositoryFile.text("Sources/aisle/App/ServerSettings.swift")
+        let keyPaths = source.matches(of: /\\\.(\w+)/).map { String($0.1) }
+        let properties = Mirror(reflecting: try ServerSettings(environment: [:])).children.compactMap(\.label)
+        #expect(properties.count > 20)
+        // These are not settings, or have rows of their own.
+        let others = ["traces", "hasOwnPort", "file"]
+        #expect(Set(properties).subtracting(keyPaths).subtracting(others) == [])
+    }
+
     @Test("The documentation has the variables of all settings, and no other")
     func documentation() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/configuration.md"), encoding: .utf8)
+        let text = try RepositoryFile.text("docs/configuration.md")
         let cells = text.split(separator: "\n").filter { $0.hasPrefix("| `AISLE_") }.map { $0.split(separator: "|")[0] }
         let documented = cells.flatMap { cell in cell.matches(of: /`(AISLE_\w+)`/).map { String($0.1) } }
         // The variables that select the database are not settings of a server.

@@ -66,13 +66,15 @@ import TestSupport
 
     /// A catalog whose imports only count their bytes.
     private struct CountingImporter: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
+        func importFile<Chunks: AsyncSequence>(
+            _ chunks: Chunks,
             _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
+            onReject: (ImportRejection) throws -> Void,
+            onProgress: (Int) -> Void,
+            onPrune: ([ShelfRemoval]) throws -> Bool
+        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] {
             var summary = ImportSummary()
-            do { for try await piece in pieces { summary.read += piece.count } } catch { throw .unavailable }
+            do { for try await chunk in chunks { summary.read += chunk.count } } catch { throw .unavailable }
             return summary
         }
     }
@@ -88,7 +90,7 @@ import TestSupport
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
         _ = try await catalog.put(Product(sku: sku, name: "A", priceMinor: 1), in: store)
         _ = try await catalog.place(sku, on: shelf, in: store)
-        let live = LiveHub(pages: catalog, changes: catalog, source: nil)
+        let live = LiveHub(pages: catalog, versions: catalog, source: nil)
         let api = await TestAPI.api(catalog.storage, importer: importer, live: live)
         try await serving(api) { try await body($0, live) }
     }

@@ -406,7 +406,7 @@ import TestSupport
             // Neither the export, the tombstone, earlier events nor a recorded response contains it.
             let export = try await send(client, .get, "/v1/me/export", as: "bob").json.text
             let tombstone = try await send(client, .get, Self.lists + "?since=1", as: "bob").values("lists")
-            let announced = try await catalog.changes.changes(of: UserID("bob")!, since: start, limit: 100)
+            let announced = try await catalog.versions.changes(of: UserID("bob")!, since: start, limit: 100)
             let texts = [
                 export, tombstone.map(\.text).joined(),
                 announced.events.map { String(decoding: $0.data, as: UTF8.self) }.joined(),

@@ -26,7 +26,7 @@ import Testing
         options.heartbeat = .seconds(36_000)
         let hub = LiveHub(
             pages: catalog.pages,
-            changes: catalog.changes,
+            versions: catalog.versions,
             source: PostgresChangeSource(database.configuration),
             options: options
         )

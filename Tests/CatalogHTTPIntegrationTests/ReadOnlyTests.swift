@@ -22,7 +22,7 @@ import TestSupport
     private func serving(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
         let database = try await TestDatabase.migrated()
         let writable = PostgresCatalog(try Database(database.configuration), encodingEvents: \.json)
-        _ = try await Importer(writable).run(
+        _ = try await Importer(writable).importFile(
             SingleChunk(Array(Self.products.utf8)),
             ImportOptions(format: .csv, createsStores: true)
         )

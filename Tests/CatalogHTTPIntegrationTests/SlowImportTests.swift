@@ -82,7 +82,7 @@ import TestSupport
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let rows = (0..<8000).map { "s,p\($0),Product \($0)\n" }.joined()
             let sent = Mutex(0)
-            let pieces = AsyncThrowingStream<[UInt8], any Error> {
+            let chunks = AsyncThrowingStream<[UInt8], any Error> {
                 let number = sent.withLock { sent in
                     defer { sent += 1 }
                     return sent
@@ -102,7 +102,7 @@ import TestSupport
                 return Array(rows.utf8)
             }
             let options = ImportOptions(format: .csv, currency: Currency("EUR")!, createsStores: true)
-            await #expect(throws: CatalogError.self) { try await Importer(catalog).run(pieces, options) }
+            await #expect(throws: CatalogError.self) { try await Importer(catalog).importFile(chunks, options) }
             #expect(try await Self.runs(catalog) == 0)
         }
     }

@@ -124,6 +124,7 @@ import TestSupport
                 #"[{"sku":"b","price_minor":1},{"sku":"b","price_minor":2}]"#,
                 #"[{"sku":"b","price_minor":-1}]"#, #"[{"sku":"b","price_minor":1.5}]"#, #"[{"sku":"b"}]"#,
                 #"[{"sku":"b","price_minor":1000000000000}]"#, #"[{"sku":"b","price_minor":""}]"#,
+                #"[{"sku":"b","price_minor":null,"regular_price_minor":80}]"#,
             ] {
                 let response = try await post(client, "prices", bad)
                 #expect(response.status == 422, "\(bad): \(response.text)")

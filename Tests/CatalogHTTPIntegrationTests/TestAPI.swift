@@ -12,11 +12,13 @@ import TestSupport
 enum TestAPI {
     /// An importer for catalogs without imports.
     struct NoImports: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
+        func importFile<Chunks: AsyncSequence>(
+            _ chunks: Chunks,
             _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
+            onReject: (ImportRejection) throws -> Void,
+            onProgress: (Int) -> Void,
+            onPrune: ([ShelfRemoval]) throws -> Bool
+        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] { throw .unavailable }
     }
 
     static let secret = Array("a secret of thirty-two bytes, or more".utf8)
@@ -45,7 +47,7 @@ enum TestAPI {
             importer: importer,
             key: DeploymentKey(Array("test".utf8)),
             verifier: verifier ?? TokenVerifier(keys: TokenKeys(secrets: [secret])),
-            live: live ?? LiveHub(pages: catalog.pages, changes: catalog.changes, source: nil),
+            live: live ?? LiveHub(pages: catalog.pages, versions: catalog.versions, source: nil),
             options: options
         )
     }

@@ -273,7 +273,7 @@ import TestSupport
             let response = try await send(client, .put, path, body, as: try await bearer("ann"))
             #expect(response.status == status, "\(response.json.text)")
             #expect(response.headers[.contentType] == "application/problem+json")
-            #expect(try await catalog.changes.revisions(of: [UserID("ann")!]) == [UserID("ann")!: 0])
+            #expect(try await catalog.versions.revisions(of: [UserID("ann")!]) == [UserID("ann")!: 0])
         }
     }
 

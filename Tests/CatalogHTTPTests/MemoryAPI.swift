@@ -41,11 +41,13 @@ struct MemoryAPI {
 
     /// An importer that rejects every file.
     private struct NoImports: CatalogImporting {
-        func importFile<Pieces: AsyncSequence>(
-            _ pieces: Pieces,
+        func importFile<Chunks: AsyncSequence>(
+            _ chunks: Chunks,
             _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void
-        ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] { throw .unavailable }
+            onReject: (ImportRejection) throws -> Void,
+            onProgress: (Int) -> Void,
+            onPrune: ([ShelfRemoval]) throws -> Bool
+        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] { throw .unavailable }
     }
 
     init(_ change: (inout CatalogAPI.Options) -> Void = { _ in }) async {
@@ -58,7 +60,7 @@ struct MemoryAPI {
             importer: NoImports(),
             key: DeploymentKey(Array("test".utf8)),
             verifier: TokenVerifier(keys: TokenKeys(secrets: [Self.secret])),
-            live: LiveHub(pages: catalog, changes: catalog, source: nil),
+            live: LiveHub(pages: catalog, versions: catalog, source: nil),
             options: options
         )
     }

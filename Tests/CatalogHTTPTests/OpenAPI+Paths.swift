@@ -6,12 +6,18 @@ import JSON
 
 // The member `paths` of the document, which follows from the endpoint table.
 extension OpenAPI {
-    /// Returns the document with the paths of endpoints in place of its own.
+    /// Returns the document with the paths of endpoints and the lists of the code in place of its own.
     static func document(_ endpoints: [Endpoint]) throws -> String {
-        guard case .object(var members) = try JSONReader.parse(document),
-            let index = members.firstIndex(where: { $0.name == "paths" })
-        else { throw CatalogError.fault("openapi.json has no paths") }
-        members[index].value = paths(endpoints)
+        guard case .object(var members) = try JSONReader.parse(document) else {
+            throw CatalogError.fault("openapi.json is not an object")
+        }
+        for index in members.indices {
+            switch members[index].name {
+            case "paths": members[index].value = paths(endpoints)
+            case "components": members[index].value = try listing(in: members[index].value)
+            default: break
+            }
+        }
         var text = ""
         JSONValue.object(members).append(to: &text, indent: "")
         return text + "\n"

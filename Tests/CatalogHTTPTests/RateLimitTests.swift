@@ -103,6 +103,18 @@ import Testing
         }
     }
 
+    @Test("A page of several shelves costs as much if its shelf asks for them as if its query does")
+    func unionsAreCharged() async throws {
+        let api = await api(1000)
+        _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
+        _ = try await api.send(.put, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","includes_descendants":true}"#)
+        for (number, query) in ["", "?include=descendants"].enumerated() {
+            let response = try await api.send(.get, Self.page + query, nil, as: nil, from: "192.0.2.\(number)")
+            #expect(response.status == 200)
+            #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=995;") == true, "\(query)")
+        }
+    }
+
     @Test("A large body costs extra, and one of unknown length as much as the largest")
     func bodiesAreCharged() async throws {
         let api = await api(1000)

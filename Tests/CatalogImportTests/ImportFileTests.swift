@@ -10,7 +10,7 @@ import Testing
     private struct Outcome {
         var records: [ImportRecord] = []
         var rejections: [ImportRejection] = []
-        var reading = FileDialect()
+        var dialect = FileDialect()
         var warnings: [String] = []
 
         /// The products, as texts that can be compared.
@@ -34,14 +34,14 @@ import Testing
             switch event {
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection): outcome.rejections.append(rejection)
-            case .skipped: break
+            case .header, .skipped: break
             }
         }
         for start in stride(from: 0, to: bytes.count, by: piece) {
             try bytes[start..<min(bytes.count, start + piece)].withUnsafeBytes { try reader.read($0, take) }
         }
         try reader.end(take)
-        (outcome.reading, outcome.warnings) = (reader.reading, reader.warnings)
+        (outcome.dialect, outcome.warnings) = (reader.dialect, reader.warnings)
         return outcome
     }
 
@@ -142,7 +142,7 @@ import Testing
                                 && outcome.products.count + outcome.rejections.count == expected.count
                             #expect(language == .french && name == "windows-1252" ? isSafe : isRead, label)
                             if language != .french, language != .german {
-                                #expect(outcome.reading.encoding?.rawValue == name, label)
+                                #expect(outcome.dialect.encoding?.rawValue == name, label)
                             }
                             count += 1
                         }
@@ -198,7 +198,7 @@ import Testing
         #expect(quoted.products == ["x Milk -1"])
         let second = try read("sku,name\nsku,name\na,A\n") { $0.dialect.headerLine = 2 }
         #expect(second.products == ["a A -1"])
-        #expect(second.reading.headerLine == 2)
+        #expect(second.dialect.headerLine == 2)
         let pipe = try read("sku|name\na,b|A\n") { $0.dialect.separator = .pipe }
         #expect(pipe.products == ["a,b A -1"])
     }

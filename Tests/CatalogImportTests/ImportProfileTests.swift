@@ -56,6 +56,7 @@ import CatalogImport
             switch event {
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection): outcome.rejections.append(rejection)
+            case .header: break
             case .skipped(let column, let value): outcome.skipped.append("\(column)=\(value)")
             }
         }

@@ -9,6 +9,7 @@ import Testing
         var records: [ImportRecord] = []
         var rejections: [String] = []
         var warnings: [String] = []
+        var titles: [ImportColumn: String] = [:]
     }
 
     private func read(
@@ -27,6 +28,7 @@ import Testing
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection):
                 outcome.rejections.append("\(rejection.line) \(rejection.column ?? "") \(rejection.reason)")
+            case .header(let titles): outcome.titles = titles
             case .skipped: break
             }
         }
@@ -54,6 +56,14 @@ import Testing
         #expect(outcome.records.map(\.product.sku.text) == ["0099"])
         #expect(outcome.records.map(\.product.barcode) == ["0036000291452"])
         #expect(outcome.records.map(\.product.name) == ["=\"A\"&\"B\""])
+    }
+
+    @Test("The header shows the file's name of each column, whichever of its names the options list first")
+    func headerNamesColumns() throws {
+        let outcome = try read("sku,name,Section\na,A,Dairy\n") {
+            $0.profile.mapping.columns[.shelf] = ColumnSource([["Abteilung"], ["section"]])
+        }
+        #expect(outcome.titles == [.sku: "sku", .name: "name", .shelf: "Section"])
     }
 
     @Test("A row becomes a checked record")

@@ -18,7 +18,7 @@ import Testing
             switch event {
             case .record(let record): records.append(record)
             case .rejected(let rejection): Issue.record("\(rejection.description)")
-            case .skipped: break
+            case .header, .skipped: break
             }
         }
         try Array(text.utf8).withUnsafeBytes { try reader.read($0) { take($0) } }

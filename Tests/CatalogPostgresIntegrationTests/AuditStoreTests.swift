@@ -387,7 +387,7 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let file = "store,shelf,sku,name,price\nshop,Dairy,a,A,1\nshop,Dairy,b,B,2\nother,Dairy,a,A,1\n"
             for _ in 0..<2 {
-                _ = try await Importer(catalog).run(
+                _ = try await Importer(catalog).importFile(
                     AsyncStream { continuation in
                         continuation.yield(Array(file.utf8))
                         continuation.finish()

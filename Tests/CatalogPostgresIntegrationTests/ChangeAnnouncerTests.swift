@@ -7,7 +7,7 @@ import TestSupport
 
 /// Announcements of changes between servers.
 @Suite(.timeLimit(.minutes(15))) struct ChangeAnnouncerTests {
-    @Test("Each change is announced to other servers")
+    @Test("Each change is announced to all servers")
     func changesAreAnnounced() async throws {
         let database = try await TestDatabase.migrated()
         let catalog = PostgresCatalog(try Database(database.configuration, announces: true), encodingEvents: \.json)
@@ -36,10 +36,10 @@ import TestSupport
                 .all,
                 {
                     let file = Array("store,sku,name\ns,q,Q\n".utf8)
-                    let pieces = AsyncStream {
+                    let chunks = AsyncStream {
                         $0.yield(file); $0.finish()
                     }
-                    _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
+                    _ = try await Importer(catalog).importFile(chunks, ImportOptions(format: .csv, createsStores: true))
                 }
             ),
         ]

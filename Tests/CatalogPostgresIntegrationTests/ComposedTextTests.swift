@@ -30,7 +30,7 @@ import Testing
             _ = try await catalog.products.place(product.sku, on: Self.shelf, in: Self.store)
             let rows = [Self.composed, Self.decomposed].enumerated().map { "s,x,b\($0),\($1),\($1),\($1)\n" }
             let file = "store,shelf,sku,name,brand,tags\n\(rows.joined())s,y,c,Plain,Plain,plain\n"
-            _ = try await Importer(catalog).run(
+            _ = try await Importer(catalog).importFile(
                 ImporterTests.Chunks(text: file),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -86,7 +86,7 @@ import Testing
         #expect(throws: CatalogError.self) { try Product(sku: SKU("a")!, currency: Currency("EUR")!, body: tags) }
         try await withProducts { catalog in
             let file = "store,shelf,sku,name,brand\ns,x,d,D,\(Self.growing)\ns,x,e,E,E\n"
-            let summary = try await Importer(catalog).run(
+            let summary = try await Importer(catalog).importFile(
                 ImporterTests.Chunks(text: file),
                 ImportOptions(format: .csv, createsStores: true)
             )

@@ -220,10 +220,10 @@ import Testing
             }
         ),
         (
-            "remembered views",
+            "remembered sorts",
             { catalog in
-                let views = try await catalog.settings.rememberedViews(tenant.owner, tenant.shop, dairy)
-                return "\(views.shelf.map { "\($0.sort)" } ?? "none")"
+                let sorts = try await catalog.settings.rememberedSorts(tenant.owner, tenant.shop, dairy)
+                return "\(sorts.shelf.map { "\($0.sort)" } ?? "none")"
             }
         ),
         (
@@ -363,7 +363,7 @@ import Testing
                 for edit in edits {
                     _ = try await catalog.lists.editList(list, of: tenant.owner, edit, expected: nil, once: nil)
                 }
-                let events = try await catalog.changes.changes(of: tenant.member, since: revision, limit: 100)
+                let events = try await catalog.versions.changes(of: tenant.member, since: revision, limit: 100)
                 return "\(events.isResync) \(events.events.map(\.name))"
             }
         ),
@@ -399,7 +399,7 @@ import Testing
                 options.confirmsPrune = true
                 let rows = ["bakery,p0,N0,1", "bakery,p3,N3,2", "bakery,new,New,3", "extra,p5,N5,4"]
                 let file = ImporterTests.Chunks(text: "shelf,sku,name,price\n" + rows.map { $0 + "\n" }.joined())
-                let summary = try await Importer(catalog).run(file, options)
+                let summary = try await Importer(catalog).importFile(file, options)
                 return "\(summary.counts)"
             }
         ),

@@ -41,7 +41,7 @@ import TestSupport
             #expect(resync.settings.map(\.value) == [.string("red")])
             #expect(resync.revision > seen)
             #expect(try await catalog.lists.lists(of: Self.ann, by: nil, since: seen).isResync)
-            #expect(try await catalog.changes.changes(of: Self.ann, since: seen, limit: 10).isResync)
+            #expect(try await catalog.versions.changes(of: Self.ann, since: seen, limit: 10).isResync)
             let next = try await changes(since: resync.revision, in: catalog)
             #expect(!next.isResync)
             #expect(next.settings.isEmpty)

@@ -90,7 +90,7 @@ import TestSupport
             request.filter = nil
             let same = try await catalog.pages.page(request)
             #expect(same.products == second.products)
-            #expect(same.plan.view.filter == filter)
+            #expect(same.plan.resolvedSort.filter == filter)
             request.filter = try Filter([.inStock: .flag(false)])
             await #expect(throws: CatalogError.invalidCursor) { try await catalog.pages.page(request) }
             request.filter = Filter.none

@@ -21,7 +21,7 @@ import TestSupport
         _ options: ImportOptions
     ) async throws -> (ImportSummary, [ImportRejection]) {
         var rejections: [ImportRejection] = []
-        let summary = try await Importer(catalog).run(
+        let summary = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: text),
             options,
             onReject: { rejections.append($0) }

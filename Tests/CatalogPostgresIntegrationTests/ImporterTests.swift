@@ -27,7 +27,7 @@ import TestSupport
         _ options: ImportOptions = ImportOptions(format: .csv, createsStores: true)
     ) async throws -> (ImportSummary, [ImportRejection]) {
         var rejections: [ImportRejection] = []
-        let summary = try await Importer(catalog).run(
+        let summary = try await Importer(catalog).importFile(
             Chunks(text: text),
             options,
             onReject: { rejections.append($0) }
@@ -429,7 +429,7 @@ import TestSupport
             }
             #expect("\(twice!)".contains("2 times"))
             let long = await #expect(throws: CatalogError.self) {
-                _ = try await Importer(catalog).run(
+                _ = try await Importer(catalog).importFile(
                     Chunks(text: String(repeating: "x", count: 3 << 20), pieceSize: 1 << 16),
                     ImportOptions(format: .csv, createsStores: true)
                 )
@@ -512,6 +512,22 @@ import TestSupport
             #expect(products.map(\.name) == ["A"])
             options.newShelfLimit = 3
             #expect(try await run(catalog, text, options).0.shelvesCreated == 3)
+        }
+    }
+
+    @Test("An error of the file names the column as the header does, also if it is not the first name of the profile")
+    func errorsNameColumnsOfTheFile() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var options = ImportOptions(format: .csv, createsStores: true)
+            options.profile.mapping.columns[.shelf] = ColumnSource([["Abteilung"], ["section"]])
+            options.newShelfLimit = 1
+            let text = "store,Section,sku,name\ns,One,a,A\ns,Two,b,B\n"
+            let error = await #expect(throws: CatalogError.self) { try await run(catalog, text, options) }
+            guard case .unprocessable(let field, _)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(field == "Section")
         }
     }
 

@@ -180,7 +180,7 @@ import Testing
     @Test("An import whose shelf is deleted after the comparison fails, or the shelf has all products of the file")
     func shelfDeletedDuringImport() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await Importer(catalog).run(
+            _ = try await Importer(catalog).importFile(
                 ImporterTests.Chunks(
                     text: "store,shelf,sku,name,price,currency\nshop,one,a,A,1,EUR\nshop,one,b,B,1,EUR\n"
                 ),
@@ -190,7 +190,7 @@ import Testing
             let options = ImportOptions(format: .csv, store: Self.shop, prunes: true)
             let running = Task {
                 // The first product is the same, the second one is pruned, and the third one is new.
-                try await Importer(catalog).run(
+                try await Importer(catalog).importFile(
                     ImporterTests.Chunks(text: "shelf,sku,name,price\none,a,A,1\none,c,C,1\n"),
                     options,
                     onPrune: { _ in

@@ -49,7 +49,7 @@ import Testing
     }
 
     private static func revision(of user: UserID, _ catalog: PostgresCatalog) async throws -> Int64 {
-        try await catalog.changes.revisions(of: [user])[user] ?? 0
+        try await catalog.versions.revisions(of: [user])[user] ?? 0
     }
 
     private static func run(_ script: String, _ catalog: PostgresCatalog) async throws {
@@ -218,14 +218,14 @@ import Testing
                 for user in ["ann", "bob"] { try ListWriter.trim([(user, 64)], connection) }
             }
             // The creation of the list is the first event, and five of the others are gone with it.
-            let changes = catalog.changes
-            #expect(try await changes.changes(of: Self.ann, since: start - 1, limit: 10).isResync)
-            #expect(try await changes.changes(of: Self.ann, since: start + 4, limit: 10).isResync)
-            let rest = try await changes.changes(of: Self.ann, since: start + 5, limit: 2000)
+            let versions = catalog.versions
+            #expect(try await versions.changes(of: Self.ann, since: start - 1, limit: 10).isResync)
+            #expect(try await versions.changes(of: Self.ann, since: start + 4, limit: 10).isResync)
+            let rest = try await versions.changes(of: Self.ann, since: start + 5, limit: 2000)
             #expect(!rest.isResync)
             #expect(rest.events.map(\.id) == Array((start + 6)...(start + limit + 5)))
             let bob = try await Self.revision(of: Self.bob, catalog) - limit
-            let others = try await changes.changes(of: Self.bob, since: bob, limit: 2000)
+            let others = try await versions.changes(of: Self.bob, since: bob, limit: 2000)
             #expect(!others.isResync)
             #expect(others.events.count == ListWriter.eventLimit)
         }

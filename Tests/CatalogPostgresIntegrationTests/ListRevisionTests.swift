@@ -37,7 +37,7 @@ import TestSupport
 
         /// Returns whether there are events of lists that the device does not know, or it must resync.
         func hasEvents(_ catalog: CatalogStorage) async throws -> Bool {
-            let page = try await catalog.changes.changes(of: user, since: revision, limit: 1000)
+            let page = try await catalog.versions.changes(of: user, since: revision, limit: 1000)
             return page.isResync || page.events.contains { $0.name == .list }
         }
 
@@ -232,7 +232,7 @@ import TestSupport
                 try await Self.check(store, &devices, "merge") {
                     _ = try await store.users.merge(Self.guest, into: Self.ann, once: nil)
                 }
-                let changes = try await store.changes.changes(of: Self.bob, since: known[1].revision, limit: 100)
+                let changes = try await store.versions.changes(of: Self.bob, since: known[1].revision, limit: 100)
                 let events = try changes.events.map { try JSONReader.parse($0.data)["list"]?["id"]?.string }
                 #expect(events.count == 2)
                 #expect(events.first == .some(own.id.text))

@@ -298,7 +298,7 @@ import TestSupport
             for (user, start) in [(ann, starts[0]), (bob, starts[1])] {
                 var (since, versions) = (start, [before.version])
                 while true {
-                    let page = try await catalog.changes.changes(of: user, since: since, limit: 50)
+                    let page = try await catalog.versions.changes(of: user, since: since, limit: 50)
                     #expect(!page.isResync)
                     for event in page.events {
                         let json = try JSONReader.parse(event.data)
@@ -335,7 +335,7 @@ import TestSupport
                     if number == 2 { _ = try await store.settings.edit(edit, of: ann) }
                     revisions.append(try await store.lists.lists(of: ann, by: nil, since: nil).revision)
                 }
-                let all = try await store.changes.changes(of: ann, since: start, limit: 100)
+                let all = try await store.versions.changes(of: ann, since: start, limit: 100)
                 #expect(all.events.map(\.name) == [.list, .list, .list, .setting, .list, .list])
                 #expect(!all.isResync)
                 #expect(all.events.map(\.id) == all.events.map(\.id).sorted())
@@ -343,13 +343,13 @@ import TestSupport
                 // Read in pages, they are the same.
                 var (since, pieces) = (start, [LiveEvent]())
                 while true {
-                    let page = try await store.changes.changes(of: ann, since: since, limit: 2)
+                    let page = try await store.versions.changes(of: ann, since: since, limit: 2)
                     pieces += page.events
                     since = page.revision
                     if page.events.count < 2 { break }
                 }
                 #expect(pieces == all.events)
-                #expect(try await store.changes.changes(of: ann, since: 1, limit: 9).isResync)
+                #expect(try await store.versions.changes(of: ann, since: 1, limit: 9).isResync)
             }
         }
     }

@@ -8,11 +8,24 @@ import Testing
 import TestSupport
 
 @Suite(.timeLimit(.minutes(15))) struct MigratorTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    @Test("The upgrade guide describes every migration since 0.1.0")
+    func upgradesAreDescribed() throws {
+        let guide = try String(contentsOf: Self.root.appending(path: "docs/upgrading.md"), encoding: .utf8)
+        var described: Set<Int> = []
+        for match in guide.matches(of: /[Mm]igrations?\s+(\d+)(?:\s+(to|and)\s+(\d+))?/) {
+            guard let first = Int(match.1) else { continue }
+            let last = match.3.flatMap { Int($0) } ?? first
+            described.formUnion(match.2 == "to" ? Array(first...last) : [first, last])
+        }
+        #expect(Schema.migrations.map(\.version).filter { $0 > 9 && !described.contains($0) } == [])
+    }
+
     @Test("The embedded migrations equal the files byte for byte")
     func embedsTheFiles() throws {
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let folder = root.appending(path: "sql/migrations")
+        let folder = Self.root.appending(path: "sql/migrations")
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".up.sql") }
         #expect(names.count == Schema.migrations.count)
         for migration in Schema.migrations {

@@ -35,11 +35,11 @@ import TestSupport
             #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
             last = try await postpone(catalog)
             let file = "store,shelf,sku,name,price,currency\ns,X,a,C,0.03,EUR\n"
-            let pieces = AsyncStream<[UInt8]> { stream in
+            let chunks = AsyncStream<[UInt8]> { stream in
                 stream.yield(Array(file.utf8))
                 stream.finish()
             }
-            _ = try await Importer(catalog).run(pieces, ImportOptions(format: .csv, createsStores: true))
+            _ = try await Importer(catalog).importFile(chunks, ImportOptions(format: .csv, createsStores: true))
             #expect(try await modifiedAt(catalog).microseconds == last.microseconds + 1)
         }
     }

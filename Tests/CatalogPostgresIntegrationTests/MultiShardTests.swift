@@ -24,8 +24,8 @@ import Testing
         "PurchaseStatements.ofCustomer": "export of a customer, who may have bought in any store",
         // Once a second for all clients of a server.
         "PostgresSettingsStore.revisions": "one query for all users with open streams",
-        "PostgresChangeStore.shelfVersions": "one query for all shelves with open streams",
-        "PostgresChangeStore.shelfVersionsOfStores": "one query for all shelves of a worker with open streams",
+        "PostgresVersionStore.shelfVersions": "one query for all shelves with open streams",
+        "PostgresVersionStore.shelfVersionsOfStores": "one query for all shelves of a worker with open streams",
         // Folds and anonymization, in the background.
         "PurchaseStatements.storesWithStrays": "fold of all stores",
         "PurchaseStatements.hasOpenEvents": "fold of all stores",

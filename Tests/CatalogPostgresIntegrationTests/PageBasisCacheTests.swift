@@ -15,7 +15,7 @@ import Testing
         return request
     }
 
-    private static func basis(_ shelf: Int, _ views: RememberedViews) -> LocatedBasis {
+    private static func basis(_ shelf: Int, _ sorts: RememberedSorts) -> LocatedBasis {
         let shelf = Shelf(key: CatalogKey("shelf-\(shelf)")!, title: "Shelf")
         let state = ShelfState(
             shelf: shelf,
@@ -27,46 +27,46 @@ import Testing
             orderVersion: 1
         )
         return LocatedBasis(
-            basis: PageBasis(head: ShelfHead(store: store, storeVersion: 1, state: state), views: views),
+            basis: PageBasis(head: ShelfHead(store: store, storeVersion: 1, state: state), sorts: sorts),
             location: location
         )
     }
 
     /// A remembered filter of more than 3 KiB.
-    private static func views(_ number: Int) throws -> RememberedViews {
+    private static func sorts(_ number: Int) throws -> RememberedSorts {
         let texts = (0..<70).map { "\(number) \(String(repeating: "x", count: 36)) \($0)" }
         let filter = try #require(try Filter { $0 == .tag ? texts : [] })
-        return RememberedViews(shelf: RememberedView(Sort(.price, .ascending)!, filter))
+        return RememberedSorts(shelf: RememberedSort(Sort(.price, .ascending)!, filter))
     }
 
     @Test("Large remembered filters of many users take at most 16 MiB")
-    func viewsAreLimited() throws {
+    func sortsAreLimited() throws {
         let cache = PageBasisCache()
         let (shelves, users) = (200, 60)
         for user in 0..<users {
             for shelf in 0..<shelves {
-                let views = try Self.views(user * shelves + shelf)
-                cache.insert(Self.basis(shelf, views), of: Self.request(shelf, user))
+                let sorts = try Self.sorts(user * shelves + shelf)
+                cache.insert(Self.basis(shelf, sorts), of: Self.request(shelf, user))
             }
         }
         let kept = (0..<users).reduce(0) { sum, user in
             sum + (0..<shelves).count { cache.basis(of: Self.request($0, user)) != nil }
         }
         #expect(kept > 0)
-        #expect(kept * 3200 <= 16 << 20, "\(kept) views of 3200 bytes are kept")
+        #expect(kept * 3200 <= 16 << 20, "\(kept) sorts of 3200 bytes are kept")
     }
 
-    @Test("A remembered view is returned with the latest head of its shelf")
-    func viewsFollowTheShelf() throws {
+    @Test("A remembered sort is returned with the latest head of its shelf")
+    func sortsFollowTheShelf() throws {
         let cache = PageBasisCache()
-        let views = try Self.views(1)
-        cache.insert(Self.basis(1, views), of: Self.request(1, 1))
+        let sorts = try Self.sorts(1)
+        cache.insert(Self.basis(1, sorts), of: Self.request(1, 1))
         var newer = Self.basis(1, .none).basis.head
         newer.storeVersion = 2
         cache.insert(LocatedHead(head: newer, location: Self.location), of: Self.request(1, 2))
         let found = try #require(cache.basis(of: Self.request(1, 1)))
         #expect(found.basis.head == newer)
-        #expect(found.basis.views == views)
+        #expect(found.basis.sorts == sorts)
         #expect(cache.basis(of: Self.request(1, 2)) == nil)
     }
 }

@@ -257,7 +257,7 @@ import TestSupport
     func seedsAndBoostsAddUp() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let file = "store,shelf,sku,name,popularity\nshop,shelf,a,A,8\nshop,shelf,b,B,\n"
-            _ = try await Importer(catalog).run(
+            _ = try await Importer(catalog).importFile(
                 ImporterTests.Chunks(text: file),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -282,7 +282,7 @@ import TestSupport
             #expect(Self.isNear(try await score("b"), 4))
             // A new seed replaces the first one; purchases and boost are kept.
             let second = file.replacingOccurrences(of: "A,8", with: "A,1")
-            _ = try await Importer(catalog).run(
+            _ = try await Importer(catalog).importFile(
                 ImporterTests.Chunks(text: second),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -324,7 +324,7 @@ import TestSupport
                 if isImported {
                     let file = "store,shelf,sku,name\nshop,shelf,\(sku),Again\n"
                     let options = ImportOptions(format: .csv, createsStores: true)
-                    _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), options)
+                    _ = try await Importer(catalog).importFile(ImporterTests.Chunks(text: file), options)
                 } else {
                     _ = try await catalog.products.put(Product(sku: sku, name: "Again"), in: Self.shop)
                 }

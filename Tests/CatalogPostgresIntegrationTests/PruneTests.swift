@@ -22,7 +22,7 @@ import Testing
         var options = ImportOptions(format: .csv, prunes: prunes, createsStores: true, isDryRun: isDryRun)
         options.confirmsPrune = isConfirmed
         let file = "store,shelf,sku,name\n" + rows.map { "\($0),N\n" }.joined()
-        return try await Importer(catalog).run(ImporterTests.Chunks(text: file), options, onPrune: onPrune)
+        return try await Importer(catalog).importFile(ImporterTests.Chunks(text: file), options, onPrune: onPrune)
     }
 
     private static func rows(_ store: String, _ shelf: String, _ skus: Range<Int>) -> [String] {

@@ -33,20 +33,20 @@ import Testing
         let shared = [Int64(1), 2, 3].map { SharedQuery(statement, key: [.int8($0)]) }
         let own = [PostgresQuery("SELECT 4"), PostgresQuery("SELECT 5")]
         let queries = ReadQueries<[Int], [Int]>(
-            shared: shared,
-            initialShared: [],
-            sharedRow: { numbers, number, _ in numbers.append(number) },
-            own: own,
-            initialOwn: [],
-            ownRows: { numbers, number, _ in numbers.append(number) }
+            sharing: shared,
+            into: [],
+            { numbers, number, _ in numbers.append(number) },
+            then: own,
+            into: [],
+            { numbers, number, _ in numbers.append(number) }
         )
         let part = queries.part([nil, shared[1], shared[2]], [nil, own[1]], into: ([-1], [-2]))
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let pages = catalog.database.router.pages
-            let found = try await pages.read(part)
+            let shortReads = catalog.database.router.shortReads
+            let found = try await shortReads.read(part)
             #expect(found.shared.sorted() == [-1, 1, 2])
             #expect(found.own == [-2, 1])
-            let checked = try await pages.read(checking: shared[0], { try $0.int8(1) }, before: part)
+            let checked = try await shortReads.read(checking: shared[0], { try $0.int8(1) }, before: part)
             #expect(checked.state == 1)
             #expect(checked.values.shared.sorted() == [-1, 1, 2])
             #expect(checked.values.own == [-2, 1])

@@ -54,7 +54,7 @@ import Testing
 
     private static func importRows(_ rows: [String], into catalog: PostgresCatalog) async throws {
         let file = "store,shelf,sku,name,price,currency,popularity\n" + rows.map { $0 + "\n" }.joined()
-        _ = try await Importer(catalog).run(
+        _ = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: file),
             ImportOptions(format: .csv, createsStores: true)
         )
@@ -184,7 +184,7 @@ import Testing
                 #expect(try await catalog.shelves.put(store))
                 #expect(try await catalog.shelves.store(Self.shop) == store)
                 _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "X"), in: Self.shop)
-                versions.append(try #require(try await catalog.changes.versions(of: [address])[address] ?? nil))
+                versions.append(try #require(try await catalog.versions.versions(of: [address])[address] ?? nil))
                 _ = try await catalog.shelves.remove(store: Self.shop)
             }
             for all in [versions.map(\.store), versions.map(\.shelf)] { #expect(all == Set(all).sorted(), "\(all)") }

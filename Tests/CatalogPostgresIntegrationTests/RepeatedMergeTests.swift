@@ -25,6 +25,10 @@ import TestSupport
             let outcome = try await catalog.users.merge(Self.guest, into: Self.ann, once: Self.call(1))
             _ = try await catalog.lists.createList(NewList(name: "Later"), of: Self.guest, once: nil)
             #expect(try await catalog.users.merge(Self.guest, into: Self.ann, once: Self.call(1)) == outcome)
+            let repeated = try await catalog.users.merge(into: Self.ann, once: Self.call(1)) {
+                () async throws(CatalogError) -> UserID in throw .forbidden("the guest's token has expired")
+            }
+            #expect(repeated == outcome)
             await #expect(throws: CatalogError.keyReused) {
                 try await catalog.users.merge(Self.guest, into: Self.ann, once: Self.call(2))
             }

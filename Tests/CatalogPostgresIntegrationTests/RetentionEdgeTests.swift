@@ -227,9 +227,9 @@ import Testing
             let condition = SQL(unchecked: "revision <= \(revisions[1])")
             try await Self.age("user_event", "created_at", 30 * Self.day + 60, catalog, where: condition)
             while try await catalog.sweepLists() > 0 {}
-            let missed = try await catalog.changes.changes(of: Self.ann, since: revisions[0], limit: 10)
+            let missed = try await catalog.versions.changes(of: Self.ann, since: revisions[0], limit: 10)
             #expect(missed.isResync)
-            let knew = try await catalog.changes.changes(of: Self.ann, since: revisions[1], limit: 10)
+            let knew = try await catalog.versions.changes(of: Self.ann, since: revisions[1], limit: 10)
             #expect(!knew.isResync)
             #expect(knew.events.map(\.id) == [revisions[2]])
         }
@@ -258,7 +258,7 @@ import Testing
                 }
             }
             func isResync(since number: Int64) async throws -> Bool {
-                try await catalog.changes.changes(of: Self.ann, since: start + number, limit: 10).isResync
+                try await catalog.versions.changes(of: Self.ann, since: start + number, limit: 10).isResync
             }
             // With the event of the list, exactly as many as are kept.
             try await add(1...999)
@@ -267,7 +267,7 @@ import Testing
             try await add(1000...1001)
             #expect(try await Self.count("user_event", catalog) == 1000)
             #expect(try await isResync(since: 0))
-            let page = try await catalog.changes.changes(of: Self.ann, since: start + 1, limit: 10)
+            let page = try await catalog.versions.changes(of: Self.ann, since: start + 1, limit: 10)
             #expect(!page.isResync)
             #expect(page.events.first?.id == start + 2)
         }

@@ -36,9 +36,9 @@ import TestSupport
     func settingLifecycle() async throws {
         try await onBoth { store in
             #expect(try await store.settings.settings(of: Self.ann, since: nil, limit: nil).settings.isEmpty)
-            #expect(try await store.changes.revisions(of: [Self.ann]) == [Self.ann: 0])
+            #expect(try await store.versions.revisions(of: [Self.ann]) == [Self.ann: 0])
             #expect(try await put(store.settings, "a", nil).isApplied == false)
-            #expect(try await store.changes.revisions(of: [Self.ann]) == [Self.ann: 0])
+            #expect(try await store.versions.revisions(of: [Self.ann]) == [Self.ann: 0])
             // The stored value equals the sent one, including digits and member order.
             let value = try JSONReader.parse(Array(#"{"z":1.50,"a":[1e2,null,true],"ü":"\u00e9\"\n"}"#.utf8))
             let first = try await put(store.settings, "a/b c/ü", value)
@@ -65,7 +65,7 @@ import TestSupport
             #expect(!since.isResync)
             let back = try await put(store.settings, "a/b c/ü", .number("7"))
             #expect(back.previous?.isDeleted == true)
-            #expect(try await store.changes.revisions(of: [Self.ann, Self.bob]).count == 2)
+            #expect(try await store.versions.revisions(of: [Self.ann, Self.bob]).count == 2)
         }
     }
 
@@ -86,7 +86,7 @@ import TestSupport
             #expect(try await stale(.absent) == .some(first.setting.revision))
             #expect(try await stale(.revision([first.setting.revision - 1])) == .some(first.setting.revision))
             #expect(try await store.settings.setting(key("k"), of: Self.ann) == first.setting)
-            #expect(try await store.changes.revisions(of: [Self.ann])[Self.ann] == first.setting.revision)
+            #expect(try await store.versions.revisions(of: [Self.ann])[Self.ann] == first.setting.revision)
             #expect(try await put(store.settings, "k", .number("2"), .revision([7, first.setting.revision])).isApplied)
             #expect(try await put(store.settings, "k", nil, .present).isApplied)
             #expect(try await stale(.present) == .some(nil))
@@ -195,7 +195,7 @@ import TestSupport
             let blocker = try await PostgresConnection.connect(catalog.database.writes.configuration)
             try await blocker.perform {
                 try $0.begin()
-                _ = try $0.query(SettingStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
+                _ = try $0.query(UserStatements.lockForErasure, [.text(Self.ann.text)]) { $0.count }
             }
             let waiting = Task { try await put(store, "a", .bool(false)) }
             for round in 0..<5 {
@@ -236,7 +236,7 @@ import TestSupport
                                 _ = try await servers[number % 2].settings.edit(new, of: Self.ann)
                                 return true
                             } catch {
-                                if error == SettingsEdit.tooMany() { return false }
+                                if error == SettingsEdit.tooManySettings() { return false }
                             }
                         }
                         return false
@@ -245,7 +245,7 @@ import TestSupport
                 return await group.reduce(0) { $1 ? $0 + 1 : $0 }
             }
             #expect(accepted == 150)
-            await #expect(throws: SettingsEdit.tooMany()) {
+            await #expect(throws: SettingsEdit.tooManySettings()) {
                 try await put(catalog.settings, "one more", .bool(true))
             }
             #expect(try await put(catalog.settings, "k150", .bool(false)).isApplied)
@@ -268,7 +268,7 @@ import TestSupport
             await #expect(throws: CatalogError.notFound("shelf “dairy”")) {
                 try await store.settings.edit(edit, of: Self.ann)
             }
-            #expect(try await store.changes.revisions(of: [Self.ann]) == [Self.ann: 0])
+            #expect(try await store.versions.revisions(of: [Self.ann]) == [Self.ann: 0])
             _ = try await store.shelves.put(Shelf(key: dairy, title: "Dairy"), in: market)
             edit.expectation = .unconditional
             #expect(try await store.settings.edit(edit, of: Self.ann)[0].isApplied)
@@ -312,12 +312,12 @@ import TestSupport
         try await onBoth { catalog in
             _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
             _ = try await catalog.shelves.put(Shelf(key: parent, title: "P"), in: store)
-            #expect(try await catalog.changes.versions(of: [address]) == [address: nil])
+            #expect(try await catalog.versions.versions(of: [address]) == [address: nil])
             _ = try await catalog.shelves.put(Shelf(key: shelf, title: "X", parent: parent), in: store)
             var seen: Set<ShelfVersion> = []
             func checkTag() async throws {
                 let version = try #require(
-                    try await catalog.changes.versions(of: [address, ShelfAddress(store, CatalogKey("no")!)])[address]
+                    try await catalog.versions.versions(of: [address, ShelfAddress(store, CatalogKey("no")!)])[address]
                         ?? nil
                 )
                 #expect(version == ShelfVersion(try await catalog.shelves.shelf(store, shelf)))
@@ -352,7 +352,7 @@ import TestSupport
             #expect(ahead.settings == [first.setting])
             try await store.users.erase(Self.ann)
             try await store.users.erase(Self.ann)
-            #expect(try await store.changes.revisions(of: [Self.ann]) == [Self.ann: 0])
+            #expect(try await store.versions.revisions(of: [Self.ann]) == [Self.ann: 0])
             let back = try await put(store.settings, "b", .number("2"))
             // Revisions never repeat.
             #expect(back.setting.revision > first.setting.revision)
@@ -384,7 +384,7 @@ import TestSupport
                     "theirs 0", #"both "account's, later""#, "mine true",
                 ]
             )
-            #expect(try await store.changes.revisions(of: [guest]) == [guest: 0])
+            #expect(try await store.versions.revisions(of: [guest]) == [guest: 0])
             #expect(try await merge(call) == first)
             #expect(try await merge().contains(#""merged":0,"kept":0"#))
             await #expect(throws: CatalogError.keyReused) {
@@ -463,9 +463,13 @@ import TestSupport
                 let page = try await catalog.pages.page(request)
                 #expect(page.plan.sort == expected.sort, "\(mask)")
                 #expect(page.plan.source == expected.source, "\(mask)")
-                let remembered = try await catalog.settings.rememberedViews(Self.ann, store, shelf)
+                let remembered = try await catalog.settings.rememberedSorts(Self.ann, store, shelf)
                 let order = try await catalog.pages.order(
-                    OrderRequest(address: ShelfAddress(store, shelf), view: ShelfView(sort: has(0)), user: Self.ann)
+                    OrderRequest(
+                        address: ShelfAddress(store, shelf),
+                        requested: RequestedSort(sort: has(0)),
+                        user: Self.ann
+                    )
                 )
                 #expect(order.sort == expected.sort, "\(mask)")
                 #expect(order.source == expected.source, "\(mask)")

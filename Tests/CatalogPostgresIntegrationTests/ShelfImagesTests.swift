@@ -160,7 +160,7 @@ import Testing
                     "s,dairy,\($0.sku.text),\"\($0.name.replacing("\"", with: "\"\""))\",EUR,\(price).37"
                 }
                 let file = ["store,shelf,sku,name,currency,price"] + rows
-                let summary = try await Importer(catalog).run(
+                let summary = try await Importer(catalog).importFile(
                     ImporterTests.Chunks(text: file.joined(separator: "\n")),
                     ImportOptions(format: .csv)
                 )

@@ -99,6 +99,28 @@ import Testing
         PageRequest(store: store, shelf: shelf, sort: try Sort.parse(sort), filter: inStock, limit: 7)
     }
 
+    @Test("The entity tag of a page follows from the current basis, without its shelf in memory")
+    func tagsNeedNoShelf() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await Self.fill(catalog, [Self.shelf])
+            let server = PostgresCatalog(catalog.database, encodingEvents: \.json)
+            func tag(_ request: PageRequest) async throws -> String {
+                try PlannedPage(request, try await server.pages.basis(of: request)).entityTag(day: 1)
+            }
+            var request = try Self.request("price")
+            let first = try await catalog.pages.page(request)
+            request.after = first.next
+            for _ in 0..<2 {
+                let page = try await catalog.pages.page(request)
+                #expect(try await tag(request) == page.planned.entityTag(day: 1))
+                #expect(server.shelfMemoryUse.shelves.count == 0)
+                try await catalog.prices.setPrices([PriceChange(sku: SKU("p39")!, priceMinor: 5)], in: Self.store)
+            }
+            #expect(try await server.pages.page(request).products.isEmpty == false)
+            #expect(server.shelfMemoryUse.shelves.count == 1)
+        }
+    }
+
     @Test("Pages continue at the same product after all keys of the manual order were replaced")
     func cursorsSurviveCompaction() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
@@ -169,7 +191,7 @@ import Testing
             let text = "store,shelf,sku,name,brand,price,in_stock\n" + rows.joined()
             var options = ImportOptions(format: .csv, createsStores: true)
             options.newShelfLimit = shelves.count
-            _ = try await Importer(catalog).run(ImporterTests.Chunks(text: text), options)
+            _ = try await Importer(catalog).importFile(ImporterTests.Chunks(text: text), options)
             let shares = ShelfMemoryShares(limit: 400_000)
             let small = PostgresCatalog(catalog.database, encodingEvents: \.json, shelfMemory: shares.limit)
             for shelf in shelves { _ = try await small.pages.page(Self.request("-price", on: shelf)) }

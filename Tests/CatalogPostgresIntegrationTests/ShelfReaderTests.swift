@@ -75,7 +75,7 @@ import Testing
         after known: ShelfSnapshot?,
         _ shelf: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> ShelfReader.Found? {
+    ) throws -> ShelfReader.ReadShelf? {
         let location = ShelfLocation(storeID: 1, shelfID: shelf)
         let query = ShelfReader.latestQuery(after: known, location, readsImage: known == nil)
         return try connection.query(query.statement, query.parameters) { try ShelfReader.latest($0) }.shelf(

@@ -50,7 +50,7 @@ struct ShelfWrites {
         var options = ImportOptions(format: .csv, createsStores: false)
         options.prunes = prunes
         options.confirmsPrune = true
-        _ = try await Importer(catalog).run(ImporterTests.Chunks(text: file), options)
+        _ = try await Importer(catalog).importFile(ImporterTests.Chunks(text: file), options)
     }
 
     private mutating func number(below limit: Int) -> Int { Int.random(in: 0..<limit, using: &random) }
@@ -175,7 +175,7 @@ struct ShelfWrites {
                 """,
                 [.int4(id), .text(sku), .bytea(suffix)]
             )
-            if changed > 0 { try ShelfLocks.bump(ShelfChanges([sku], on: id), 1, connection) }
+            if changed > 0 { try ShelfChanges([sku], on: id).recordAndBump(in: 1, connection) }
         }
         _ = try await ManualOrderCompaction(catalog).run()
     }

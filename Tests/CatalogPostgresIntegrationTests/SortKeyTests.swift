@@ -41,7 +41,7 @@ import Testing
     }
 
     private func importFile(_ file: String, into catalog: PostgresCatalog) async throws {
-        _ = try await Importer(catalog).run(
+        _ = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: file),
             ImportOptions(format: .csv, createsStores: true)
         )

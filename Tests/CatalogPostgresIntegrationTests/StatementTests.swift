@@ -29,10 +29,10 @@ import Testing
         "PopularityStatements.windowAll": "integer, integer, date, boolean",
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
         "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
-        "PostgresChangeStore.shelfVersions": "text[], text[]",
+        "PostgresVersionStore.shelfVersions": "text[], text[]",
         "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
-        "SettingsWriter.reserveRevisions": "text, bigint, bigint",
         "ShelfStatements.setPositions": "integer, text[], bytea[]",
+        "UserStatements.reserveRevisions": "text, bigint, bigint",
     ]
 
     /// COPY and SET statements, which PREPARE does not accept, and statements about tables of Citus.

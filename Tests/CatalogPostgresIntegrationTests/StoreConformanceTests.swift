@@ -210,7 +210,7 @@ import TestSupport
             )
             for sku in ["p1", "p2"] { _ = try await catalog.products.place(SKU(sku)!, on: Self.dairy, in: Self.shop) }
             let address = ShelfAddress(Self.shop, Self.dairy)
-            let before = try #require(try await catalog.changes.versions(of: [address])[address] ?? nil)
+            let before = try #require(try await catalog.versions.versions(of: [address])[address] ?? nil)
             let (orderVersion, currency) = (
                 try await catalog.shelves.shelf(Self.shop, Self.dairy).state.orderVersion,
                 try await catalog.shelves.store(Self.shop).currency
@@ -218,7 +218,7 @@ import TestSupport
             let products = try await catalog.products.products(Self.shop, after: nil, limit: 100).products.count
             #expect(try await catalog.shelves.remove(store: Self.shop) == products)
             #expect(try await catalog.shelves.stores().isEmpty)
-            #expect(try await catalog.changes.versions(of: [address]) == [address: nil])
+            #expect(try await catalog.versions.versions(of: [address]) == [address: nil])
             await #expect(throws: CatalogError.notFound("store “\(Self.shop)”")) {
                 try await catalog.shelves.store(Self.shop)
             }
@@ -251,7 +251,7 @@ import TestSupport
             #expect(try await catalog.shelves.shelves(ShelvesRequest(store: Self.shop)).shelves.isEmpty)
             #expect(try await catalog.products.products(Self.shop, after: nil, limit: 100).products.isEmpty)
             #expect(try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop))
-            let after = try #require(try await catalog.changes.versions(of: [address])[address] ?? nil)
+            let after = try #require(try await catalog.versions.versions(of: [address])[address] ?? nil)
             #expect(after.store > before.store + 1)
             #expect(after.shelf > before.shelf + 1)
             let shelf = try await catalog.shelves.shelf(Self.shop, Self.dairy).state
@@ -458,8 +458,8 @@ import TestSupport
             var request = DiffRequest(
                 store: Self.shop,
                 shelf: Self.dairy,
-                from: .view(ShelfView(sort: Sort(.name, .ascending))),
-                to: ShelfView(sort: Sort(.price, .ascending))
+                from: .sort(RequestedSort(sort: Sort(.name, .ascending))),
+                to: RequestedSort(sort: Sort(.price, .ascending))
             )
             try await body(catalog, &request)
         }
@@ -513,8 +513,8 @@ import TestSupport
             let request = DiffRequest(
                 store: Self.shop,
                 shelf: Self.dairy,
-                from: .view(ShelfView(sort: Sort(.price, .ascending))),
-                to: ShelfView(sort: Sort(.name, .descending))
+                from: .sort(RequestedSort(sort: Sort(.price, .ascending))),
+                to: RequestedSort(sort: Sort(.name, .descending))
             )
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for writer in 0..<2 {

@@ -50,7 +50,7 @@ import Testing
         creates: Bool = true
     ) async throws {
         let file = "store,shelf,sku,name,price,currency,popularity,position\n" + rows.map { $0 + "\n" }.joined()
-        _ = try await Importer(catalog).run(
+        _ = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: file),
             ImportOptions(format: .csv, createsStores: creates)
         )
@@ -148,7 +148,7 @@ import Testing
             options.prunes = true
             let running = Task { [options] in
                 // The import calls it on a thread of its own, before it changes anything.
-                try await Importer(catalog).run(
+                try await Importer(catalog).importFile(
                     ImporterTests.Chunks(text: file),
                     options,
                     onPrune: { _ in

@@ -16,7 +16,7 @@ import Testing
     /// Imports rows of store, shelf, SKU, name, price and currency.
     private static func importRows(_ rows: [String], into catalog: PostgresCatalog) async throws {
         let file = (["store,shelf,sku,name,price,currency"] + rows).map { $0 + "\n" }.joined()
-        _ = try await Importer(catalog).run(
+        _ = try await Importer(catalog).importFile(
             ImporterTests.Chunks(text: file),
             ImportOptions(format: .csv, createsStores: true)
         )

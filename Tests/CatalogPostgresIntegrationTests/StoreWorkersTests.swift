@@ -142,10 +142,10 @@ struct StoreWorkersTests {
             let id = try #require(catalog.database.storeIDs[store])
             let router = catalog.database.router
             let workers = try #require(router.workers)
-            let (read, pages) = try #require(workers.read(of: id, through: router.coordinator(for: nil)))
-            #expect(pages != nil)
+            let (read, shortReads) = try #require(workers.read(of: id, through: router.coordinator(for: nil)))
+            #expect(shortReads != nil)
             workers.readFailed(PostgresError(.connection, "the connection broke"), read.shard, read.worker)
-            #expect(workers.read(of: id, through: router.coordinator(for: nil))?.pages == nil)
+            #expect(workers.read(of: id, through: router.coordinator(for: nil))?.shortReads == nil)
             #expect(try await names(store, in: catalog).count == 3)
             // Its monitor reaches it again.
             try await untilRead([store], in: catalog)

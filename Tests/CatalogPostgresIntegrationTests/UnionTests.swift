@@ -154,13 +154,16 @@ import TestSupport
             let sorts = ["price", "-name", "brand,-price", "unit_price"].map { try! Sort.parse($0) }
             for shelf in Self.shelves.map(\.key) {
                 let (first, second) = (sorts.randomElement(using: &generator)!, sorts.randomElement(using: &generator)!)
-                var order = OrderRequest(address: ShelfAddress(Self.store, shelf), view: ShelfView(sort: first))
+                var order = OrderRequest(
+                    address: ShelfAddress(Self.store, shelf),
+                    requested: RequestedSort(sort: first)
+                )
                 order.includesDescendants = true
                 let (found, expected) = (try await catalog.pages.order(order), try await memory.order(order))
                 #expect(found.ids == expected.ids, "\(shelf) by \(first.description)")
                 #expect(found.version == nil && !String(decoding: found.json, as: UTF8.self).contains("version"))
                 let lists: [DiffRequest.Start] = [
-                    .view(ShelfView(sort: second)), .list(expected.ids.shuffled(using: &generator).dropLast(3)),
+                    .sort(RequestedSort(sort: second)), .list(expected.ids.shuffled(using: &generator).dropLast(3)),
                 ]
                 for from in lists {
                     for limit in [nil, 10] {
@@ -168,7 +171,7 @@ import TestSupport
                             store: Self.store,
                             shelf: shelf,
                             from: from,
-                            to: ShelfView(sort: first),
+                            to: RequestedSort(sort: first),
                             limit: limit
                         )
                         request.includesDescendants = true
@@ -179,16 +182,15 @@ import TestSupport
                     }
                 }
             }
-            // A product that changes also changes the tag of a diff between two views.
+            // A product that changes also changes the tag of a diff between two orders.
             var request = DiffRequest(
                 store: Self.store,
                 shelf: Self.food,
-                from: .view(ShelfView(sort: sorts[0])),
-                to: ShelfView(sort: sorts[1])
+                from: .sort(RequestedSort(sort: sorts[0])),
+                to: RequestedSort(sort: sorts[1])
             )
             request.includesDescendants = true
-            var page = Self.request(Self.food, nil)
-            page.includesDescendants = request.showsDescendants
+            let page = request.page
             let tag = request.entityTag(try await catalog.pages.diff(request), mediaType: "x")
             #expect(request.entityTag(try await catalog.pages.basis(of: page), mediaType: "x") == tag)
             let placed = try #require(try await catalog.pages.allPages(Self.request(Self.food, .system)).first)
@@ -197,7 +199,7 @@ import TestSupport
             _ = try await catalog.products.put(changed, in: Self.store)
             #expect(request.entityTag(try await catalog.pages.basis(of: page), mediaType: "x") != tag)
             for (from, to, name) in [(sorts[0], Sort.position, "to_sort"), (.position, sorts[0], "from_sort")] {
-                (request.from, request.to) = (.view(ShelfView(sort: from)), ShelfView(sort: to))
+                (request.from, request.to) = (.sort(RequestedSort(sort: from)), RequestedSort(sort: to))
                 await #expect {
                     try await catalog.pages.diff(request)
                 } throws: { "\($0)".contains(name) }
@@ -231,15 +233,15 @@ import TestSupport
             request.sort = price
             #expect(try await catalog.pages.page(request).plan.union != nil)
             func order(_ sort: Sort) -> OrderRequest {
-                OrderRequest(address: ShelfAddress(Self.store, Self.food), view: ShelfView(sort: sort))
+                OrderRequest(address: ShelfAddress(Self.store, Self.food), requested: RequestedSort(sort: sort))
             }
             #expect(try await catalog.pages.order(order(price)).ids == union)
             #expect(Set(try await catalog.pages.order(order(.position)).ids) == Set(own))
             let diff = DiffRequest(
                 store: Self.store,
                 shelf: Self.food,
-                from: .view(ShelfView(sort: .position)),
-                to: ShelfView(sort: price)
+                from: .sort(RequestedSort(sort: .position)),
+                to: RequestedSort(sort: price)
             )
             // One of them is the manual order, so both are those of the shelf itself.
             #expect(try await catalog.pages.diff(diff).diff.inserts.isEmpty)

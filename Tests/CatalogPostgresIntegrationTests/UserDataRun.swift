@@ -206,12 +206,7 @@ struct UserDataRun {
             try await write(writes, precondition, user, now)
             return []
         case .merge(let guest):
-            let once: IdempotentCall<GuestMerge>? = call(operation)
-            // The endpoint does the same.
-            if let once, let first = try await catalog.responses.firstResponse(once.key, of: user) {
-                return try once.decode(first.response(to: once)).recorded.body
-            }
-            let outcome = try await catalog.users.merge(id(of: guest), into: user, once: once)
+            let outcome = try await catalog.users.merge(id(of: guest), into: user, once: call(operation))
             applied = Array(repeating: true, count: outcome.merged) + Array(repeating: false, count: outcome.kept)
             return outcome.recorded.body
         case .erase:
@@ -310,7 +305,7 @@ struct UserDataRun {
         let user = live[index].user
         let erasures = specification.erasures[user] ?? 0
         let position = live[index].eventsPosition
-        let page = try await catalog.changes.changes(of: id(of: user), since: position.revision, limit: 1000)
+        let page = try await catalog.versions.changes(of: id(of: user), since: position.revision, limit: 1000)
         try expect(page.isResync, position.mustResync(erasures), "resync of the events of \(user)")
         if page.isResync {
             live[index] = UserDataDevice(user)
@@ -383,7 +378,7 @@ struct UserDataRun {
     }
 
     private func currentRevision(_ user: String) async throws -> Int64 {
-        try await catalog.changes.revisions(of: [id(of: user)])[id(of: user)] ?? 0
+        try await catalog.versions.revisions(of: [id(of: user)])[id(of: user)] ?? 0
     }
 
     /// Reads a list, or its changes since the version that a device shows.
@@ -489,7 +484,7 @@ struct UserDataRun {
         var isResync = false
         // Small pages: no event may be lost or repeated between them.
         while !isResync {
-            let page = try await catalog.changes.changes(of: id(of: user), since: revision, limit: 3)
+            let page = try await catalog.versions.changes(of: id(of: user), since: revision, limit: 3)
             try expect(
                 page.isResync,
                 revision == first.revision && first.mustResync(erasures),

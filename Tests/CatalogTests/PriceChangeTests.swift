@@ -29,4 +29,23 @@ import Testing
                 == Self.prices(99, nil)
         )
     }
+
+    @Test("A regular price without a price is refused, and so are two changes of one product")
+    func requestsAreChecked() throws {
+        let (a, b) = (SKU("a")!, SKU("b")!)
+        try PriceChange.check([
+            PriceChange(sku: a, priceMinor: 1, regularPriceMinor: 2),
+            PriceChange(sku: b, priceMinor: nil, regularPriceMinor: .some(nil)),
+        ])
+        let regular = PriceChange(sku: b, priceMinor: nil, regularPriceMinor: 2)
+        #expect(
+            throws: CatalogError.unprocessable(
+                field: "regular_price_minor",
+                detail: "product “b”: regular_price_minor requires price_minor; set both or neither"
+            )
+        ) { try PriceChange.check([PriceChange(sku: a, priceMinor: 1), regular]) }
+        #expect(throws: CatalogError.unprocessable(field: "sku", detail: "duplicate product “a”")) {
+            try PriceChange.check([PriceChange(sku: a, priceMinor: 1), PriceChange(sku: a, priceMinor: 1)])
+        }
+    }
 }

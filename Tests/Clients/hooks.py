@@ -39,10 +39,10 @@ def make_valid(values):
     """Changes what a schema cannot describe in the parameters or properties of a valid request."""
     if not isinstance(values, dict):
         return
-    # A cursor is signed by the server. The units of a unit price have tests of their own. A bound must not be above the
-    # other one.
-    for name in ("cursor", "unit_price_max", "price_max", "created_before", "modified_before"):
-        values.pop(name, None)
+    # A cursor is signed by the server. The units of a unit price have tests of their own. The end of a range must not be
+    # below its start.
+    for name in [name for name in values if name == "cursor" or name.endswith(("_max", "_before"))]:
+        del values[name]
     # A key or facet occurs once.
     for name in ("sort", "from_sort", "to_sort", "default_sort", "position_source", "facets"):
         if isinstance(values.get(name), str):

@@ -62,9 +62,14 @@ enum FuzzTarget: String, CaseIterable {
             func records(_ pieces: [ArraySlice<UInt8>]) -> [String] {
                 var reader = ImportReader(options, currencies: [:])
                 var found: [String] = []
+                func add(_ event: ImportReader.Event) {
+                    // The order of a dictionary varies.
+                    if case .header = event { return }
+                    found.append("\(event)")
+                }
                 do {
-                    for piece in pieces { try piece.withUnsafeBytes { try reader.read($0) { found.append("\($0)") } } }
-                    try reader.end { found.append("\($0)") }
+                    for piece in pieces { try piece.withUnsafeBytes { try reader.read($0, add) } }
+                    try reader.end(add)
                 } catch { found.append("\(error)") }
                 return found
             }

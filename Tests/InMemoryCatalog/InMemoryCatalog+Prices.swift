@@ -46,7 +46,7 @@ extension InMemoryCatalog {
         pricedIn currency: Currency?,
         once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome {
-        try PriceChange.checkRepeats(prices)
+        try PriceChange.check(prices)
         let now = clock()
         return try write(store) { content throws(CatalogError) in
             if let outcome: PriceOutcome = try content.responses.known(call) { return outcome }

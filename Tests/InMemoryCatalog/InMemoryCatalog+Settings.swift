@@ -69,19 +69,19 @@ extension InMemoryCatalog {
         )
     }
 
-    package func rememberedViews(
+    package func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews {
-        currentRememberedViews(user, store, shelf)
+    ) async throws(CatalogError) -> RememberedSorts {
+        currentRememberedSorts(user, store, shelf)
     }
 
-    func currentRememberedViews(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedViews {
+    func currentRememberedSorts(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> RememberedSorts {
         let settings = users.withLock { $0[user]?.settings } ?? [:]
-        return RememberedViews(
-            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.view },
-            store: settings[.sort(in: store)]?.view
+        return RememberedSorts(
+            shelf: shelf.flatMap { settings[.sort(of: $0, in: store)]?.rememberedSort },
+            store: settings[.sort(in: store)]?.rememberedSort
         )
     }
 
@@ -112,7 +112,7 @@ extension InMemoryCatalog {
             content.revision = result.setting.revision
         }
         guard content.settings.values.count(where: { !$0.isDeleted }) <= Setting.countLimit else {
-            throw SettingsEdit.tooMany()
+            throw SettingsEdit.tooManySettings()
         }
         let deleted = content.settings.values.filter(\.isDeleted).sorted { $0.revision < $1.revision }
         for setting in deleted.prefix(max(0, deleted.count - Setting.tombstoneLimit)) {
@@ -123,10 +123,13 @@ extension InMemoryCatalog {
     }
 
     package func merge(
-        _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall<GuestMerge>?
+        once call: IdempotentCall<GuestMerge>?,
+        of identifyGuest: () async throws(CatalogError) -> UserID
     ) async throws(CatalogError) -> GuestMerge {
+        let responses = users.withLock { $0[user]?.responses }
+        if let known = try responses?.known(call) { return known }
+        let guest = try await identifyGuest()
         let isGuestKnown = users.withLock { $0[guest] != nil }
         let brought = users.withLock { $0[guest]?.settings.values.filter { !$0.isDeleted } } ?? []
         try transact { users, _ throws(CatalogError) in try Self.checkMerge(of: guest, into: user, users) }
@@ -208,10 +211,6 @@ extension InMemoryCatalog {
                 }
             }
         }
-    }
-
-    package func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
-        users.withLock { $0[user]?.responses.first(key) }
     }
 
     package func revisions(of users: [UserID]) async throws(CatalogError) -> [UserID: Int64] {

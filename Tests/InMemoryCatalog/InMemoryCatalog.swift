@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, ChangeStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
+    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
     StateSource
 {
     struct ShelfContent {
@@ -69,7 +69,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             settings: self,
             users: self,
             lists: self,
-            changes: self,
+            versions: self,
             responses: self,
             importProfiles: self,
             audit: self,
@@ -160,7 +160,15 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+    package func currentUnlessUnion<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        let shelf = try await currentUnion(request)
+        return shelf.basis.union == nil ? try AnswerOrShelf(shelf, or: answer) : nil
+    }
+
+    package func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
         let (basis, listings) = try read(request) { store, shelf in
             (
                 self.basis(self.head(store, shelf), request, self.union(request, store, shelf)),
@@ -172,7 +180,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
 
     /// The shelves of a page with descendants; nil for a page of one shelf.
     private func union(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> ShelfUnion? {
-        guard request.showsDescendants(of: head(store, shelf)) else { return nil }
+        guard request.showsUnion(of: head(store, shelf)) else { return nil }
         let products = unionListings(store, shelf).map(\.product)
         let counts = Dictionary(products.compactMap(\.unitPrice?.dimension).map { ($0, 1) }, uniquingKeysWith: +)
         let most = Dimension.allCases.first { counts[$0] != nil && counts[$0] == counts.values.max() }
@@ -194,7 +202,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
 
     /// The products that a request shows.
     private func listings(_ request: PageRequest, _ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
-        request.showsDescendants(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
+        request.showsUnion(of: head(store, shelf)) ? unionListings(store, shelf) : listings(store, shelf)
     }
 
     /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
@@ -210,7 +218,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     private func basis(_ head: ShelfHead, _ request: PageRequest, _ union: ShelfUnion?) -> PageBasis {
         PageBasis(
             head: head,
-            views: request.user.map { currentRememberedViews($0, request.store, request.shelf) } ?? .none,
+            sorts: request.user.map { currentRememberedSorts($0, request.store, request.shelf) } ?? .none,
             union: union
         )
     }

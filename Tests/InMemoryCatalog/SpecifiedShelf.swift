@@ -8,7 +8,7 @@ struct SpecifiedShelf: CurrentShelf {
 
     /// The listings that a plan shows, in order.
     private func shown(_ plan: PagePlan) -> [Listing] {
-        listings.filter { plan.view.filter.accepts($0.product, in: plan.currency) }
+        listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }
             .sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
     }
 
@@ -36,7 +36,7 @@ struct SpecifiedShelf: CurrentShelf {
     private func facets(_ plan: PagePlan) -> Facets {
         let products = listings.map(\.product)
         func left(without keys: Set<FilterKey>) -> [Product] {
-            let filter = plan.view.filter.without(keys)
+            let filter = plan.resolvedSort.filter.without(keys)
             return products.filter { filter.accepts($0, in: plan.currency) }
         }
         func counts(_ values: [String]) -> [Facets.Count] {

@@ -232,13 +232,14 @@ import TestSupport
                     // Some reads fail in a query of their own, which must not affect the others.
                     let own = PostgresQuery("SELECT 10 / $1", [.int4(Int32(number % 10))])
                     let key = number % 7 == 0 ? "none" : "key \(number % 50)"
-                    let found = try? await pipeline.read(
+                    let queries = ReadQueries(
                         sharing: [SharedQuery(Self.texts, key: [.text(key)])],
                         into: [String](),
                         { texts, _, row in texts.append(try row.text(1)) },
                         then: number % 3 == 0 ? [] : [own],
                         into: [String]()
                     ) { texts, _, rows in texts.append(try rows.first { "\(try $0.int4(0))" } ?? "") }
+                    let found = try? await pipeline.read(queries)
                     return (number, found.map { $0.shared + $0.own })
                 }
             }
@@ -271,7 +272,7 @@ import TestSupport
             for number in 0..<600 {
                 group.addTask {
                     let scope: [PostgresValue] = [.text("scope \(number % 7)")]
-                    let found = try await pipeline.read(
+                    let queries = ReadQueries(
                         sharing: [
                             SharedQuery(keyed, scope: scope, key: [.text("key \(number % 11)")]),
                             SharedQuery(single, scope: scope, key: []),
@@ -281,6 +282,7 @@ import TestSupport
                         then: [],
                         into: ()
                     ) { _, _, _ in }
+                    let found = try await pipeline.read(queries)
                     return (number, found.shared)
                 }
             }
@@ -305,13 +307,14 @@ import TestSupport
             for number in 0..<300 {
                 group.addTask {
                     let key = number % 10 == 0 ? "zero" : "key \(number)"
-                    let found = try? await pipeline.read(
+                    let queries = ReadQueries(
                         sharing: [SharedQuery(failing, key: [.text(key)])],
                         into: 0,
                         { value, _, row in value = Int(try row.int4(1)) },
                         then: [],
                         into: ()
                     ) { _, _, _ in }
+                    let found = try? await pipeline.read(queries)
                     return (number, found?.shared)
                 }
             }

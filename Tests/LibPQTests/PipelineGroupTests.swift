@@ -9,15 +9,14 @@ import Testing
     private let now = ContinuousClock.now
 
     private func job(for limit: Duration) -> Job {
-        Job(
-            [],
+        let queries = ReadQueries(
+            sharing: [],
             into: (),
             { _, _, _ in },
             then: [PostgresQuery("SELECT 1")],
-            into: 0,
-            { _, _, _ in },
-            deadline: now + limit
-        )
+            into: 0
+        ) { _, _, _ in }
+        return Job(queries, deadline: now + limit)
     }
 
     /// Returns the value of a job, and runs a block when the job has a caller.

@@ -30,7 +30,7 @@ import TestSupport
         options.poll = .milliseconds(5)
         options.heartbeat = .milliseconds(40)
         change(&options)
-        let hub = LiveHub(pages: catalog, changes: catalog, source: nil, options: options)
+        let hub = LiveHub(pages: catalog, versions: catalog, source: nil, options: options)
         let running = Task { await hub.run() }
         defer { running.cancel() }
         try await body(catalog, hub)
@@ -142,7 +142,7 @@ import TestSupport
         }
     }
 
-    @Test("Subscribers of the same view share one diff")
+    @Test("Subscribers of the same order share one diff")
     func equalSubscriptionsShareDiffs() async throws {
         try await withHub { catalog, hub in
             var readers: [ShelfSubscription] = []

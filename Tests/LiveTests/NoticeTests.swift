@@ -43,7 +43,7 @@ import Testing
         options.poll = .seconds(3600)
         options.heartbeat = .seconds(36_000)
         let (stream, continuation) = AsyncStream.makeStream(of: ChangeNotice.self)
-        let hub = LiveHub(pages: catalog, changes: catalog, source: Source(stream: stream), options: options)
+        let hub = LiveHub(pages: catalog, versions: catalog, source: Source(stream: stream), options: options)
         let running = Task { await hub.run() }
         defer { running.cancel() }
         let subscriptions: [any LiveSubscription] = [

@@ -20,7 +20,7 @@ import TestSupport
         return catalog
     }
 
-    private func feed(_ catalog: any PageStore & ChangeStore, limit: Int = 3) -> ShelfFeed {
+    private func feed(_ catalog: any PageStore & VersionStore, limit: Int = 3) -> ShelfFeed {
         let key = ShelfFeed.Key(address: Self.address, sort: Sort(.price, .ascending), limit: limit)
         return ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
     }
@@ -148,7 +148,7 @@ import TestSupport
 }
 
 /// A store that is replaced by its standby.
-private final class Failover: PageStore, ChangeStore {
+private final class Failover: PageStore, VersionStore {
     private let stores: (primary: InMemoryCatalog, standby: InMemoryCatalog)
     private let isPromoted = Mutex(false)
 
@@ -158,8 +158,15 @@ private final class Failover: PageStore, ChangeStore {
 
     private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
 
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await store.current(request)
+    func currentUnlessUnion<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        try await store.currentUnlessUnion(request, or: answer)
+    }
+
+    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await store.currentUnion(request)
     }
 
     func versions(of shelves: [ShelfAddress]) async throws(CatalogError) -> [ShelfAddress: ShelfVersion?] {

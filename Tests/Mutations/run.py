@@ -2,12 +2,18 @@
 """Puts random faults into the sources, and finds out which of them the tests notice.
 
 Usage: run.py [--sample N] [--seed S] [--path PREFIX ...]
+       run.py --faults FILE
 
 The faults are chosen by the seed: a random line, and then a random fault of this line. One build holds the whole sample: each fault has a
-switch, which a variable of the test run turns on. A run of each suite shows which faults it executes. Then each fault runs alone: first the
-fast suites that execute it, then the others, until a test fails. Everything runs in a copy in .aisle/mutations.
+switch, which a variable of the test run turns on. A run of each suite shows which faults it executes. Then each fault runs alone with the
+quick suites that execute it, until a test fails. The faults that are left run with their slow suites, a few together; a group with a failure
+is halved until each failure belongs to one fault. Everything runs in a copy in .aisle/mutations.
 
-The results are in .aisle/mutations/results-SEED.tsv. Faults that change nothing are listed with the reason in equivalent.json.
+A file of faults is a JSON list of objects: "file"; "original", which occurs once in the file; and "code", which replaces it and asks
+isMutated(#), or sqlMutation(#, mutant, original).
+
+The results are in .aisle/mutations/results-SEED.tsv, the suites with their seconds and numbers of faults in suites.tsv. Faults that change
+nothing are listed with the reason in equivalent.json.
 """
 import argparse
 import collections
@@ -34,6 +40,10 @@ sys.path.insert(0, str(ROOT / "Tests/Faults"))
 LEFT_OUT = ("Sources/Site/",)
 # A run that takes longer than the unchanged suites by so many seconds is reported as a hang.
 PATIENCE = 90
+# A fault runs alone with its quickest suites: first those that take so many seconds in all, then those that take so many more.
+QUICK = (8, 40)
+# So many faults share a run of their slow suites.
+TOGETHER = 6
 EXPECTED_ERROR = re.compile(r"^(/\S+\.swift):(\d+):\d+: error: (.*)$", re.M)
 
 SWITCH = """{imports}
@@ -119,6 +129,19 @@ def choose(faults, seed):
         if not any(overlaps(fault, other) for other in taken[fault["file"]]):
             taken[fault["file"]].append(fault)
             yield fault
+
+
+def described(path):
+    """Returns the faults that a file describes."""
+    faults = json.loads(pathlib.Path(path).read_text())
+    for fault in faults:
+        data, original = (ROOT / fault["file"]).read_bytes(), fault["original"].encode()
+        assert data.count(original) == 1, f"{fault['file']} has {data.count(original)} times: {fault['original']}"
+        fault["start"] = data.index(original)
+        fault["end"] = fault["start"] + len(original)
+        fault["line"] = data.count(b"\n", 0, fault["start"]) + 1
+        fault["mutant"], fault["kind"] = fault["code"], fault.get("kind", "described")
+    return faults
 
 
 def apply(sample):
@@ -270,29 +293,43 @@ def coverage(server, count):
         data = record.read_bytes()
         executed[name] = {number for number in range(count) if data[number]}
     server.clean()
+    rows = [f"{seconds[name]:.1f} s\t{len(executed[name])}\t{name}\n" for name in sorted(seconds, key=seconds.get, reverse=True)]
+    (HOME / "suites.tsv").write_text("".join(rows))
     return executed, seconds
 
 
 def judge(server, number, executed, seconds):
-    """Returns how the tests notice a fault, and what it took."""
+    """Returns how the quick suites notice a fault, what it took, and the suites that are left."""
     names = sorted((name for name, numbers in executed.items() if number in numbers), key=lambda name: seconds[name])
     if not names:
-        return "not executed", "", 0
-    total, groups, group, sum_ = 0, [], [], 0
-    # The quick suites together, then the others.
-    for limit in (8, 60, 10_000):
+        return "not executed", "", 0, []
+    total = 0
+    for limit in QUICK:
+        group, sum_ = [], 0
         while names and sum_ + seconds[names[0]] <= limit:
             sum_ += seconds[names[0]]
             group.append(names.pop(0))
         if group:
-            groups.append(group)
-        group, sum_ = [], 0
-    for group in groups:
-        failure, took = run(server, group, PATIENCE + 2 * sum(seconds[name] for name in group), [number])
-        total += took
-        if failure:
-            return "noticed", failure, total
-    return "survived", "", total
+            failure, took = run(server, group, PATIENCE + 2 * sum_, [number])
+            total += took
+            if failure:
+                return "noticed", failure, total, []
+    return "survived", "", total, names
+
+
+def judge_together(server, left, seconds):
+    """Returns the failures of faults by the slow suites: `left` has the suites of each fault. A failing group is halved."""
+    names = sorted(set().union(*left.values()), key=lambda name: seconds[name])
+    if not names:
+        return {}
+    failure, _ = run(server, names, PATIENCE + 2 * sum(seconds[name] for name in names), list(left))
+    if not failure:
+        return {}
+    if len(left) == 1:
+        return {number: failure for number in left}
+    numbers = sorted(left)
+    halves = numbers[: len(numbers) // 2], numbers[len(numbers) // 2 :]
+    return {number: text for half in halves for number, text in judge_together(server, {n: left[n] for n in half}, seconds).items()}
 
 
 def main():
@@ -300,38 +337,55 @@ def main():
     parser.add_argument("--sample", type=int, default=60)
     parser.add_argument("--seed", type=int, default=random.randrange(10**6))
     parser.add_argument("--path", action="append", default=[])
+    parser.add_argument("--faults")
     options = parser.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
     equivalent = {(known["file"], known["original"], known["mutant"]): known["reason"] for known in json.loads((HERE / "equivalent.json").read_text())}
     print(f"seed {options.seed}", flush=True)
     copy_tree()
-    ordered = list(choose(candidates(options.path), options.seed))
-    # About a quarter of the faults do not compile.
-    built = build(ordered[: options.sample * 3 // 2 + 5])
-    sample = built[: options.sample]
+    if options.faults:
+        sample = built = build(described(options.faults))
+    else:
+        ordered = list(choose(candidates(options.path), options.seed))
+        # About a quarter of the faults do not compile.
+        built = build(ordered[: options.sample * 3 // 2 + 5])
+        sample = built[: options.sample]
     print(f"{len(sample)} faults are built", flush=True)
     server = Server()
     try:
         executed, seconds = coverage(server, len(built))
-        results = HOME / f"results-{options.seed}.tsv"
-        counts = collections.Counter()
-        with open(results, "w") as file:
-            for number, fault in enumerate(sample):
-                key = (fault["file"], fault["original"], fault["mutant"])
-                if key in equivalent:
-                    outcome, detail, took = "equivalent", equivalent[key], 0
-                else:
-                    outcome, detail, took = judge(server, number, executed, seconds)
-                counts[outcome] += 1
-                row = [str(number), outcome, f"{took:.0f} s", f"{fault['file']}:{fault['line']}", fault["kind"],
-                       " ".join(fault["original"].split()), " ".join(fault["mutant"].split()), detail]
-                print("\t".join(row), file=file, flush=True)
-                if outcome != "noticed":
-                    print("  ".join(row[:7]), flush=True)
-                if number % 10 == 9:
-                    server.clean()
+        outcomes, left = {}, {}
+        for number, fault in enumerate(sample):
+            key = (fault["file"], fault["original"], fault["mutant"])
+            if key in equivalent:
+                outcomes[number] = ("equivalent", equivalent[key], 0)
+                continue
+            *outcome, names = judge(server, number, executed, seconds)
+            outcomes[number] = tuple(outcome)
+            if names:
+                left[number] = names
+            if number % 10 == 9:
+                server.clean()
+                print(f"{number + 1} faults: {sum(outcome[0] == 'noticed' for outcome in outcomes.values())} noticed by quick suites", flush=True)
+        # Faults with similar suites are near each other.
+        numbers = sorted(left, key=lambda number: (len(left[number]), left[number]))
+        for start in range(0, len(numbers), TOGETHER):
+            failures = judge_together(server, {number: left[number] for number in numbers[start : start + TOGETHER]}, seconds)
+            for number, failure in failures.items():
+                outcomes[number] = ("noticed", failure, outcomes[number][2])
+            server.clean()
     finally:
         server.close()
+    results = HOME / f"results-{options.seed}.tsv"
+    with open(results, "w") as file:
+        for number, (outcome, detail, took) in sorted(outcomes.items()):
+            fault = sample[number]
+            row = [str(number), outcome, f"{took:.0f} s", f"{fault['file']}:{fault['line']}", fault["kind"],
+                   " ".join(fault["original"].split()), " ".join(fault["mutant"].split()), detail]
+            print("\t".join(row), file=file)
+            if outcome != "noticed":
+                print("  ".join(row[:7]), flush=True)
+    counts = collections.Counter(outcome for outcome, _, _ in outcomes.values())
     judged = len(sample) - counts["equivalent"]
     print(f"seed {options.seed}: {counts['noticed']} of {judged} faults noticed, {counts['survived']} survived, "
           f"{counts['not executed']} not executed, {counts['equivalent']} equivalent ({results})")

@@ -19,7 +19,7 @@ import TestSupport
                 records += 1
                 products["\(record.store) \(record.product.sku)", default: []].append(record.product)
             case .rejected: rejections += 1
-            case .skipped: break
+            case .header, .skipped: break
             }
         }
         try bytes.withUnsafeBytes { try reader.read($0, take) }

@@ -30,7 +30,7 @@ import TestSupport
     @Test("A chain is imported completely, and paging reaches each product once")
     func importsWholeChain() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let summary = try await Importer(catalog).run(
+            let summary = try await Importer(catalog).importFile(
                 try File("konzum-hr.csv"),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -38,7 +38,7 @@ import TestSupport
             #expect(summary.inserted == 35_205)
             #expect(summary.rejected == 0)
             #expect(summary.storesCreated == 4)
-            let again = try await Importer(catalog).run(
+            let again = try await Importer(catalog).importFile(
                 try File("konzum-hr.csv"),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -57,7 +57,7 @@ import TestSupport
     @Test("Each facet counts what its filter keeps")
     func facetsMatchFilters() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            _ = try await Importer(catalog).run(
+            _ = try await Importer(catalog).importFile(
                 try File("konzum-hr.csv"),
                 ImportOptions(format: .csv, createsStores: true)
             )
@@ -128,7 +128,7 @@ import TestSupport
                 mapping: mapping,
                 createsStores: true
             )
-            let summary = try await Importer(catalog).run(try File("konzum-0204-2025-07-03.csv"), options)
+            let summary = try await Importer(catalog).importFile(try File("konzum-0204-2025-07-03.csv"), options)
             #expect(summary.read == 10_950)
             #expect(summary.rejected == 0)
             #expect(summary.inserted == 10_950)
@@ -190,7 +190,7 @@ import TestSupport
     @Test("A chain's price history is replayed day by day")
     func replaysPriceHistory() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let summary = try await Importer(catalog).run(
+            let summary = try await Importer(catalog).importFile(
                 try File("spar-at.csv"),
                 ImportOptions(format: .csv, createsStores: true)
             )

@@ -1,6 +1,6 @@
 internal import JSON
 
-// The changes of stores, shelves, products and prices. Two implementations of the stores record them.
+// The changes of stores, shelves, products and prices. The stores of `CatalogPostgres` and of `InMemoryCatalog`, in Tests/, record them.
 extension AuditChange {
     /// Returns the change of a store's rules; nil if nothing changed.
     ///
@@ -26,7 +26,7 @@ extension AuditChange {
 
     package static func deleted(_ shelf: CatalogKey) -> AuditChange { AuditChange(.shelfDelete, shelf.text) }
 
-    /// Returns the change of a product; nil if nothing changed.
+    /// Returns the change of a product; nil if nothing changed. Its price is part of it, as long as `PriceStore` does not set it.
     ///
     /// - Parameter old: nil for a new product.
     /// - Throws: `fault` for attributes that are not JSON.
@@ -51,7 +51,8 @@ extension AuditChange {
         AuditChange(.placementDelete, sku.text, [.init("shelf", .string(shelf.text))])
     }
 
-    /// Returns the change of prices; nil if there are none. The subject is the product if it is the only one.
+    /// Returns the change of prices that `PriceStore` sets; nil if there are none. The subject is the product if it is the only one.
+    /// A price that PUT or PATCH sets is part of `product`.
     package static func prices(_ revisions: [PriceRevision]) -> AuditChange? {
         guard let first = revisions.first else { return nil }
         let products = revisions.prefix(itemLimit).map { revision in

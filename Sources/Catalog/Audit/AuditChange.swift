@@ -17,27 +17,3 @@ package struct AuditChange: Sendable, Hashable {
     /// The maximum number of products that an entry lists; it also has the number of all.
     package static let itemLimit = 1000
 }
-
-/// The prices of a product before and after a change, in minor units.
-package struct PriceRevision: Sendable, Hashable {
-    /// A price and a regular price; nil for none.
-    package struct Prices: Sendable, Hashable {
-        package var price: Int64?
-        package var regular: Int64?
-
-        package init(price: Int64?, regular: Int64?) {
-            self.price = price
-            self.regular = regular
-        }
-    }
-
-    package var sku: SKU
-    package var old: Prices
-    package var new: Prices
-
-    package init(_ sku: SKU, old: Prices, new: Prices) {
-        self.sku = sku
-        self.old = old
-        self.new = new
-    }
-}

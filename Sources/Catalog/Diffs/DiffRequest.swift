@@ -4,8 +4,8 @@ internal import AisleDiff
 package struct DiffRequest: Sendable {
     /// The order that the client shows now.
     package enum Start: Sendable {
-        /// A view of the shelf.
-        case view(ShelfView)
+        /// The order of the shelf in a sort.
+        case sort(RequestedSort)
         /// An arbitrary list of ids.
         case list([String])
     }
@@ -13,10 +13,10 @@ package struct DiffRequest: Sendable {
     package var store: CatalogKey
     package var shelf: CatalogKey
     package var from: Start
-    package var to: ShelfView
+    package var to: RequestedSort
     /// Whether the orders have the products of the shelves below, too; nil for what the shelf says.
     package var includesDescendants: Bool?
-    /// The user whose remembered sort applies if a view names none.
+    /// The user whose remembered sort applies if none is requested.
     package var user: UserID?
     /// The window: only the first `limit` products of both orders are compared.
     package var limit: Int?
@@ -31,7 +31,7 @@ package struct DiffRequest: Sendable {
         store: CatalogKey,
         shelf: CatalogKey,
         from: Start,
-        to: ShelfView = ShelfView(),
+        to: RequestedSort = RequestedSort(),
         limit: Int? = nil,
         mode: DiffMode = .moves
     ) {
@@ -43,15 +43,9 @@ package struct DiffRequest: Sendable {
         self.mode = mode
     }
 
-    /// The views whose orders are read: the target and, if the client shows a view, the start.
-    package var views: [ShelfView] {
-        if case .view(let view) = from { [to, view] } else { [to] }
-    }
-
-    /// Whether the orders have the products of the shelves below, too: not if one is the manual order, unless the request asks for them; nil for
-    /// what the shelf says.
-    package var showsDescendants: Bool? {
-        includesDescendants ?? (views.contains { $0.readsPositions } ? false : nil)
+    /// The sorts whose orders are read: the target and, if the client shows one, the start.
+    package var sorts: [RequestedSort] {
+        if case .sort(let start) = from { [to, start] } else { [to] }
     }
 
     /// - Throws: `malformed` for a limit out of range or the manual order of several shelves, `unprocessable` for a list with a repeated id,
@@ -59,7 +53,7 @@ package struct DiffRequest: Sendable {
     package func check() throws(CatalogError) {
         if includesDescendants == true {
             if to.readsPositions { throw PageRequest.positionOfSeveral("to_sort") }
-            if case .view(let from) = from, from.readsPositions { throw PageRequest.positionOfSeveral("from_sort") }
+            if case .sort(let from) = from, from.readsPositions { throw PageRequest.positionOfSeveral("from_sort") }
         }
         if let limit, !(1...Self.windowLimit).contains(limit) {
             throw .malformed(

@@ -7,10 +7,10 @@ package struct OrderDiff: Sendable {
 
     /// The target order; nil if two plain lists were compared.
     package let targetOrder: ShelfOrder?
-    /// The sort of the old order, if it was a view of the shelf.
+    /// The sort of the old order, if it was one of the shelf.
     package let fromSort: Sort?
-    /// The view of the old order; nil for a list.
-    package private(set) var fromView: ResolvedView?
+    /// The sort and filter of the old order; nil for a list.
+    package private(set) var fromResolvedSort: ResolvedSort?
     /// The shelf version of the old order, if known.
     package let fromVersion: Int64?
     /// The shelf version of the new order.
@@ -121,12 +121,12 @@ package struct OrderDiff: Sendable {
 extension OrderDiff {
     /// Compares the order that a client shows with a shelf's order.
     ///
-    /// - Parameter orders: the orders of `request.views`, in that sequence.
+    /// - Parameter orders: the orders of `request.sorts`, in that sequence.
     /// - Throws: as `init(old:new:mode:)`.
     package init(_ request: DiffRequest, _ orders: [ShelfOrder]) throws(CatalogError) {
         let old: OrderedIDs =
             switch request.from {
-            case .view: orders[1].list
+            case .sort: orders[1].list
             case .list(let ids): OrderedIDs(request.limit.map { Array(ids.prefix($0)) } ?? ids)
             }
         try self.init(
@@ -136,7 +136,7 @@ extension OrderDiff {
             targetOrder: orders[0],
             fromSort: orders.count > 1 ? orders[1].sort : nil
         )
-        fromView = orders.count > 1 ? orders[1].view : nil
+        fromResolvedSort = orders.count > 1 ? orders[1].resolvedSort : nil
     }
 
     /// Whether the response includes the products that enter a window.

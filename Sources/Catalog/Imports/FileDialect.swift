@@ -1,4 +1,4 @@
-/// The form of a text file. Properties that are nil are detected from the content of the file.
+/// The form of a text file, as options state or as it was found. Properties that options leave nil are detected from the content.
 package struct FileDialect: Sendable, Hashable {
     /// The encoding; a byte order mark of UTF-8 or UTF-16 takes precedence.
     package var encoding: TextEncoding?

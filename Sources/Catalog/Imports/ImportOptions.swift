@@ -128,11 +128,17 @@ package struct ImportOptions: Sendable {
 /// A service that imports files into a catalog.
 package protocol CatalogImporting: Sendable {
     /// - Parameters:
-    ///   - pieces: the file, in pieces of any size.
-    ///   - onReject: called for every rejected row, in the order of the file, before those that need the catalog.
-    func importFile<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
+    ///   - chunks: the file, in chunks of any size.
+    ///   - onReject: called for every rejected row, in file order; those that need the catalog come last.
+    ///   - onProgress: called periodically with the number of rows read.
+    ///   - onPrune: called with what pruning removes, before anything is changed; returns whether the caller confirms it.
+    /// - Throws: `unprocessable` if the whole file is unusable, or if a row is invalid and the options say to abort. Nothing was changed
+    ///   then.
+    func importFile<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
         _ options: ImportOptions,
-        onReject: (ImportRejection) throws -> Void
-    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8]
+        onReject: (ImportRejection) throws -> Void,
+        onProgress: (Int) -> Void,
+        onPrune: ([ShelfRemoval]) throws -> Bool
+    ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8]
 }

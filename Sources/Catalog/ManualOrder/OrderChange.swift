@@ -6,7 +6,7 @@ package struct OrderChange: Sendable, Hashable {
     package static let retentionLimit = 2 * ManualOrderEdit.historyLimit
 
     /// The kind of an edit, by its name in the API and the database.
-    package enum Kind: String, Sendable, Hashable {
+    package enum Kind: String, CaseIterable, Sendable, Hashable {
         case move, set
         case snapshot = "bake"
         case undo

@@ -1,9 +1,9 @@
-/// Price changes of many products at once.
+/// Price changes of many products at once. PUT and PATCH of a product set its price with `ProductStore.update`.
 package protocol PriceStore: Sendable {
     /// Sets prices, all or none.
     ///
     /// - Parameter currency: the currency of the prices, which must still be the store's; nil if that is certain.
-    /// - Throws: `unprocessable` for an unknown or duplicate product.
+    /// - Throws: `unprocessable` for an unknown or duplicate product, or for a regular price without a price.
     func setPrices(
         _ prices: [PriceChange],
         in store: CatalogKey,
@@ -51,11 +51,22 @@ package struct PriceChange: Sendable, Hashable {
     /// The maximum number of changes per request.
     package static let countLimit = 10_000
 
-    /// - Throws: `unprocessable` for a duplicate product.
-    package static func checkRepeats(_ changes: [PriceChange]) throws(CatalogError) {
+    /// Checks the changes of one request.
+    ///
+    /// - Throws: `unprocessable` for a duplicate product, or for a regular price without a price.
+    package static func check(_ changes: [PriceChange]) throws(CatalogError) {
         var seen: Set<SKU> = []
-        for change in changes where !seen.insert(change.sku).inserted {
-            throw .unprocessable(field: "sku", detail: "duplicate product “\(change.sku)”")
+        for change in changes {
+            guard seen.insert(change.sku).inserted else {
+                throw .unprocessable(field: "sku", detail: "duplicate product “\(change.sku)”")
+            }
+            guard PriceRevision.Prices(price: change.priceMinor, regular: change.regularPriceMinor ?? nil).isValid
+            else {
+                throw .unprocessable(
+                    field: "regular_price_minor",
+                    detail: "product “\(change.sku)”: \(PriceRevision.Prices.rule)"
+                )
+            }
         }
     }
 

@@ -4,7 +4,7 @@ package enum ProductField: CaseIterable, Hashable, Sendable {
     case popularity, inStock, tags, asOf, shelves, createdAt, modifiedAt
     case text(ProductText)
 
-    /// All fields, in the order of JSON.
+    /// All fields, in the order of JSON. Import rows are read in this order, too: a size needs the name and the prices.
     package static let allCases: [ProductField] = {
         var fields: [ProductField] = [
             .sku, .name, .text(.brand), .priceMinor, .currency, .regularPriceMinor, .size, .unitPrice,

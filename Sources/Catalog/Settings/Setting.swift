@@ -27,8 +27,8 @@ package struct Setting: Sendable, Hashable {
     /// How long a tombstone is kept, in days.
     package static let tombstoneDays = 90
 
-    /// The remembered view in a catalog setting; nil if it is not valid.
-    package var view: RememberedView? { value.flatMap { try? RememberedView($0, field: "value") } }
+    /// The remembered sort in a catalog setting; nil if it is not valid.
+    package var rememberedSort: RememberedSort? { value.flatMap { try? RememberedSort($0, field: "value") } }
 
     /// Validates a value that a client sets.
     ///
@@ -43,7 +43,7 @@ package struct Setting: Sendable, Hashable {
         guard size <= valueLimit else {
             throw .unprocessable(field: field, detail: "\(field) has \(size) bytes; the maximum is \(valueLimit)")
         }
-        if key.isSort { _ = try RememberedView(value, field: field) }
+        if key.isSort { _ = try RememberedSort(value, field: field) }
         if key == .listsSort {
             guard case .string(let text) = value, ListSort(rawValue: text) != nil else {
                 throw .malformed(

@@ -117,7 +117,7 @@ package struct SettingsEdit: Sendable, Hashable {
     /// who was erased and returned. JavaScript represents it exactly up to 2⁵³, which is the year 2255.
     package static func firstRevision(_ now: Timestamp) -> Int64 { now.microseconds }
 
-    package static func tooMany() -> CatalogError {
+    package static func tooManySettings() -> CatalogError {
         .unprocessable(
             field: "key",
             detail: "a user can have at most \(Setting.countLimit) settings; delete settings that are no longer needed"

@@ -10,12 +10,12 @@ package protocol SettingsStore: Sendable {
     ///   - since: 0 for everything, tombstones included; nil for all current settings.
     ///   - limit: the maximum number of settings; the page's revision is that of the last one.
     func settings(of user: UserID, since: Int64?, limit: Int?) async throws(CatalogError) -> SettingsPage
-    /// Returns the views that a user remembers for a shelf.
-    func rememberedViews(
+    /// Returns the sorts that a user remembers for a shelf.
+    func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews
+    ) async throws(CatalogError) -> RememberedSorts
     /// Changes settings atomically and returns results in the order of the writes.
     ///
     /// - Throws: `staleSetting`; `unprocessable` if the user would have too many; `notFound` for the edit's shelf.

@@ -11,18 +11,8 @@ package struct Filter: Sendable, Hashable {
     package init(_ values: [FilterKey: FilterValue]) throws(CatalogError) {
         self.values = values
         for (lower, upper) in FilterKey.allCases.compactMap({ key in key.upperEnd.map { (key, $0) } }) {
-            let crosses =
-                switch (values[lower], values[upper]) {
-                case (.amount(let from), .amount(let to)): to < from
-                case (.moment(let from), .moment(let to)): to < from
-                default: false
-                }
-            guard !crosses else {
-                throw .malformed(
-                    parameter: upper.name,
-                    detail: "\(upper.name) must not be below \(lower.name)"
-                )
-            }
+            guard let start = values[lower], let end = values[upper], end.isBelow(start) else { continue }
+            throw .malformed(parameter: upper.name, detail: "\(upper.name) must not be below \(lower.name)")
         }
     }
 
@@ -55,7 +45,7 @@ package struct Filter: Sendable, Hashable {
 
     private static func matches(_ key: FilterKey, _ value: FilterValue, _ compared: FilterKey.Compared) -> Bool {
         func isInside<T: Comparable>(_ own: T?, _ limit: T) -> Bool {
-            own.map { key.comparison == .atLeast ? $0 >= limit : $0 <= limit } ?? false
+            own.map { key.form.isEnd ? $0 <= limit : $0 >= limit } ?? false
         }
         return switch (compared, value) {
         case (.texts(let own), .texts(let wanted)):
@@ -69,28 +59,6 @@ package struct Filter: Sendable, Hashable {
         // A value of another form than its key's.
         case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
         }
-    }
-}
-
-/// The value of one filter key.
-package enum FilterValue: Sendable, Hashable {
-    /// Sorted by bytes, without duplicates.
-    case texts([String])
-    case flag(Bool)
-    case amount(ExactDecimal)
-    case amountPerQuantity(AmountPerQuantity)
-    case moment(Timestamp)
-    /// In declaration order, without duplicates.
-    case dimensions([Dimension])
-}
-
-extension FilterValue {
-    /// Parses a non-negative decimal with at most 12 digits before and 6 after the point.
-    static func amount(of text: String) -> ExactDecimal? {
-        guard let amount = ExactDecimal(text), !amount.isNegative, amount.scale <= 6,
-            amount < ExactDecimal(1_000_000_000_000)
-        else { return nil }
-        return amount
     }
 }
 

@@ -1,8 +1,6 @@
-package import JSON
-
 /// A page request resolved with the shelf's settings.
 package final class PagePlan: Sendable, Hashable {
-    package let view: ResolvedView
+    package let resolvedSort: ResolvedSort
     package let facets: Set<Facet>
     /// Whether the products that match the filter are counted.
     package let wantsTotal: Bool
@@ -23,17 +21,17 @@ package final class PagePlan: Sendable, Hashable {
     /// Computed once, because a plan is used for many requests.
     private let hash: Int
 
-    package var sort: Sort { view.sort }
-    package var source: SortSource { view.source }
+    package var sort: Sort { resolvedSort.sort }
+    package var source: SortSource { resolvedSort.source }
 
     init(
         _ request: PageRequest,
-        _ view: ResolvedView,
+        _ resolvedSort: ResolvedSort,
         _ head: ShelfHead,
         _ union: ShelfUnion?,
         dimension: Dimension
     ) {
-        self.view = view
+        self.resolvedSort = resolvedSort
         self.union = union
         scope = request.scope(in: head.store, isUnion: union != nil)
         self.dimension = dimension
@@ -45,7 +43,7 @@ package final class PagePlan: Sendable, Hashable {
         limit = request.limit
         keyGeneration = head.state.keyGeneration
         var hasher = Hasher()
-        hasher.combine(view)
+        hasher.combine(resolvedSort)
         hasher.combine(after)
         hasher.combine(limit)
         hash = hasher.finalize()
@@ -57,7 +55,7 @@ package final class PagePlan: Sendable, Hashable {
             && a.dimension == b.dimension
             && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
             && a.wantsTotal == b.wantsTotal && a.union == b.union
-            && a.view == b.view && a.after == b.after
+            && a.resolvedSort == b.resolvedSort && a.after == b.after
     }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
@@ -77,8 +75,8 @@ extension PagePlan {
             scope: scope,
             sort: sort.description,
             source: source,
-            filter: view.filter.query,
-            filterSource: view.filterSource,
+            filter: resolvedSort.filter.query,
+            filterSource: resolvedSort.filterSource,
             dimension: dimension,
             isSoldOut: isSoldOut,
             keyGeneration: keyGeneration,
@@ -96,9 +94,9 @@ extension PagePlan {
     /// - Parameter day: the UTC day to which popularity is scaled.
     package func entityTag(_ head: ShelfHead, day: Int) -> String {
         var hash = FNV64()
-        hash.combine(view.text)
+        hash.combine(resolvedSort.text)
         // Pages with filters were short in earlier versions, under the same tag.
-        if !view.filter.isEmpty { hash.combine("whole") }
+        if !resolvedSort.filter.isEmpty { hash.combine("whole") }
         hash.combine(facetNames)
         if wantsTotal { hash.combine("total") }
         hash.combine(String(dimension.ordinal))
@@ -121,72 +119,11 @@ package struct PlannedPage: Sendable {
 
     /// - Throws: as `PageRequest.plan`.
     package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
-        self.init(basis, try request.plan(for: basis.head, remembering: basis.views, of: basis.union))
+        self.init(basis, try request.plan(for: basis.head, remembering: basis.sorts, of: basis.union))
     }
 
     /// The entity tag of the page.
     ///
     /// - Parameter day: the UTC day to which popularity is scaled.
     package func entityTag(day: Int) -> String { plan.entityTag(basis.head, day: day) }
-}
-
-/// Everything that a page depends on: the shelf, its store and the caller's remembered views.
-package final class PageBasis: Sendable, Equatable {
-    package let head: ShelfHead
-    package let views: RememberedViews
-    /// The revision of the caller's settings; 0 without a caller or settings.
-    package let revision: Int64
-    /// The shelves of a page with descendants; nil for a page of one shelf.
-    package let union: ShelfUnion?
-
-    package init(head: ShelfHead, views: RememberedViews = .none, revision: Int64 = 0, union: ShelfUnion? = nil) {
-        self.union = union
-        self.head = head
-        self.views = views
-        self.revision = revision
-    }
-
-    package static func == (a: PageBasis, b: PageBasis) -> Bool {
-        a === b || (a.head == b.head && a.views == b.views && a.revision == b.revision && a.union == b.union)
-    }
-}
-
-/// The effective view of a shelf, and the sources of its sort and filter.
-package struct ResolvedView: Hashable, Sendable {
-    package let sort: Sort
-    package let source: SortSource
-    package let filter: Filter
-    package let filterSource: FilterSource
-
-    package init(sort: Sort, source: SortSource, filter: Filter = .none, filterSource: FilterSource = .query) {
-        self.sort = sort
-        self.source = source
-        self.filter = filter
-        self.filterSource = filterSource
-    }
-
-    /// A text that identifies the view.
-    package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
-
-    /// The filter in responses; null if there is none.
-    package var filterJSON: JSONValue {
-        guard !filter.isEmpty else { return .null }
-        return .object([.init("terms", filter.json), .init("source", .string(filterSource.rawValue))])
-    }
-}
-
-/// The requested view of a shelf: its sort and filter.
-package struct ShelfView: Hashable, Sendable {
-    /// nil for the caller's, the shelf's, the store's or the system's sort.
-    package var sort: Sort?
-    /// nil for the filter remembered with the caller's sort, if that sort applies; otherwise no filter.
-    package var filter: Filter?
-
-    package init(sort: Sort? = nil, filter: Filter? = nil) {
-        self.sort = sort
-        self.filter = filter
-    }
-
-    /// Whether the view asks for the manual order of a shelf.
-    package var readsPositions: Bool { sort?.readsPositions ?? false }
 }

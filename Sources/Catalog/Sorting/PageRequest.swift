@@ -50,15 +50,15 @@ package struct PageRequest: Sendable, Hashable {
 
     /// Returns the scope of its cursors: after a change of the language, a place in the old order has none in the new one.
     ///
-    /// - Parameter isUnion: whether the page shows descendants.
+    /// - Parameter isUnion: whether the page shows the products of several shelves.
     package func scope(in store: Store, isUnion: Bool) -> String {
         "\(scope)\(isUnion ? "/descendants" : "") \(store.language)"
     }
 
-    /// Returns whether the page shows the products of the shelves below a shelf, too. The manual order is that of one shelf, and the next page
+    /// Returns whether the page shows the products of several shelves. The manual order is that of one shelf, and the next page
     /// shows what the first one did.
-    package func showsDescendants(of head: ShelfHead) -> Bool {
-        if asksForSeveral { return true }
+    package func showsUnion(of head: ShelfHead) -> Bool {
+        if asksForUnion { return true }
         if let includesDescendants { return includesDescendants }
         if let after { return after.scope == scope(in: head.store, isUnion: true) }
         return head.state.shelf.includesDescendants && sort?.readsPositions != true
@@ -69,8 +69,11 @@ extension PageRequest {
     /// The shelf; nil for all shelves of the store.
     package var address: ShelfAddress? { shelf.map { ShelfAddress(store, $0) } }
 
+    /// The user whose remembered sorts matter to the page: a cursor contains its sort.
+    package var rememberingUser: UserID? { after == nil ? user : nil }
+
     /// Whether the page shows the products of several shelves, whatever a shelf says.
-    package var asksForSeveral: Bool { shelf == nil || includesDescendants == true }
+    package var asksForUnion: Bool { shelf == nil || includesDescendants == true }
 
     /// Returns whether a cursor is of a page of all shelves of a store, and not of the list of its products by SKU.
     package static func isCursor(_ cursor: Cursor, ofAllShelvesIn store: CatalogKey) -> Bool {
@@ -85,7 +88,7 @@ extension PageRequest {
             throw .malformed(parameter: "limit", detail: "limit must be \(Self.limitRule) (got \(limit))")
         }
         if let after, !after.scope.hasPrefix(scope) { throw .invalidCursor }
-        if asksForSeveral, let sort, sort.readsPositions { throw Self.positionOfSeveral("sort") }
+        if asksForUnion, let sort, sort.readsPositions { throw Self.positionOfSeveral("sort") }
     }
 
     /// The error of a request for the manual order of several shelves.
@@ -103,18 +106,18 @@ extension PageRequest {
     ///   sort or filter.
     package func plan(
         for head: ShelfHead,
-        remembering remembered: RememberedViews = .none,
+        remembering remembered: RememberedSorts = .none,
         of union: ShelfUnion? = nil
     ) throws(CatalogError) -> PagePlan {
         let dimension = union?.dimension ?? head.state.comparisonDimension
         try check()
         guard let after else {
-            let view = head.resolve(
-                ShelfView(sort: sort, filter: filter),
+            let resolved = head.resolve(
+                RequestedSort(sort: sort, filter: filter),
                 remembering: remembered,
                 allowsPositions: union == nil
             )
-            return PagePlan(self, view, head, union, dimension: dimension)
+            return PagePlan(self, resolved, head, union, dimension: dimension)
         }
         guard after.scope == scope(in: head.store, isUnion: union != nil), let order = try? Sort.parse(after.sort),
             sort == nil || sort == order,
@@ -122,12 +125,12 @@ extension PageRequest {
             after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
             filter == nil || filter == shown
         else { throw .invalidCursor }
-        let view = ResolvedView(
+        let resolved = ResolvedSort(
             sort: order,
             source: sort == nil ? after.source : .query,
             filter: shown,
             filterSource: filter == nil ? after.filterSource : .query
         )
-        return PagePlan(self, view, head, union, dimension: after.dimension)
+        return PagePlan(self, resolved, head, union, dimension: after.dimension)
     }
 }

@@ -1,10 +1,36 @@
 /// The products of shelves, in every order.
 package protocol PageStore: Sendable {
-    /// Returns what a request shows, at versions that are current: no answer is older than its request.
+    /// Returns the answer to a request that shows one shelf, or the shelf to read it from, at versions that are current: no answer is older
+    /// than its request.
     ///
-    /// - Parameter request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
+    /// - Parameters:
+    ///   - request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
+    ///   - answer: returns the answer if it follows from the basis alone, so that the products are not needed; otherwise nil.
+    /// - Returns: nil for a request that shows several shelves.
+    /// - Throws: `notFound` for the store or the shelf; the errors of `answer`.
+    func currentUnlessUnion<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>?
+
+    /// Returns what a request shows that may show several shelves, at versions that are current. It may take long.
+    ///
     /// - Throws: `notFound` for the store or the shelf.
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
+    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
+}
+
+/// An answer that follows from the basis of a request, or the shelf that is needed for it.
+package enum AnswerOrShelf<Answer: Sendable>: Sendable {
+    case answer(Answer)
+    case shelf(any CurrentShelf)
+
+    /// Asks for the answer of a shelf's basis.
+    package init(
+        _ shelf: any CurrentShelf,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) throws(CatalogError) {
+        if let found = try answer(shelf.basis) { self = .answer(found) } else { self = .shelf(shelf) }
+    }
 }
 
 /// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
@@ -28,24 +54,24 @@ package protocol CurrentShelf: Sendable {
 }
 
 extension CurrentShelf {
-    /// Returns the orders of views.
+    /// Returns the orders of sorts.
     ///
     /// - Parameters:
     ///   - request: the request that the shelf was read for.
     ///   - limit: the maximum number of ids; nil for all.
     /// - Throws: as `PageRequest.plan`.
     func orders(
-        _ views: [ShelfView],
+        _ sorts: [RequestedSort],
         for request: PageRequest,
         first limit: Int? = nil
     ) async throws(CatalogError) -> [ShelfOrder] {
         var request = request
         var orders: [ShelfOrder] = []
-        for view in views {
-            (request.sort, request.filter) = (view.sort, view.filter)
+        for requested in sorts {
+            (request.sort, request.filter) = (requested.sort, requested.filter)
             let plan = try PlannedPage(request, basis).plan
             let list = await ids(plan, first: limit)
-            orders.append(ShelfOrder(head: basis.head, union: basis.union, view: plan.view, list: list))
+            orders.append(ShelfOrder(head: basis.head, union: basis.union, resolvedSort: plan.resolvedSort, list: list))
         }
         return orders
     }
@@ -55,7 +81,7 @@ extension CurrentShelf {
     /// - Throws: as `OrderDiff`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         let start = ContinuousClock.now
-        let orders = try await orders(request.views, for: request.page, first: request.limit)
+        let orders = try await orders(request.sorts, for: request.page, first: request.limit)
         let diff = try OrderDiff(request, orders)
         let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
         return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)
@@ -63,11 +89,31 @@ extension CurrentShelf {
 }
 
 extension PageStore {
-    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        try await current(request).basis
+    /// Returns the answer to a request, or the shelf or union to read it from. The basis of a union does not say enough for an answer: the
+    /// dimension of its unit prices may be the most frequent one of its products.
+    package func current<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
+        if let found = try await currentUnlessUnion(request, or: answer) { return found }
+        return try AnswerOrShelf(try await currentUnion(request), or: answer)
     }
 
-    /// Returns a page.
+    /// Returns what a request shows.
+    package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        switch try await current(request, or: { _ -> Never? in nil }) {
+        case .shelf(let shelf): shelf
+        }
+    }
+
+    package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
+        switch try await current(request, or: { basis -> PageBasis? in basis }) {
+        case .answer(let basis): basis
+        case .shelf(let shelf): shelf.basis
+        }
+    }
+
+    /// Returns a page, for feeds and commands. The API plans its pages itself, because it may have them already.
     ///
     /// - Throws: `notFound`, and as `PageRequest.plan`.
     package func page(_ request: PageRequest) async throws(CatalogError) -> ShelfPage {
@@ -75,13 +121,13 @@ extension PageStore {
         return try await shelf.page(try PlannedPage(request, shelf.basis).plan, into: [])
     }
 
-    /// Returns the ids of all products that a view shows, in order.
+    /// Returns the ids of all products that a sort shows, in order.
     ///
     /// - Throws: `notFound`; `malformed` for the manual order of several shelves.
     package func order(_ request: OrderRequest) async throws(CatalogError) -> ShelfOrder {
         try request.check()
         let page = request.page
-        return try await current(page).orders([request.view], for: page)[0]
+        return try await current(page).orders([request.requested], for: page)[0]
     }
 
     package func order(
@@ -90,15 +136,15 @@ extension PageStore {
         _ sort: Sort?,
         filter: Filter? = nil
     ) async throws(CatalogError) -> ShelfOrder {
-        let view = ShelfView(sort: sort, filter: filter)
-        return try await order(OrderRequest(address: ShelfAddress(store, shelf), view: view))
+        let requested = RequestedSort(sort: sort, filter: filter)
+        return try await order(OrderRequest(address: ShelfAddress(store, shelf), requested: requested))
     }
 
-    /// Returns the ids that several views of one shelf show, in order, from one state.
-    package func orders(_ address: ShelfAddress, _ views: [ShelfView]) async throws(CatalogError) -> [ShelfOrder] {
+    /// Returns the ids that several sorts of one shelf show, in order, from one state.
+    package func orders(_ address: ShelfAddress, _ sorts: [RequestedSort]) async throws(CatalogError) -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = false
-        return try await current(request).orders(views, for: request)
+        return try await current(request).orders(sorts, for: request)
     }
 
     /// Returns the diff to the current order of a shelf, from one state.
@@ -111,20 +157,20 @@ extension PageStore {
 }
 
 extension OrderRequest {
-    /// The request for the shelf of the order.
+    /// The request for the shelf of the order. The manual order has no descendants, unless the request asks for them.
     fileprivate var page: PageRequest {
-        var page = PageRequest(store: address.store, shelf: address.shelf, user: view.sort == nil ? user : nil)
-        page.includesDescendants = showsDescendants
+        var page = PageRequest(store: address.store, shelf: address.shelf, user: requested.sort == nil ? user : nil)
+        page.includesDescendants = includesDescendants ?? (requested.readsPositions ? false : nil)
         return page
     }
 }
 
 extension DiffRequest {
-    /// The request for the shelf of the orders.
+    /// The request for the shelf of the orders. They have no descendants if one is the manual order, unless the request asks for them.
     package var page: PageRequest {
-        let needsUser = views.contains { $0.sort == nil }
+        let needsUser = sorts.contains { $0.sort == nil }
         var page = PageRequest(store: store, shelf: shelf, user: needsUser ? user : nil)
-        page.includesDescendants = showsDescendants
+        page.includesDescendants = includesDescendants ?? (sorts.contains { $0.readsPositions } ? false : nil)
         return page
     }
 }

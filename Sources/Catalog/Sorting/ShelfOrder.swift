@@ -3,18 +3,18 @@ package struct ShelfOrder: Sendable {
     package let head: ShelfHead
     /// The shelves of an order with descendants; nil for an order of one shelf.
     package let union: ShelfUnion?
-    package let view: ResolvedView
+    package let resolvedSort: ResolvedSort
     package let list: OrderedIDs
 
-    package init(head: ShelfHead, union: ShelfUnion? = nil, view: ResolvedView, list: OrderedIDs) {
+    package init(head: ShelfHead, union: ShelfUnion? = nil, resolvedSort: ResolvedSort, list: OrderedIDs) {
         self.head = head
         self.union = union
-        self.view = view
+        self.resolvedSort = resolvedSort
         self.list = list
     }
 
-    package init(head: ShelfHead, view: ResolvedView, ids: [String]) {
-        self.init(head: head, view: view, list: OrderedIDs(ids))
+    package init(head: ShelfHead, resolvedSort: ResolvedSort, ids: [String]) {
+        self.init(head: head, resolvedSort: resolvedSort, list: OrderedIDs(ids))
     }
 
     /// The ids as an array.
@@ -25,31 +25,27 @@ package struct ShelfOrder: Sendable {
     /// The version of the shelf; nil for several shelves.
     package var version: Int64? { union == nil ? head.state.version : nil }
 
-    package var sort: Sort { view.sort }
-    package var source: SortSource { view.source }
+    package var sort: Sort { resolvedSort.sort }
+    package var source: SortSource { resolvedSort.source }
 }
 
 /// A request for the ids of all products of a shelf, in order.
 package struct OrderRequest: Sendable, Hashable {
     package var address: ShelfAddress
-    package var view: ShelfView
+    package var requested: RequestedSort
     /// Whether the order has the products of the shelves below, too; nil for what the shelf says.
     package var includesDescendants: Bool?
-    /// The user whose remembered sort applies if the view names none.
+    /// The user whose remembered sort applies if none is requested.
     package var user: UserID?
 
-    package init(address: ShelfAddress, view: ShelfView, user: UserID? = nil) {
+    package init(address: ShelfAddress, requested: RequestedSort, user: UserID? = nil) {
         self.address = address
-        self.view = view
+        self.requested = requested
         self.user = user
     }
 
     /// - Throws: `malformed` for the manual order of several shelves.
     package func check() throws(CatalogError) {
-        if includesDescendants == true, view.readsPositions { throw PageRequest.positionOfSeveral("sort") }
+        if includesDescendants == true, requested.readsPositions { throw PageRequest.positionOfSeveral("sort") }
     }
-
-    /// Whether the order has the products of the shelves below, too: not the manual order, unless the request asks for them; nil for what the shelf
-    /// says.
-    package var showsDescendants: Bool? { includesDescendants ?? (view.readsPositions ? false : nil) }
 }

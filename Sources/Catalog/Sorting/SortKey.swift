@@ -32,7 +32,7 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
         }
     }
 
-    /// Everything about a key but its comparison in memory, which `TableView` has, and its titles, which `PickerOptions.swift` has.
+    /// Everything about a key but its order in memory, which `ShelfTable+SortKeys.swift` has, and its titles, which `PickerOptions.swift` has.
     private var row: Row {
         switch self {
         case .price:

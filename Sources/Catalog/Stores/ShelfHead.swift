@@ -27,21 +27,21 @@ package struct ShelfHead: Sendable, Hashable {
 }
 
 extension ShelfHead {
-    /// Resolves the view to show. A requested sort overrides the whole remembered view; without one, a requested
+    /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
     /// filter replaces the remembered filter.
     ///
     /// - Parameter allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.
     package func resolve(
-        _ requested: ShelfView = ShelfView(),
-        remembering remembered: RememberedViews = .none,
+        _ requested: RequestedSort = RequestedSort(),
+        remembering remembered: RememberedSorts = .none,
         allowsPositions: Bool = true
-    ) -> ResolvedView {
+    ) -> ResolvedSort {
         func isAllowed(_ sort: Sort) -> Bool { allowsPositions || !sort.readsPositions }
         if let sort = requested.sort {
-            return ResolvedView(sort: sort, source: .query, filter: requested.filter ?? .none)
+            return ResolvedSort(sort: sort, source: .query, filter: requested.filter ?? .none)
         }
         if let own = [remembered.shelf, remembered.store].lazy.compactMap({ $0 }).first(where: { isAllowed($0.sort) }) {
-            return ResolvedView(
+            return ResolvedSort(
                 sort: own.sort,
                 source: .user,
                 filter: requested.filter ?? own.filter,
@@ -50,38 +50,11 @@ extension ShelfHead {
         }
         let filter = requested.filter ?? .none
         if let sort = [state.shelf.defaultSort, state.inheritedSort].lazy.compactMap({ $0 }).first(where: isAllowed) {
-            return ResolvedView(sort: sort, source: .shelf, filter: filter)
+            return ResolvedSort(sort: sort, source: .shelf, filter: filter)
         }
         if let sort = store.defaultSort, isAllowed(sort) {
-            return ResolvedView(sort: sort, source: .store, filter: filter)
+            return ResolvedSort(sort: sort, source: .store, filter: filter)
         }
-        return ResolvedView(sort: .system, source: .system, filter: filter)
+        return ResolvedSort(sort: .system, source: .system, filter: filter)
     }
-}
-
-/// A shelf and all shelves below it, shown as one shelf.
-package struct ShelfUnion: Sendable, Hashable {
-    /// Identifies the shelves and their versions.
-    package let digest: String
-    /// The dimension whose unit prices come first: the declared one of the upper shelf, or else the most frequent one of the products.
-    package let dimension: Dimension
-
-    package init(digest: String, dimension: Dimension) {
-        self.digest = digest
-        self.dimension = dimension
-    }
-}
-
-/// A version of everything that a shelf shows; while it is equal, the shelf is unchanged.
-package struct ShelfVersion: Sendable, Hashable {
-    /// The version of the store, which covers what shelves inherit: their parents and default sorts.
-    package var store: Int64
-    package var shelf: Int64
-
-    package init(store: Int64, shelf: Int64) {
-        self.store = store
-        self.shelf = shelf
-    }
-
-    package init(_ head: ShelfHead) { self.init(store: head.storeVersion, shelf: head.state.version) }
 }

@@ -2,10 +2,13 @@
 package protocol UserStore: Sendable {
     /// Moves a guest's settings and lists to an account, where later changes win and ties go to the account, and erases
     /// the guest.
+    ///
+    /// - Parameter guest: returns the guest. A repeated call does not need it: the guest's token may have expired since the first one.
+    /// - Throws: the errors of `guest`; `keyReused`.
     func merge(
-        _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall<GuestMerge>?
+        once call: IdempotentCall<GuestMerge>?,
+        of guest: () async throws(CatalogError) -> UserID
     ) async throws(CatalogError) -> GuestMerge
     /// Returns all data stored about a user, read in one snapshot.
     ///

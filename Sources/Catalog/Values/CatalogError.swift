@@ -35,7 +35,7 @@ package enum CatalogError: Error, Sendable, Equatable {
     /// An internal error. The text is for the log, never for a client.
     case fault(String)
 
-    /// The reason, for the log.
+    /// The reason: for the log, and for most errors on the command line.
     package var reason: String {
         switch self {
         case .malformed(_, let detail, _, _), .unprocessable(_, let detail), .unknownStores(let detail, _): detail

@@ -11,7 +11,7 @@ package struct CatalogStorage: Sendable {
     package let settings: any SettingsStore
     package let users: any UserStore
     package let lists: any ListStore
-    package let changes: any ChangeStore
+    package let versions: any VersionStore
     package let responses: any ResponseStore
     package let importProfiles: any ImportProfileStore
     package let audit: any AuditStore
@@ -28,7 +28,7 @@ package struct CatalogStorage: Sendable {
         settings: any SettingsStore,
         users: any UserStore,
         lists: any ListStore,
-        changes: any ChangeStore,
+        versions: any VersionStore,
         responses: any ResponseStore,
         importProfiles: any ImportProfileStore,
         audit: any AuditStore,
@@ -44,7 +44,7 @@ package struct CatalogStorage: Sendable {
         self.settings = settings
         self.users = users
         self.lists = lists
-        self.changes = changes
+        self.versions = versions
         self.responses = responses
         self.importProfiles = importProfiles
         self.audit = audit

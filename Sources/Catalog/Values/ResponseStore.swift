@@ -10,8 +10,6 @@ package protocol ResponseStore: Sendable {
         of call: IdempotentCall<RecordedResponse>,
         in store: CatalogKey?
     ) async throws(CatalogError)
-    /// Returns the first response under a key of a user's own; nil for a new key.
-    func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse?
 }
 
 /// The first response under a key, and the fingerprint of its request.

@@ -48,8 +48,8 @@ struct DiffEndpoints: EndpointGroup {
         var request = DiffRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
-            from: .view(ShelfView(sort: from, filter: filter)),
-            to: ShelfView(sort: to, filter: filter),
+            from: .sort(RequestedSort(sort: from, filter: filter)),
+            to: RequestedSort(sort: to, filter: filter),
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try target.choice("mode") ?? .moves
         )
@@ -60,9 +60,14 @@ struct DiffEndpoints: EndpointGroup {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
-        let current = try await pages.current(request.page)
-        if let tag = request.entityTag(current.basis, mediaType: form.mediaType), call.knows(tag) {
+        let found = try await pages.current(request.page) { basis -> Response? in
+            guard let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) else { return nil }
             return .notModified(tag, cache, headers)
+        }
+        let current: any CurrentShelf
+        switch found {
+        case .answer(let response): return response
+        case .shelf(let shelf): current = shelf
         }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
@@ -84,7 +89,7 @@ struct DiffEndpoints: EndpointGroup {
             store: store,
             shelf: try call.parameters.shelf,
             from: .list(from),
-            to: ShelfView(sort: try reader.sort("to_sort"), filter: filter),
+            to: RequestedSort(sort: try reader.sort("to_sort"), filter: filter),
             limit: try reader.integer("limit").map { Int($0) },
             mode: try call.target.choice("mode") ?? .moves
         )

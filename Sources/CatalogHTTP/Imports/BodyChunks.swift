@@ -44,7 +44,7 @@ struct BodyChunks: AsyncSequence, Sendable {
     var digest: [UInt8] { hash.state.withLock { Array($0.finalize()) } }
 
     struct AsyncIterator: AsyncIteratorProtocol {
-        fileprivate var pieces: RequestBody.AsyncIterator?
+        fileprivate var chunks: RequestBody.AsyncIterator?
         fileprivate let hash: Hash
         private let pace: ImportPace
         private let deadline: RequestDeadline?
@@ -52,12 +52,12 @@ struct BodyChunks: AsyncSequence, Sendable {
         private var received = 0
 
         fileprivate init(
-            _ pieces: RequestBody.AsyncIterator?,
+            _ chunks: RequestBody.AsyncIterator?,
             _ hash: Hash,
             _ pace: ImportPace,
             _ deadline: RequestDeadline?
         ) {
-            self.pieces = pieces
+            self.chunks = chunks
             self.hash = hash
             self.pace = pace
             self.deadline = deadline
@@ -65,31 +65,31 @@ struct BodyChunks: AsyncSequence, Sendable {
 
         mutating func next() async throws -> [UInt8]? {
             let start = ContinuousClock.now
-            let piece: ByteBuffer?
+            let chunk: ByteBuffer?
             do {
                 if let deadline {
-                    piece = try await deadline.withLimit(
+                    chunk = try await deadline.withLimit(
                         pace.gracePeriod,
                         or: BodyLoader.timedOut,
                         countsTowardsRequest: true
-                    ) { try await pieces?.next() }
+                    ) { try await chunks?.next() }
                 } else {
-                    piece = try await pieces?.next()
+                    chunk = try await chunks?.next()
                 }
             } catch let problem as Problem { throw problem } catch is CancellationError {
                 throw CancellationError()
             } catch {
                 throw BodyLoader.incomplete
             }
-            guard let piece else { return nil }
-            received += piece.readableBytes
+            guard let chunk else { return nil }
+            received += chunk.readableBytes
             waited += .now - start
             guard waited < pace.gracePeriod || Double(received) >= waited / .seconds(1) * Double(pace.minimumRate)
             else {
                 throw deadline?.fail(with: BodyLoader.timedOut) ?? BodyLoader.timedOut
             }
-            hash.state.withLock { hash in piece.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
-            return Array(buffer: piece)
+            hash.state.withLock { hash in chunk.readableBytesView.withUnsafeBytes { hash.update(bufferPointer: $0) } }
+            return Array(buffer: chunk)
         }
     }
 

@@ -94,9 +94,9 @@ struct ImportEndpoint: EndpointGroup {
         do {
             // Cancel the import if the client disconnects, even during database work. This ends the connection, so the response says that.
             var response = try await request.body.consumeWithCancellationOnInboundClose { body in
-                let pieces = BodyChunks(body, of: call, pace: pace)
-                defer { pieces.discard() }
-                return try await importBody(pieces, isGzip: isGzip, prepared, call)
+                let chunks = BodyChunks(body, of: call, pace: pace)
+                defer { chunks.discard() }
+                return try await importBody(chunks, isGzip: isGzip, prepared, call)
             }
             response.headers[.connection] = "close"
             return response
@@ -136,7 +136,7 @@ struct ImportEndpoint: EndpointGroup {
     }
 
     private func importBody(
-        _ pieces: BodyChunks,
+        _ chunks: BodyChunks,
         isGzip: Bool,
         _ options: ImportOptions,
         _ call: Call
@@ -146,8 +146,8 @@ struct ImportEndpoint: EndpointGroup {
         // A dry run changes nothing, so its response is not recorded.
         let once: IdempotentCall<RecordedResponse>? = options.isDryRun ? nil : try call.idempotentCall([])
         if var once, let first = try await recorded(once, store) {
-            for try await _ in pieces {}
-            once.fingerprint += pieces.digest
+            for try await _ in chunks {}
+            once.fingerprint += chunks.digest
             let response = try first.response(to: once)
             return .outcome(response.body, mediaType: response.mediaType)
         }
@@ -157,10 +157,24 @@ struct ImportEndpoint: EndpointGroup {
             let onReject = { (rejection: ImportRejection) in
                 if rejections.count < ImportReport.rejectionLimit { rejections.append(rejection) }
             }
+            // An option confirms removals.
+            let (onProgress, onPrune) = ({ (_: Int) in }, { (_: [ShelfRemoval]) in false })
             summary =
                 isGzip
-                ? try await importer.importFile(FileContent(pieces, mustBeGzip: true), options, onReject: onReject)
-                : try await importer.importFile(pieces, options, onReject: onReject)
+                ? try await importer.importFile(
+                    FileContent(chunks, mustBeGzip: true),
+                    options,
+                    onReject: onReject,
+                    onProgress: onProgress,
+                    onPrune: onPrune
+                )
+                : try await importer.importFile(
+                    chunks,
+                    options,
+                    onReject: onReject,
+                    onProgress: onProgress,
+                    onPrune: onPrune
+                )
             if let refusal = summary.refusal { throw refusal }
         } catch {
             guard case .unprocessable = error else { throw error }
@@ -170,7 +184,7 @@ struct ImportEndpoint: EndpointGroup {
         }
         let bytes = ImportReport(summary, isDryRun: options.isDryRun, rejections: rejections).json
         if var once {
-            once.fingerprint += pieces.digest
+            once.fingerprint += chunks.digest
             try await responses.record(RecordedResponse(body: bytes), of: once, in: store)
         }
         return .json(bytes)

@@ -47,7 +47,7 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func create(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
+        let (body, once) = try await call.recordableJSON(recording: ListDocument.self)
         let document = try await lists.createList(try NewList(body: body), of: call.user, once: once)
         let (list, head) = (document.recorded, document.head)
         var response = Response.outcome(list.body, status: list.isNew ? .created : .ok, tag: head?.tag)
@@ -57,7 +57,7 @@ struct ListEndpoints: EndpointGroup {
     }
 
     private func moveLists(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: ListMoveOutcome.self)
+        let (body, once) = try await call.recordableJSON(recording: ListMoveOutcome.self)
         let moves = try OrderMove.list(body: body).byUniqueID
         return .outcome(try await lists.moveLists(moves, of: call.user, once: once).json)
     }
@@ -102,7 +102,7 @@ struct ListEndpoints: EndpointGroup {
         creates: Bool = false,
         _ read: (JSONValue) throws(CatalogError) -> ListEdit
     ) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
+        let (body, once) = try await call.recordableJSON(recording: ListDocument.self)
         let document = try await lists.editList(
             call.parameters.list,
             of: call.user,

@@ -24,7 +24,7 @@ struct ListShareEndpoints: EndpointGroup {
     }
 
     private func create(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: IssuedShare.self)
+        let (body, once) = try await call.recordableBody(recording: IssuedShare.self)
         let share = try ListShare(body: body ?? .object([]), now: .now())
         let secret = key.secret(.share, share.id, idempotencyKey: call.idempotencyKey)
         let issued = try await lists.share(
@@ -47,7 +47,7 @@ struct ListShareEndpoints: EndpointGroup {
     }
 
     private func join(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: ListDocument.self)
+        let (body, once) = try await call.recordableJSON(recording: ListDocument.self)
         var reader = try BodyReader(body)
         let token = try reader.string("token", bytes: 64)
         try reader.end()

@@ -69,11 +69,11 @@ struct EventEndpoints: EndpointGroup {
         if sort == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
-            let views = try await settings.rememberedViews(caller.user, shelf.store, shelf.shelf)
+            let sorts = try await settings.rememberedSorts(caller.user, shelf.store, shelf.shelf)
             // The manual order is that of one shelf.
-            var own = views.view
+            var own = sorts.effective
             if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
-                own = [views.shelf, views.store].lazy.compactMap { $0 }.first { !$0.sort.readsPositions }
+                own = [sorts.shelf, sorts.store].lazy.compactMap { $0 }.first { !$0.sort.readsPositions }
             }
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown

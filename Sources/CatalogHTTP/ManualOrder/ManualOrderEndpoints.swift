@@ -41,7 +41,7 @@ struct ManualOrderEndpoints: EndpointGroup {
         _ call: Call,
         _ read: (JSONValue?) throws(CatalogError) -> ManualOrderEdit
     ) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: ManualOrderOutcome.self)
+        let (body, once) = try await call.recordableBody(recording: ManualOrderOutcome.self)
         let request = OrderEditRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,

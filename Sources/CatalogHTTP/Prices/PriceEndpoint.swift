@@ -22,7 +22,7 @@ struct PriceEndpoint: EndpointGroup {
     }
 
     private func set(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: PriceOutcome.self)
+        let (body, once) = try await call.recordableJSON(recording: PriceOutcome.self)
         let changes = try PriceChange.list(body: body)
         let outcome = try await prices.setPrices(changes, in: call.parameters.store, pricedIn: nil, once: once)
         return .outcome(outcome.json)

@@ -54,13 +54,13 @@ struct ProductEndpoints: EndpointGroup {
         let after = try call.target.cursor(cursors)
         guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
         let page = try await products.products(call.parameters.store, after: after, limit: limit)
-        let token = page.next.map { cursors.encode($0) }
+        let cursor = page.next.map { cursors.encode($0) }
         let presentation = ProductPresentation(store: page.store)
         let bytes = JSONWriter.object { json in
             json.array("products", page.products) { presentation.write($1, to: &$0) }
-            json.page(limit, token)
+            json.page(limit, cursor)
         }
-        return call.hashed(bytes, headers: call.nextLink("limit=\(limit)", token))
+        return call.hashed(bytes, headers: call.nextLink("limit=\(limit)", cursor))
     }
 
     private func list(_ named: [String], _ call: Call) async throws -> Response {

@@ -22,7 +22,7 @@ struct PurchaseEndpoint: EndpointGroup {
     }
 
     private func add(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: PurchaseOutcome.self)
+        let (body, once) = try await call.recordableJSON(recording: PurchaseOutcome.self)
         let list = try Purchase.list(body: body, now: .now())
         let outcome = try await purchases.add(list, to: call.parameters.store, once: once)
         return .outcome(outcome.json, status: .accepted)

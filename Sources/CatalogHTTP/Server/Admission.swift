@@ -75,9 +75,11 @@ struct Admission: Sendable {
         try quotas.charge(points(), to: client(), &quota)
     }
 
-    /// Charges a client for the rows that were read and the length of the response, which are known only now.
+    /// Charges a client for the work that was done and the length of the response, which are known only now.
     func settle(_ response: Response, _ call: Call, _ quota: inout RateLimiter.Quota?) {
-        let points = Endpoint.points(rows: call.work.rows, responseLength: response.body.contentLength ?? 0)
+        let points =
+            call.work.points
+            + Endpoint.points(rows: call.work.rows, responseLength: response.body.contentLength ?? 0)
         guard points > 0, let quotas, call.endpoint.isCharged else { return }
         quotas.settle(points, with: call.client, &quota)
     }
@@ -101,11 +103,14 @@ struct BodyPermit: Sendable {
     func add(_ count: Int) throws(CatalogError) { try bytes.add(count) }
 }
 
-/// Counts the rows that a request reads, which are charged when it is done.
+/// Counts the rows that a request reads and the points for its other work, which are charged when it is done.
 final class WorkMeter: Sendable {
-    private let count = Atomic<Int>(0)
+    private let rowCount = Atomic<Int>(0)
+    private let pointCount = Atomic<Int>(0)
 
-    var rows: Int { count.load(ordering: .relaxed) }
+    var rows: Int { rowCount.load(ordering: .relaxed) }
+    var points: Int { pointCount.load(ordering: .relaxed) }
 
-    func add(rows: Int) { count.add(rows, ordering: .relaxed) }
+    func add(rows: Int) { rowCount.add(rows, ordering: .relaxed) }
+    func add(points: Int) { pointCount.add(points, ordering: .relaxed) }
 }

@@ -25,11 +25,11 @@ extension Call {
         try BodyLoader.json(await bytes(types: types))
     }
 
-    /// Reads the body as JSON, and the idempotent call of a POST with an `Idempotency-Key`.
+    /// Reads the body of a POST or PATCH as JSON, and the idempotent call of a POST with an `Idempotency-Key`.
     ///
     /// - Parameter outcome: the type of the outcome that is recorded.
     /// - Returns: nil for an empty body.
-    func postedBody<Outcome: RecordableOutcome>(
+    func recordableBody<Outcome: RecordableOutcome>(
         recording outcome: Outcome.Type
     ) async throws -> (body: JSONValue?, once: IdempotentCall<Outcome>?) {
         let bytes = try await bytes(types: request.method == .patch ? Self.patchTypes : Self.jsonTypes)
@@ -38,10 +38,10 @@ extension Call {
     }
 
     /// Reads a required JSON body, and the idempotent call.
-    func postedJSON<Outcome: RecordableOutcome>(
+    func recordableJSON<Outcome: RecordableOutcome>(
         recording outcome: Outcome.Type
     ) async throws -> (body: JSONValue, once: IdempotentCall<Outcome>?) {
-        let (body, once) = try await postedBody(recording: outcome)
+        let (body, once) = try await recordableBody(recording: outcome)
         if let body { return (body, once) }
         return (try BodyLoader.json([]), once)
     }

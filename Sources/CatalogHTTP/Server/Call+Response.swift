@@ -51,9 +51,9 @@ extension Call {
     private static let linkLimit = 4096
 
     /// Returns the Link header for the next page; nothing if it would be too long. The body has the cursor, too.
-    func nextLink(_ query: String, _ token: String?) -> HTTPFields {
-        guard let token else { return [:] }
-        let link = "<\(path)?\(query)&cursor=\(token)>; rel=\"next\""
+    func nextLink(_ query: String, _ cursor: String?) -> HTTPFields {
+        guard let cursor else { return [:] }
+        let link = "<\(path)?\(query)&cursor=\(cursor)>; rel=\"next\""
         return link.utf8.count <= Self.linkLimit ? [.init("Link")!: link] : [:]
     }
 }

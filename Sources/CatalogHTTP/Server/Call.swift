@@ -16,6 +16,9 @@ struct Call: Sendable {
     let trustedProxies: TrustedProxies
     /// The length of the body in bytes; nil if it is unknown.
     let bodyLength: Int?
+    let deadlines: DeadlineWatch
+    /// Whether the client has closed the connection; reads then end.
+    let isAbandoned: @Sendable () -> Bool
     /// Counts the work of a handler that costs more than its response shows.
     let work = WorkMeter()
     /// The permit for the body; nil without a body.

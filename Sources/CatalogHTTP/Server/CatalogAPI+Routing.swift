@@ -53,7 +53,7 @@ extension CatalogAPI {
         let fields = request.headers
         guard request.method == .get, fields[.contentLength] == nil, fields[.transferEncoding] == nil,
             fields[.connection].map({ $0.lowercased() == "keep-alive" }) ?? true, fields[.expect] == nil,
-            let route = try? route(of: request.uri), route.runsOnEventLoop
+            let route = try? route(of: request.uri), route.resource.endpoint(.get)?.runsOnEventLoop == true
         else { return nil }
         return route
     }
@@ -103,45 +103,37 @@ extension CatalogAPI {
             bodyLoader: bodies,
             peer: exchange.peer,
             trustedProxies: options.trustedProxies,
-            bodyLength: Self.bodyLength(request)
+            bodyLength: Self.bodyLength(request),
+            deadlines: deadlines,
+            isAbandoned: exchange.isAbandoned
         )
         let seen = try seenState(of: request)
         try admission.charge(call.points, to: call.client, endpoint, &exchange.quota)
         try route.checkQuery(endpoint)
         if call.bodyLength != 0 { call.bodyPermit = try admission.body(for: call.client) }
         call.heldBody = exchange.heldBody
-        let (handled, isAbandoned) = (call, exchange.isAbandoned)
+        let handled = call
         // Requests on the event loop change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.runsOnEventLoop ? nil : call.origin(exchange.id)
         let response = try await consistently(endpoint, after: seen) {
-            guard let origin else { return try await handle(handled, isAbandoned) }
-            return try await origin.run { try await handle(handled, isAbandoned) }
+            guard let origin else { return try await handle(handled) }
+            return try await origin.run { try await handle(handled) }
         }
         admission.settle(response, call, &exchange.quota)
         return response
     }
 
-    private func handle(_ call: Call, _ isAbandoned: @escaping @Sendable () -> Bool) async throws -> Response {
+    private func handle(_ call: Call) async throws -> Response {
         let endpoint = call.endpoint
-        // A deadline would cost other pages too much.
-        let limit = endpoint.timeLimit ?? (endpoint.mayReadManyShelves(call.target) ? TimeLimit.lookup.request : nil)
-        guard let limit else { return try await endpoint.handler(call) }
+        // A deadline would cost pages of one shelf too much.
+        guard let limit = endpoint.timeLimit else { return try await endpoint.handler(call) }
         let isCostly = endpoint.isCostly(body: call.bodyLength)
         let permit = try isCostly ? admission.costlyRequests.permit(for: call.client) : nil
         defer { permit?.release() }
         let executor = isCostly ? BackgroundExecutor.shared : nil
-        // A write continues after its client disconnects: the client may not need the response.
-        let isRead = endpoint.isReadOnly
-        return try await deadlines.run(
-            within: limit,
-            or: Self.timeoutProblem(limit),
-            unless: { isRead && isAbandoned() }
-        ) { deadline in
-            var call = call
-            call.deadline = deadline
-            let limited = call
-            guard let executor else { return try await endpoint.handler(limited) }
-            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(limited) }
+        return try await call.within(limit) { call in
+            guard let executor else { return try await endpoint.handler(call) }
+            return try await withTaskExecutorPreference(executor) { try await endpoint.handler(call) }
         }
     }
 
@@ -149,12 +141,6 @@ extension CatalogAPI {
     static func bodyLength(_ request: Request) -> Int? {
         if request.headers[.transferEncoding] != nil { return nil }
         return request.headers[.contentLength].flatMap { Int($0) } ?? 0
-    }
-
-    private static func timeoutProblem(_ limit: Duration) -> Problem {
-        var late = Problem(.unavailable, "the request timed out after \(limit.components.seconds) seconds")
-        late.headers[.retryAfter] = "1"
-        return late
     }
 }
 

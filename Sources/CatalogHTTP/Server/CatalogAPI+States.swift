@@ -43,21 +43,12 @@ extension CatalogAPI {
                 var response = try await handler()
                 response.headers[Self.seen] = Base64URL.encode(await token().bytes)
                 return response
-            } catch let error as CatalogError where error.dependsOnState {
+            } catch let error as CatalogError {
                 var problem = Problem(error)
+                guard problem.kind.contradictsState else { throw error }
                 problem.headers[Self.seen] = Base64URL.encode(await token().bytes)
                 throw problem
             }
-        }
-    }
-}
-
-extension CatalogError {
-    /// Whether the error contradicts the state that the client has seen, which it will read again.
-    fileprivate var dependsOnState: Bool {
-        switch self {
-        case .conflict, .stale, .staleSetting, .staleList: true
-        default: false
         }
     }
 }

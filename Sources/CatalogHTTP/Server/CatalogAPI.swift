@@ -16,7 +16,7 @@ package struct CatalogAPI: HTTPResponder {
 
     let options: Options
     let table: EndpointTable
-    let routes = TargetCache<EndpointTable.Route>()
+    let routes = RouteCache()
     let catalog: CatalogStorage
     let authenticator: Authenticator
     let bodies: BodyLoader
@@ -66,7 +66,7 @@ package struct CatalogAPI: HTTPResponder {
             RememberedSortEndpoints(settings: catalog.settings, shelves: catalog.shelves, pages: catalog.pages),
             ListEndpoints(lists: catalog.lists),
             ListShareEndpoints(lists: catalog.lists, key: key),
-            UserEndpoints(users: catalog.users, responses: catalog.responses, authenticator: authenticator, key: key),
+            UserEndpoints(users: catalog.users, authenticator: authenticator, key: key),
             EventEndpoints(
                 live: live,
                 users: catalog.users,

@@ -16,19 +16,17 @@ struct Endpoint: Sendable {
     /// The documentation; nil for pages of the storefront, which are not part of the API.
     let operation: Operation?
     let bodyLimit: BodyLimit
-    /// The time limit of a request, excluding the arrival of its body; nil if each of its operations has a shorter
-    /// limit. Requests whose parameters ask for many shelves always have one.
+    /// The time limit of a request, excluding the arrival of its body. It is nil if the handler sets a limit where one is needed, or if each
+    /// operation has a shorter one.
     let timeLimit: Duration?
     /// The base cost of a request, in points; reading a page costs one.
     let cost: Int
     /// The points that a request costs in addition, because of its parameters.
     let surcharge: @Sendable (RequestTarget) -> Int
-    /// Whether a request may read many shelves, which takes longer than other requests of the endpoint.
-    let mayReadManyShelves: @Sendable (RequestTarget) -> Bool
     /// Whether every request takes much processor time: whole orders and their diffs.
     let isCostly: Bool
-    /// Whether requests are answered on the event loop of their connection, because they take little time. Requests whose
-    /// parameters ask for many shelves are excluded. Probes are included, because a probe must not wait for other requests.
+    /// Whether GET requests without a body are answered on the event loop of their connection, because they take little time. A handler
+    /// leaves it for longer work. Probes are included, because a probe must not wait for other requests.
     let runsOnEventLoop: Bool
     /// Whether requests change nothing, so that they are cancelled when the client disconnects.
     let isReadOnly: Bool
@@ -45,7 +43,6 @@ struct Endpoint: Sendable {
         timeLimit: Duration? = TimeLimit.edit.request,
         cost: Int = 1,
         surcharge: @escaping @Sendable (RequestTarget) -> Int = { _ in 0 },
-        mayReadManyShelves: @escaping @Sendable (RequestTarget) -> Bool = { _ in false },
         isCostly: Bool = false,
         runsOnEventLoop: Bool = false,
         isReadOnly: Bool? = nil,
@@ -60,7 +57,6 @@ struct Endpoint: Sendable {
         self.timeLimit = timeLimit
         self.cost = cost
         self.surcharge = surcharge
-        self.mayReadManyShelves = mayReadManyShelves
         self.isCostly = isCostly
         self.runsOnEventLoop = runsOnEventLoop
         self.isReadOnly = isReadOnly ?? (method == .get)

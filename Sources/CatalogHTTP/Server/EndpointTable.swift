@@ -20,11 +20,9 @@ struct EndpointTable: Sendable {
         let target: RequestTarget
         let resource: Resource
         let parameters: PathParameters
-        /// Whether a GET without a body is answered on the event loop of its connection.
-        let runsOnEventLoop: Bool
         /// The endpoints that reject the query, and the errors.
         private let rejections: [(method: HTTPRequest.Method, error: CatalogError)]
-        private let memo = Mutex<(any Sendable)?>(nil)
+        private let knownPlans = Mutex<PagePlans?>(nil)
 
         init(target: RequestTarget, resource: Resource, parameters: PathParameters) {
             self.target = target
@@ -33,8 +31,6 @@ struct EndpointTable: Sendable {
             rejections = resource.endpoints.compactMap { endpoint in
                 endpoint.queryNames.flatMap { target.rejection(allowing: $0) }.map { (endpoint.method, $0) }
             }
-            runsOnEventLoop =
-                resource.endpoint(.get).map { $0.runsOnEventLoop && !$0.mayReadManyShelves(target) } ?? false
         }
 
         /// - Throws: `malformed` if the query has a parameter that the endpoint does not know.
@@ -42,12 +38,12 @@ struct EndpointTable: Sendable {
             if let rejection = rejections.first(where: { $0.method == endpoint.method }) { throw rejection.error }
         }
 
-        /// Returns a value that an endpoint has computed from the target; the first time, computes it.
-        func remembering<Value: Sendable>(_ make: () throws -> Value) rethrows -> Value {
-            if let known = memo.withLock({ $0 }) as? Value { return known }
-            let value = try make()
-            memo.withLock { $0 = value }
-            return value
+        /// Returns the plans of the target's pages; the first time, makes them.
+        func plans(_ make: () throws -> PagePlans) rethrows -> PagePlans {
+            if let known = knownPlans.withLock({ $0 }) { return known }
+            let plans = try make()
+            knownPlans.withLock { $0 = plans }
+            return plans
         }
     }
 

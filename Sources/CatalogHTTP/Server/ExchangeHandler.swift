@@ -18,7 +18,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     struct BodyRequest: Sendable {}
 
     /// A request, until it is answered.
-    private struct Exchange {
+    private struct PendingRequest {
         /// Whether the client speaks HTTP/1.0, and so knows neither chunks nor interim responses.
         let isHTTP10: Bool
         let isHead: Bool
@@ -36,15 +36,15 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             holdsBody = !isHTTP10 && expectations.contains { $0.lowercased() == "100-continue" }
         }
 
-        /// The exchange of a response without a request, which was malformed.
-        static let malformed = Exchange(HTTPRequestHead(version: .http1_1, method: .GET, uri: ""))
+        /// The stand-in for a request that was malformed.
+        static let malformed = PendingRequest(HTTPRequestHead(version: .http1_1, method: .GET, uri: ""))
     }
 
     /// How long the client may take to read the last response: closing the connection at once could discard it.
     private static let closeDelay: TimeAmount = .milliseconds(500)
 
     /// The requests that are not answered completely, the current one first.
-    private var exchanges: Deque<Exchange> = []
+    private var requests: Deque<PendingRequest> = []
     /// Whether the last request of the connection has arrived; what follows it is ignored.
     private var endsInput = false
     /// Whether the last response of the connection is written.
@@ -55,9 +55,9 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !endsInput else { return }
         switch unwrapInboundIn(data) {
-        case .head(let head): exchanges.append(Exchange(head))
-        case .body: if !exchanges.isEmpty { exchanges[exchanges.count - 1].holdsBody = false }
-        case .end: endsInput = exchanges.last.map { !$0.persists } ?? false
+        case .head(let head): requests.append(PendingRequest(head))
+        case .body: if !requests.isEmpty { requests[requests.count - 1].holdsBody = false }
+        case .end: endsInput = requests.last.map { !$0.persists } ?? false
         }
         context.fireChannelRead(data)
     }
@@ -66,11 +66,11 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         guard event is BodyRequest else { return context.triggerUserOutboundEvent(event, promise: promise) }
-        guard let current = exchanges.first, current.holdsBody, !current.hasResponse, !endsOutput else {
+        guard let current = requests.first, current.holdsBody, !current.hasResponse, !endsOutput else {
             promise?.succeed()
             return
         }
-        exchanges[0].holdsBody = false
+        requests[0].holdsBody = false
         context.writeAndFlush(wrapOutboundOut(.head(.init(version: .http1_1, status: .continue))), promise: promise)
     }
 
@@ -82,7 +82,7 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head(let head) where (100..<200).contains(head.status.code): context.write(data, promise: promise)
         case .head(let head): context.write(wrapOutboundOut(.head(framed(head))), promise: promise)
-        case .body where exchanges.first?.isHead == true: writeNothing(context, promise)
+        case .body where requests.first?.isHead == true: writeNothing(context, promise)
         case .body: context.write(data, promise: promise)
         case .end: end(context, data, promise)
         }
@@ -90,32 +90,32 @@ final class ExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Returns the head of a response as its request requires, and decides whether the connection persists.
     private func framed(_ response: HTTPResponseHead) -> HTTPResponseHead {
-        if exchanges.isEmpty { exchanges.append(.malformed) }
-        var (head, exchange) = (response, exchanges[0])
+        if requests.isEmpty { requests.append(.malformed) }
+        var (head, request) = (response, requests[0])
         let isDelimited =
-            head.headers.contains(name: "Content-Length") || !head.status.mayHaveResponseBody || exchange.isHead
-        exchange.hasResponse = true
+            head.headers.contains(name: "Content-Length") || !head.status.mayHaveResponseBody || request.isHead
+        request.hasResponse = true
         // A client that holds its body back would send either the body or the next request.
-        exchange.persists = exchange.persists && head.isKeepAlive && !exchange.holdsBody
-        if exchange.isHTTP10 {
+        request.persists = request.persists && head.isKeepAlive && !request.holdsBody
+        if request.isHTTP10 {
             head.version = .http1_0
-            exchange.persists = exchange.persists && isDelimited
-            if exchange.persists { head.headers.replaceOrAdd(name: "Connection", value: "keep-alive") }
+            request.persists = request.persists && isDelimited
+            if request.persists { head.headers.replaceOrAdd(name: "Connection", value: "keep-alive") }
         }
-        if !exchange.persists { head.headers.replaceOrAdd(name: "Connection", value: "close") }
-        exchanges[0] = exchange
+        if !request.persists { head.headers.replaceOrAdd(name: "Connection", value: "close") }
+        requests[0] = request
         return head
     }
 
     private func end(_ context: ChannelHandlerContext, _ data: NIOAny, _ promise: EventLoopPromise<Void>?) {
-        let exchange = exchanges.popFirst() ?? .malformed
+        let request = requests.popFirst() ?? .malformed
         let written = promise ?? context.eventLoop.makePromise()
-        if !exchange.persists {
+        if !request.persists {
             (endsInput, endsOutput) = (true, true)
             written.futureResult.assumeIsolated().whenComplete { _ in Self.close(context) }
         }
         // The end of a response to HEAD must not become the last chunk of a body.
-        if exchange.isHead { writeNothing(context, written) } else { context.write(data, promise: written) }
+        if request.isHead { writeNothing(context, written) } else { context.write(data, promise: written) }
     }
 
     /// Completes a promise in the order of writes.

@@ -71,7 +71,8 @@ extension Operation {
     )
 }
 
-/// The OpenAPI 3.1 description of the API, from `openapi.json`: its paths follow from the endpoint table, the rest is written by hand.
+/// The OpenAPI 3.1 description of the API, from `openapi.json`. Its paths follow from the endpoint table, and the lists of its components from
+/// the types. The rest is written by hand.
 package enum OpenAPI {
     /// The recorded document.
     package static let document = PackageResources.openapi_json

@@ -32,6 +32,9 @@ enum ProblemKind: String, CaseIterable {
     /// The advice on the help page.
     var advice: String { row.advice }
 
+    /// Whether the request contradicts the state of the server, which the client has not seen yet.
+    var contradictsState: Bool { status == .conflict || status == .preconditionFailed }
+
     private struct Row {
         let status: HTTPResponse.Status
         let title: String
@@ -152,6 +155,76 @@ enum ProblemKind: String, CaseIterable {
                 "Internal server error",
                 "The error is logged under “request_id”. Read the resource before you repeat a write."
             )
+        }
+    }
+}
+
+// MARK: - Errors of the domain
+
+extension Problem {
+    init(_ error: CatalogError) {
+        switch error {
+        case .malformed(let parameter, let detail, let allowed, let hint):
+            self.init(.malformedRequest, detail, allowed: allowed)
+            self.parameter = parameter
+            self.hint = hint
+        case .unknownSortKey(let error, let parameter):
+            self.init(.unknownSortKey, error.detail, allowed: Sort.allowed)
+            self.parameter = parameter
+            hint = error.hint
+        case .invalidCursor:
+            self.init(
+                .invalidCursor,
+                "the cursor was altered or belongs to a different shelf, sort or filter; start from the first page"
+            )
+            parameter = "cursor"
+        case .notFound(let what): self.init(.notFound, "\(what) does not exist")
+        case .unknownStores(let detail, let hint):
+            self.init(.notFound, detail)
+            parameter = "store"
+            self.hint = hint
+        case .unprocessable(let field, let detail):
+            self.init(.unprocessable, detail)
+            parameter = field.isEmpty ? nil : field
+        case .stale(let current):
+            self.init(
+                .stale,
+                "the order has changed; read it again, and repeat the change (the current order version is \(current))"
+            )
+            orderVersion = current
+            headers[.eTag] = "\"order-\(current)\""
+        case .staleSetting(let current):
+            self.init(
+                .stale,
+                current.map {
+                    "the setting is not at the expected revision; read it again, and repeat the change (the current revision is \($0))"
+                }
+                    ?? "the setting does not exist"
+            )
+            revision = current
+            headers[.eTag] = current.map { "\"\($0)\"" }
+        case .staleList(let current):
+            self.init(
+                .stale,
+                "the list has changed; read it again, and repeat the change (the current version is \(current))"
+            )
+            version = current
+            headers[.eTag] = "\"\(current)\""
+        case .forbidden(let detail): self.init(.forbidden, detail)
+        case .tooMany(let detail):
+            self.init(.tooMany, detail)
+            headers[.retryAfter] = "30"
+        case .keyReused:
+            self.init(.keyReused, "the Idempotency-Key was used for a different request within the last 24 hours")
+        case .tooLarge(let detail): self.init(.tooLarge, detail)
+        case .conflict(let detail): self.init(.conflict, detail)
+        case .readOnly:
+            self.init(.readOnly, "the database is read-only; nothing was changed")
+            headers[.retryAfter] = "5"
+        case .unavailable, .cancelled:
+            self.init(.unavailable, "the service is overloaded or its database is unreachable")
+            headers[.retryAfter] = "1"
+        case .fault: self.init(.fault, "an internal error occurred; report the request_id")
         }
     }
 }

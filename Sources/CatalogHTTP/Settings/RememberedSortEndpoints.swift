@@ -32,35 +32,40 @@ struct RememberedSortEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let edit = try RememberedSortEdit(body: try await call.json())
+        let request = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
-        let head = edit.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
-        let storeView = edit.transitionLimit == nil ? nil : try await settings.rememberedViews(user, store, shelf).store
+        let head = request.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
+        let storeSort =
+            request.transitionLimit == nil ? nil : try await settings.rememberedSorts(user, store, shelf).store
         let key = try Self.key(call)
-        try Setting.check(edit.view.value, for: key, field: edit.view.filter.isEmpty ? "sort" : "filter")
-        var write = SettingsEdit([.init(key, edit.view.value)], expecting: try call.settingExpectation)
-        write.shelf = ShelfAddress(store, shelf)
-        // The transition starts from the view in effect at the write, not at the request.
-        write.needsPrevious = edit.transitionLimit != nil
-        let result = try await settings.editOne(write, of: user)
+        try Setting.check(
+            request.rememberedSort.value,
+            for: key,
+            field: request.rememberedSort.filter.isEmpty ? "sort" : "filter"
+        )
+        var edit = SettingsEdit([.init(key, request.rememberedSort.value)], expecting: try call.settingExpectation)
+        edit.shelf = ShelfAddress(store, shelf)
+        // The transition starts from the sort in effect at the write, not at the request.
+        edit.needsPrevious = request.transitionLimit != nil
+        let result = try await settings.editOne(edit, of: user)
         var transition: [UInt8]?
-        if let limit = edit.transitionLimit, let head {
-            func shown(_ own: RememberedView?) -> ShelfView {
-                let view = head.resolve(
-                    remembering: RememberedViews(shelf: own, store: storeView),
+        if let limit = request.transitionLimit, let head {
+            func shown(_ own: RememberedSort?) -> RequestedSort {
+                let resolved = head.resolve(
+                    remembering: RememberedSorts(shelf: own, store: storeSort),
                     allowsPositions: !head.state.shelf.includesDescendants
                 )
-                return ShelfView(sort: view.sort, filter: view.filter)
+                return RequestedSort(sort: resolved.sort, filter: resolved.filter)
             }
-            let request = DiffRequest(
+            let diff = DiffRequest(
                 store: store,
                 shelf: shelf,
-                from: .view(shown(result.previous?.view)),
-                to: shown(edit.view),
+                from: .sort(shown(result.previous?.rememberedSort)),
+                to: shown(request.rememberedSort),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.
-            transition = try? await pages.diff(request).json()
+            transition = try? await pages.diff(diff).json()
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
     }

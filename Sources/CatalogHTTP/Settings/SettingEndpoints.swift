@@ -28,7 +28,7 @@ struct SettingEndpoints: EndpointGroup {
     }
 
     private func putMany(_ call: Call) async throws -> Response {
-        let edit = try SettingsEdit.many(body: try await call.json())
+        let edit = try SettingsEdit(body: try await call.json())
         let results = try await settings.edit(edit, of: call.user)
         return .json(results.json, cache: "no-store")
     }
@@ -39,7 +39,7 @@ struct SettingEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let write = try SettingsEdit.one(Self.key(call), body: try await call.json())
+        let write = try SettingsEdit.Write(Self.key(call), body: try await call.json())
         let edit = SettingsEdit([write], expecting: try call.settingExpectation)
         let result = try await settings.editOne(edit, of: call.user)
         return call.setting(result.setting.json, revision: result.setting.revision)

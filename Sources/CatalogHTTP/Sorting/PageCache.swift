@@ -79,7 +79,7 @@ final class PageCache: Sendable {
     /// Identifies a page at any state of its shelf; the tag is that of one state. A later state replaces an earlier one.
     struct Key: Hashable, Sendable {
         let variant: Variant
-        let view: ResolvedView
+        let resolvedSort: ResolvedSort
         let facets: Set<Facet>
         let wantsTotal: Bool
         let limit: Int
@@ -89,14 +89,14 @@ final class PageCache: Sendable {
 
         init(_ variant: Variant, _ plan: PagePlan) {
             self.variant = variant
-            view = plan.view
+            resolvedSort = plan.resolvedSort
             facets = plan.facets
             wantsTotal = plan.wantsTotal
             limit = plan.limit
             after = plan.after
             var hasher = Hasher()
             hasher.combine(variant)
-            hasher.combine(view)
+            hasher.combine(resolvedSort)
             hasher.combine(after)
             hash = hasher.finalize()
         }

@@ -37,7 +37,6 @@ struct PageEndpoints: EndpointGroup {
                 .listShelfProducts,
                 timeLimit: nil,
                 surcharge: Self.surcharge,
-                mayReadManyShelves: Self.asksForDescendants,
                 runsOnEventLoop: true,
                 readsReplicas: true,
                 { try await page($0, of: $0.parameters.shelf) }
@@ -79,46 +78,89 @@ struct PageEndpoints: EndpointGroup {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
-        let union = asksForDescendants(target) ? pointsForUnion : 0
+        let union = target.values("include").isEmpty ? 0 : pointsForUnion
         return facets + filters + keys + union
     }
 
-    private static func asksForDescendants(_ target: RequestTarget) -> Bool { !target.values("include").isEmpty }
+    /// A request for a page, with everything but the basis that its response depends on.
+    private struct AskedPage {
+        var call: Call
+        let plans: PagePlans
+        let request: PageRequest
+        /// The UTC day to which the popularity of products is scaled.
+        let day = Timestamp.now().day
 
-    /// Brings the shelf up to date, and then responds with the first that has the page at this state: the client's cache (304), the
-    /// server's cache of pages, or the shelf in memory.
+        private var isShared: Bool { request.sort != nil }
+        var cacheControl: String { isShared ? "public, no-cache" : "private, no-cache" }
+        var headers: HTTPFields { [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"] }
+
+        /// - Throws: as `PageRequest.plan`.
+        func plan(_ basis: PageBasis) throws(CatalogError) -> TaggedPlan { try plans.plan(request, basis, day: day) }
+    }
+
+    /// Responds with the page at the current version of its shelf, from the first that has it: the client's cache (304), the server's cache
+    /// of pages, or the shelf in memory. A union is read within a time limit, and not on an event loop.
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
-        let target = try call.route.remembering { PageTarget(try self.request(call, shelf), path: call.path) }
-        var request = target.request
-        if request.sort == nil { request.user = call.caller?.user }
-        let day = Timestamp.now().day
-        let current = try await store.current(request)
-        let page = try target.page(request, current.basis, day: day)
-        let isShared = request.sort != nil
-        let control = isShared ? "public, no-cache" : "private, no-cache"
-        var headers: HTTPFields = [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"]
-        if let known = call.knownTag(of: page.tag) {
+        let plans = try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) }
+        let asked = AskedPage(call: call, plans: plans, request: plans.request(by: call.caller?.user))
+        let found = try await store.currentUnlessUnion(asked.request) { basis throws(CatalogError) -> Response? in
+            try known(asked, basis)
+        }
+        if let found { return try await response(found, asked) }
+        // The query does not say that the shelf includes those below it.
+        if shelf != nil, asked.request.includesDescendants == nil { call.work.add(points: Self.pointsForUnion) }
+        // A page of all shelves already has a deadline.
+        if call.deadline != nil { return try await union(asked) }
+        return try await call.within(TimeLimit.lookup.request) { call in
+            var asked = asked
+            asked.call = call
+            return try await union(asked)
+        }
+    }
+
+    private func union(_ asked: AskedPage) async throws -> Response {
+        let union = try await store.currentUnion(asked.request)
+        return try await response(
+            try AnswerOrShelf(union) { basis throws(CatalogError) in try known(asked, basis) },
+            asked
+        )
+    }
+
+    /// Returns the response to a request whose page the client or the cache has; otherwise nil.
+    private func known(_ asked: AskedPage, _ basis: PageBasis) throws(CatalogError) -> Response? {
+        let plan = try asked.plan(basis)
+        if let tag = asked.call.knownTag(of: plan.tag) {
             observer.observe(.pageReturned(.notModified))
-            return .notModified(known, control, headers)
+            return .notModified(tag, asked.cacheControl, asked.headers)
         }
-        if let cached = cache.page(page.key, tag: page.tag) {
-            observer.observe(.pageReturned(.cached))
-            return cache.response(cached, page.key, for: call)
+        guard let cached = cache.page(plan.key, tag: plan.tag) else { return nil }
+        observer.observe(.pageReturned(.cached))
+        return cache.response(cached, plan.key, for: asked.call)
+    }
+
+    /// Renders the page unless the response is known.
+    private func response(_ found: AnswerOrShelf<Response>, _ asked: AskedPage) async throws -> Response {
+        let current: any CurrentShelf
+        switch found {
+        case .answer(let response): return response
+        case .shelf(let shelf): current = shelf
         }
-        let content = try await current.page(
-            page.plan,
-            into: RenderedProducts(current.basis.head.store, day: day, fragments)
+        let plan = try asked.plan(current.basis)
+        let page = try await current.page(
+            plan.plan,
+            into: RenderedProducts(current.basis.head.store, day: asked.day, fragments)
         )
         observer.observe(.pageReturned(.rendered))
-        let token = content.next.map { cursors.encode($0) }
-        for field in call.nextLink(parameters(request, page.plan), token) { headers.append(field) }
+        let cursor = page.next.map { cursors.encode($0) }
+        var headers = asked.headers
+        for field in asked.call.nextLink(parameters(asked.request, plan.plan), cursor) { headers.append(field) }
         headers[.contentType] = "application/json"
-        headers[.cacheControl] = control
-        headers[.eTag] = page.tag
-        let body = StepRecorder.measure(.rendering, "page") { content.json(day: day, nextCursor: token) }
-        return cache.insert(headers, body, page.key, tag: page.tag).response(acceptsGzip: false)
+        headers[.cacheControl] = asked.cacheControl
+        headers[.eTag] = plan.tag
+        let body = StepRecorder.measure(.rendering, "page") { page.json(day: asked.day, nextCursor: cursor) }
+        return cache.insert(headers, body, plan.key, tag: plan.tag).response(acceptsGzip: false)
     }
 
     /// Returns the request of a target, without a user.
@@ -134,7 +176,7 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
-        if request.asksForSeveral { try request.check() }
+        if request.asksForUnion { try request.check() }
         return request
     }
 
@@ -162,15 +204,19 @@ struct PageEndpoints: EndpointGroup {
 
     private func order(_ call: Call) async throws -> Response {
         let (sort, filter) = (try call.target.sort(), try call.target.filter())
-        let view = ShelfView(sort: sort, filter: filter)
-        var request = OrderRequest(address: try call.shelf, view: view, user: sort == nil ? call.caller?.user : nil)
+        let requested = RequestedSort(sort: sort, filter: filter)
+        var request = OrderRequest(
+            address: try call.shelf,
+            requested: requested,
+            user: sort == nil ? call.caller?.user : nil
+        )
         request.includesDescendants = try call.target.includesDescendants()
         let order = try await store.order(request)
         call.work.add(rows: order.list.count)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()
-        hash.combine(order.view.text)
+        hash.combine(order.resolvedSort.text)
         if let union = order.union { hash.combine(union.digest) }
         let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"

@@ -45,12 +45,12 @@ struct ShelfEndpoints: EndpointGroup {
         request.limit = try call.target.limit()
         request.after = try call.target.cursor(cursors)
         let page = try await shelves.shelves(request)
-        let token = page.next.map { cursors.encode($0) }
+        let cursor = page.next.map { cursors.encode($0) }
         let bytes = JSONWriter.object { json in
             json.array("shelves", page.shelves) { $1.write(to: &$0) }
-            json.page(request.limit, token)
+            json.page(request.limit, cursor)
         }
-        let link = call.nextLink("sort=\(request.sort.rawValue)&limit=\(request.limit)", token)
+        let link = call.nextLink("sort=\(request.sort.rawValue)&limit=\(request.limit)", cursor)
         return call.hashed(bytes, headers: link)
     }
 
@@ -66,15 +66,15 @@ struct ShelfEndpoints: EndpointGroup {
     /// Returns a shelf with the options of a picker, for the caller and in the caller's language.
     private func representation(_ store: CatalogKey, _ shelf: CatalogKey, _ call: Call) async throws -> [UInt8] {
         let head = try await shelves.shelf(store, shelf)
-        var remembered = RememberedViews.none
-        if let caller = call.caller { remembered = try await settings.rememberedViews(caller.user, store, shelf) }
+        var remembered = RememberedSorts.none
+        if let caller = call.caller { remembered = try await settings.rememberedSorts(caller.user, store, shelf) }
         let language = Language(accepting: call.header(.acceptLanguage))
-        let view = head.resolve(
+        let resolved = head.resolve(
             remembering: remembered,
             allowsPositions: !head.state.shelf.includesDescendants
         )
-        let options = SortOption.options(selected: view.sort, language: language)
-        let filters = FilterOption.options(selected: view.filter, language: language)
+        let options = SortOption.options(selected: resolved.sort, language: language)
+        let filters = FilterOption.options(selected: resolved.filter, language: language)
         return JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) }
     }
 
@@ -107,7 +107,7 @@ struct ShelfEndpoints: EndpointGroup {
     }
 
     private func move(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedBody(recording: ManualOrderOutcome.self)
+        let (body, once) = try await call.recordableBody(recording: ManualOrderOutcome.self)
         let outcome = try await shelves.moveShelves(
             try OrderMove.list(body: body),
             in: call.parameters.store,

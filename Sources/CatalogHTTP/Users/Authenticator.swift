@@ -57,8 +57,8 @@ struct Authenticator: Sendable {
         return try await self.caller(token: String(parts[1].drop { $0 == " " }))
     }
 
-    /// - Throws: `Problem`, 401; `unavailable` if no key set could be fetched yet.
-    func caller(token: String) async throws -> Caller {
+    /// - Throws: 401; `unavailable` if no key set could be fetched yet.
+    func caller(token: String) async throws(Problem) -> Caller {
         guard let verifier else { throw Self.invalidToken("this server has no keys configured to verify tokens") }
         do { return try await verifier.verify(token) } catch {
             switch error {

@@ -6,7 +6,6 @@ internal import Hummingbird
 /// A user's data as a whole: merging a guest, export, erasure, and tickets for event streams.
 struct UserEndpoints: EndpointGroup {
     let users: any UserStore
-    let responses: any ResponseStore
     let authenticator: Authenticator
     let key: DeploymentKey
 
@@ -44,26 +43,28 @@ struct UserEndpoints: EndpointGroup {
     }
 
     private func merge(_ call: Call) async throws -> Response {
-        let (body, once) = try await call.postedJSON(recording: GuestMerge.self)
+        let (body, once) = try await call.recordableJSON(recording: GuestMerge.self)
         var reader = try BodyReader(body)
         let token = try reader.string("guest_token", bytes: TokenVerifier.limit)
         try reader.end()
         let user = try call.user
-        // The guest's token may have expired by now, and the guest was erased.
-        if let once, let first = try await responses.firstResponse(once.key, of: user) {
-            return .outcome(try once.decode(first.response(to: once)).json)
+        let merged = try await users.merge(into: user, once: once) { () async throws(CatalogError) -> UserID in
+            try await guest(token, for: user)
         }
+        return .outcome(merged.json)
+    }
+
+    /// Returns the guest of a token, whom a user merges.
+    private func guest(_ token: String?, for user: UserID) async throws(CatalogError) -> UserID {
         func invalid(_ detail: String) -> CatalogError { .unprocessable(field: "guest_token", detail: detail) }
         guard let token else { throw invalid("guest_token is required") }
-        guard !user.isGuest else {
-            throw Problem(.forbidden, "a guest cannot merge another guest; sign in first")
-        }
+        guard !user.isGuest else { throw .forbidden("a guest cannot merge another guest; sign in first") }
         let guest: Caller
-        do { guest = try await authenticator.caller(token: token) } catch let problem as Problem {
-            throw invalid("guest_token: \(problem.detail)")
+        do throws(Problem) { guest = try await authenticator.caller(token: token) } catch {
+            throw invalid("guest_token: \(error.detail)")
         }
         guard guest.user.isGuest else { throw invalid("guest_token must belong to a guest") }
-        return .outcome(try await users.merge(guest.user, into: user, once: once).json)
+        return guest.user
     }
 
     private func export(_ call: Call) async throws -> Response {

@@ -318,7 +318,7 @@ struct SizeReader {
         _ factors: [Factor],
         _ brackets: Int
     ) {
-        if case .fixed(let fixed) = unit, isDimension(fixed) { return found.append(.dimension) }
+        if case .fixed(let fixed) = unit, isFormMeasurement(fixed) { return found.append(.formMeasurement) }
         if number.isHyphenated, source == .name { return found.append(.unclear) }
         guard var amount = amount(number, unit) else { return found.append(.unclear) }
         if unit == .fixed(.lb), let ounces = self.number(), word(1)?.content == .customary(.ounce) {
@@ -348,7 +348,7 @@ struct SizeReader {
         appendMeasure(amount, unit, factors)
     }
 
-    private func isDimension(_ unit: MeasureUnit) -> Bool {
+    private func isFormMeasurement(_ unit: MeasureUnit) -> Bool {
         switch unit {
         case .mm, .cm, .inch, .ft, .yd, .cm2, .ft2: true
         default: source == .name && [.length, .area].contains(unit.dimension)

@@ -96,7 +96,7 @@ struct SizeResolver {
                 units.insert(unit)
                 isWhole = isWhole && [.kg, .lb, .piece, .pair, .dozen].contains(unit)
             case .mark: break
-            case .range, .dimension: return nil
+            case .range, .formMeasurement: return nil
             default: isWhole = false
             }
         }

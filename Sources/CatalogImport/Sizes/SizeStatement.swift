@@ -7,7 +7,7 @@ enum SizeStatement: Hashable {
     /// A range of sizes or weights.
     case range
     /// A length or an area that describes the product's form.
-    case dimension
+    case formMeasurement
     /// A container without a number.
     case container
     /// A unit without a number, such as `kg` or `per kg`.

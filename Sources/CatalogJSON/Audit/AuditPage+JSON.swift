@@ -23,11 +23,11 @@ extension AuditPage {
     ///
     /// - Parameters:
     ///   - limit: the maximum number of entries.
-    ///   - token: the cursor of the next page; nil on the last one.
-    package func json(limit: Int, next token: String?) -> [UInt8] {
+    ///   - cursor: the cursor of the next page; nil on the last one.
+    package func json(limit: Int, next cursor: String?) -> [UInt8] {
         JSONWriter.object { json in
             json.array("entries", entries) { $1.write(to: &$0) }
-            json.page(limit, token)
+            json.page(limit, cursor)
         }
     }
 }

@@ -1,7 +1,7 @@
 package import Catalog
 
 extension DiffRequest {
-    /// Returns the entity tag of the diff between two views of a shelf: it changes with everything that the response
+    /// Returns the entity tag of the diff between two orders of a shelf: it changes with everything that the response
     /// depends on.
     ///
     /// - Parameters:
@@ -9,9 +9,9 @@ extension DiffRequest {
     ///   - day: the UTC day to which the popularity of products is scaled.
     /// - Returns: nil for a diff from a list.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
-        guard case .view(let from) = from else { return nil }
-        func resolve(_ view: ShelfView) -> ResolvedView {
-            basis.head.resolve(view, remembering: basis.views, allowsPositions: basis.union == nil)
+        guard case .sort(let from) = from else { return nil }
+        func resolve(_ requested: RequestedSort) -> ResolvedSort {
+            basis.head.resolve(requested, remembering: basis.sorts, allowsPositions: basis.union == nil)
         }
         return entityTag(
             basis.head,
@@ -25,15 +25,22 @@ extension DiffRequest {
 
     /// Returns the entity tag of a computed diff.
     package func entityTag(_ diff: OrderDiff, mediaType: String, day: Int = Timestamp.now().day) -> String? {
-        guard let from = diff.fromView, let reached = diff.targetOrder else { return nil }
-        return entityTag(reached.head, reached.union, from: from, to: reached.view, mediaType: mediaType, day: day)
+        guard let from = diff.fromResolvedSort, let reached = diff.targetOrder else { return nil }
+        return entityTag(
+            reached.head,
+            reached.union,
+            from: from,
+            to: reached.resolvedSort,
+            mediaType: mediaType,
+            day: day
+        )
     }
 
     private func entityTag(
         _ head: ShelfHead,
         _ union: ShelfUnion?,
-        from: ResolvedView,
-        to: ResolvedView,
+        from: ResolvedSort,
+        to: ResolvedSort,
         mediaType: String,
         day: Int
     ) -> String {

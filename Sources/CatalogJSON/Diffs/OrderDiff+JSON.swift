@@ -13,7 +13,9 @@ extension OrderDiff {
             if let targetOrder {
                 if let fromSort { json.field("from_sort", fromSort.description) }
                 json.field("to_sort", targetOrder.sort.description)
-                if !targetOrder.view.filter.isEmpty { json.field("filter", json: targetOrder.view.filterJSON.text) }
+                if !targetOrder.resolvedSort.filter.isEmpty {
+                    json.field("filter", json: targetOrder.resolvedSort.filterJSON.text)
+                }
             }
             json.field("old_count", diff.oldCount)
             json.field("new_count", diff.newCount)

@@ -9,7 +9,7 @@ extension PriceChange {
             throw .malformed(parameter: nil, detail: "the body must be an array of prices")
         }
         let columns = ["sku", "price_minor", "regular_price_minor"]
-        let changes = try values.rows(
+        return try values.rows(
             limit: countLimit,
             columns: columns,
             numbers: ["price_minor", "regular_price_minor"]
@@ -23,8 +23,6 @@ extension PriceChange {
                 regularPriceMinor: row.has("regular_price_minor") ? .some(try minor("regular_price_minor", row)) : nil
             )
         }
-        try checkRepeats(changes)
-        return changes
     }
 
     private static func minor(_ column: String, _ row: NamedRow) throws(ImportRejection) -> Int64? {

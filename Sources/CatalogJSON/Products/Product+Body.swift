@@ -8,11 +8,8 @@ extension Product {
         self.init(sku: sku, name: "")
         for field in ProductField.allCases { try field.read(&reader, currency: currency, into: &self) }
         try reader.end()
-        guard regularPriceMinor == nil || priceMinor != nil else {
-            throw .unprocessable(
-                field: "regular_price_minor",
-                detail: "regular_price_minor requires price_minor; set both or neither"
-            )
+        guard prices.isValid else {
+            throw .unprocessable(field: "regular_price_minor", detail: PriceRevision.Prices.rule)
         }
     }
 }

@@ -3,8 +3,8 @@ package import Catalog
 
 /// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"transition_limit":24}`.
 package struct RememberedSortEdit: Sendable {
-    package let view: RememberedView
-    /// The window of the diff from the previous view; nil for no diff.
+    package let rememberedSort: RememberedSort
+    /// The window of the diff from the previous sort; nil for no diff.
     package let transitionLimit: Int?
 
     /// - Throws: `malformed`, `unprocessable`, `unknownSortKey`.
@@ -18,7 +18,7 @@ package struct RememberedSortEdit: Sendable {
         guard let sort else {
             throw .unprocessable(field: "sort", detail: "sort is required; use DELETE to return to the default")
         }
-        view = RememberedView(sort, filter ?? .none)
+        rememberedSort = RememberedSort(sort, filter ?? .none)
         if let limit = transitionLimit, !(1...DiffRequest.windowLimit).contains(limit) {
             throw .unprocessable(
                 field: "transition_limit",
@@ -31,12 +31,12 @@ package struct RememberedSortEdit: Sendable {
 extension Setting {
     /// Returns a remembered sort in the API's format.
     ///
-    /// - Parameter transition: the diff from the previous view, as JSON.
+    /// - Parameter transition: the diff from the previous sort, as JSON.
     package func sortJSON(transition: [UInt8]? = nil) -> [UInt8] {
         JSONWriter.object { json in
-            if let view {
-                json.field("sort", view.sort.description)
-                json.field("filter", json: view.filter.isEmpty ? "null" : view.filter.json.text)
+            if let rememberedSort {
+                json.field("sort", rememberedSort.sort.description)
+                json.field("filter", json: rememberedSort.filter.isEmpty ? "null" : rememberedSort.filter.json.text)
             }
             json.field("revision", revision)
             json.field("modified_at", modifiedAt.rfc3339)

@@ -1,9 +1,9 @@
 package import JSON
 package import Catalog
 
-extension SettingsEdit {
+extension SettingsEdit.Write {
     /// Parses `{"value":…}` for one setting. Other response fields are accepted and ignored.
-    package static func one(_ key: SettingKey, body: JSONValue) throws(CatalogError) -> SettingsEdit.Write {
+    package init(_ key: SettingKey, body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         reader.ignore("key", "revision", "modified_at")
         let value = reader.value("value")
@@ -15,26 +15,28 @@ extension SettingsEdit {
             )
         }
         try Setting.check(value, for: key)
-        return Write(key, value)
+        self.init(key, value)
     }
+}
 
+extension SettingsEdit {
     /// Parses `{"settings":[{"key":…,"value":…,"modified_at":…},{"key":…,"deleted":true,"modified_at":…}]}` from a device that was offline.
-    package static func many(body: JSONValue) throws(CatalogError) -> SettingsEdit {
+    package init(body: JSONValue) throws(CatalogError) {
         var reader = try BodyReader(body)
         reader.ignore("revision", "resync")
         guard case .array(let items)? = reader.value("settings") else {
             throw .malformed(parameter: "settings", detail: "settings is required and must be an array")
         }
         try reader.end()
-        guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooMany() }
+        guard items.count <= Setting.countLimit + Setting.tombstoneLimit else { throw SettingsEdit.tooManySettings() }
         var writes: [Write] = []
         for (index, item) in items.enumerated() {
-            writes.append(try write(item, "settings[\(index)]"))
+            writes.append(try Self.write(item, "settings[\(index)]"))
         }
         if let repeated = writes.map(\.key).firstRepeat {
             throw .unprocessable(field: "settings", detail: "duplicate key “\(repeated)”")
         }
-        return SettingsEdit(writes)
+        self.init(writes)
     }
 
     private static func write(_ item: JSONValue, _ place: String) throws(CatalogError) -> Write {

@@ -58,8 +58,8 @@ extension FilterOption {
         json.object { json in
             json.field("filter", key.name)
             json.field("title", title)
-            json.field("type", key.typeName)
-            json.field("repeatable", key.isRepeatable)
+            json.field("type", key.form.name)
+            json.field("repeatable", key.form.isRepeatable)
             json.field("selected", json: selected.text)
         }
     }

@@ -4,8 +4,8 @@ internal import JSON
 extension PageOf where Items == RenderedProducts {
     /// Returns the page in the API's format.
     ///
-    /// - Parameter token: the next page's cursor as text.
-    package func json(day: Int, nextCursor token: String?) -> [UInt8] {
+    /// - Parameter cursor: the next page's cursor as text.
+    package func json(day: Int, nextCursor cursor: String?) -> [UInt8] {
         var json = JSONWriter(reserving: items.bytes.count + 1024)
         json.object { json in
             json.key("products")
@@ -14,13 +14,13 @@ extension PageOf where Items == RenderedProducts {
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)
             }
-            json.field("filter", json: plan.view.filterJSON.text)
-            if let facets { facets.write(to: &json, plan.view.filter, head.store.currency) }
+            json.field("filter", json: plan.resolvedSort.filterJSON.text)
+            if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
             if plan.union == nil { json.field("version", head.state.version) }
             json.field("as_of", Timestamp.date(ofDay: head.store.scoreDay(on: day)))
             json.object("page") { json in
                 json.field("limit", plan.limit)
-                json.field("next_cursor", token)
+                json.field("next_cursor", cursor)
                 if let total { json.field("total", total) }
             }
         }
@@ -30,10 +30,10 @@ extension PageOf where Items == RenderedProducts {
 
 extension JSONWriter {
     /// Writes the field `page` of a paged response.
-    package mutating func page(_ limit: Int, _ token: String?) {
+    package mutating func page(_ limit: Int, _ cursor: String?) {
         object("page") { json in
             json.field("limit", limit)
-            json.field("next_cursor", token)
+            json.field("next_cursor", cursor)
         }
     }
 }
@@ -44,7 +44,7 @@ extension ShelfOrder {
         json.object { json in
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
-            json.field("filter", json: view.filterJSON.text)
+            json.field("filter", json: resolvedSort.filterJSON.text)
             if let version {
                 json.field("version", version)
                 json.field("order_version", head.state.orderVersion)

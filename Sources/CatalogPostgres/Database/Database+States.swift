@@ -32,7 +32,7 @@ extension Database: StateSource {
     /// Returns the current log position of the primary, which includes everything that was committed before the call.
     func logPosition() async throws(CatalogError) -> LogPosition {
         try await mappingErrors {
-            let found: LogPosition? = try await router.pages.read(
+            let found: LogPosition? = try await router.shortReads.read(
                 [PostgresQuery(LogPositionStatements.current)],
                 into: nil
             ) {

@@ -12,7 +12,7 @@ package final class Database: ReadinessSource {
     package let imports: Lane
     /// The lane for re-sorts and housekeeping, so that they delay no user's writes.
     package let batch: Lane
-    /// Announces changes to other servers.
+    /// Announces changes to all servers, including this one.
     package let announcer: ChangeAnnouncer
     package let observer: Observer<DatabaseObservation>
     /// Chooses the servers that answer reads, and the forms of statements.
@@ -43,7 +43,7 @@ package final class Database: ReadinessSource {
     ///   - connections: the maximum numbers of connections of the lanes.
     ///   - waitLimit: the maximum time that a write or a long read waits for a connection, and that a write waits for a lock.
     ///   - readsWorkers: whether pages are read from the workers of a Citus cluster.
-    ///   - announces: whether to notify other servers of changes; otherwise, their event streams notice them within a second.
+    ///   - announces: whether to notify all servers of changes at once; otherwise, their event streams notice them within a second.
     package init(
         _ configuration: PostgresConfiguration,
         direct: PostgresConfiguration? = nil,
@@ -114,7 +114,7 @@ package final class Database: ReadinessSource {
                 observer: observer
             )
         router = ReadRouter(
-            PrimaryRead(pages: pageLane, longReads: longReads),
+            PrimaryRead(shortReads: pageLane, longReads: longReads),
             replicas: replicas,
             workers: workers,
             storeIDs: storeIDs

@@ -23,7 +23,9 @@ struct PostgresResponseStore: ResponseStore {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .lookup, of: store.flatMap(database.owner)) { connection in
                 // The lock keeps the store from being deleted meanwhile.
-                let storeID = try store.map { try lookup.store($0, connection, ShelfStatements.lockStoreKey).id }
+                let storeID = try store.map {
+                    try lookup.store($0, connection, locking: ShelfStatements.lockStoreAgainstDeletion).id
+                }
                 try IdempotencyRecords(storeID: storeID ?? 0).record(response, call, connection)
             }
         }
@@ -38,14 +40,6 @@ struct PostgresResponseStore: ResponseStore {
     func sweep() async throws(CatalogError) -> Int {
         try await database.mappingErrors {
             try await database.batch.transaction(within: .edit) { try IdempotencyRecords.sweep($0) }
-        }
-    }
-
-    func firstResponse(_ key: String, of user: UserID) async throws(CatalogError) -> FirstResponse? {
-        try await database.mappingErrors {
-            try await database.writes.perform(within: .lookup, of: .user(user)) {
-                try IdempotencyRecords(user: user).firstResponse(key, $0)
-            }
         }
     }
 }

@@ -10,12 +10,10 @@ struct OwnersForms<Form: Sendable>: Sendable {
     let ofOne: Form
 }
 
-/// A query of an owner's rows, in two forms.
+/// A query of an owner's rows.
 struct OwnersQuery {
-    /// For the rows of many owners, who are the first column of its key.
-    let ofAll: PostgresStatement
-    /// For the rows of one owner, `$1`, who is on one shard.
-    let ofOne: PostgresStatement
+    /// The form for many owners has them as the first column of its key, the other form has its owner as `$1`.
+    let forms: OwnersForms<PostgresStatement>
     let owner: DataOwner
     /// The other columns of the key.
     var key: [PostgresValue] = []
@@ -77,10 +75,10 @@ package final class ReadRouter: Sendable {
         workers?.shutDown()
     }
 
-    /// Runs queries on every connection for pages, now and after each reconnect.
-    func warmUpPages(_ queries: [PostgresQuery]) {
-        primary.pages.warmUp(queries)
-        for replica in replicas?.all ?? [] { replica.pages.warmUp(queries) }
+    /// Runs queries on every connection for short reads, now and after each reconnect.
+    func warmUpShortReads(_ queries: [PostgresQuery]) {
+        primary.shortReads.warmUp(queries)
+        for replica in replicas?.all ?? [] { replica.shortReads.warmUp(queries) }
     }
 
     // MARK: - Reads of a store
@@ -93,8 +91,8 @@ package final class ReadRouter: Sendable {
     /// - Parameters:
     ///   - user: the user whose settings the read needs.
     ///   - body: reads from the given source only. It must have no side effects that a repetition would duplicate.
-    func reading<T>(
-        _ store: CatalogKey,
+    func withSource<T>(
+        of store: CatalogKey,
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
@@ -104,12 +102,12 @@ package final class ReadRouter: Sendable {
                 source.readFailed(error)
             }
         }
-        return try await readingPrimary(store, for: user, body)
+        return try await withPrimarySource(of: store, for: user, body)
     }
 
     /// Runs a read of a store on the primary. On Citus, the worker that has the store answers if it can, and otherwise the coordinator.
-    func readingPrimary<T>(
-        _ store: CatalogKey,
+    func withPrimarySource<T>(
+        of store: CatalogKey,
         for user: UserID?,
         _ body: (ReadSource) async throws -> T
     ) async throws -> T {
@@ -119,8 +117,8 @@ package final class ReadRouter: Sendable {
         guard let id = try await storeID(store),
             let found = workers.read(of: id, for: owner, through: coordinator(for: owner))
         else { return try await body(.primary(primary)) }
-        if let pages = found.pages {
-            let source = ReadSource.worker(found.read, pages)
+        if let shortReads = found.shortReads {
+            let source = ReadSource.worker(found.read, shortReads)
             do { return try await body(source) } catch let error where source.isReplaced(after: error) {
                 source.readFailed(error)
             }
@@ -143,7 +141,7 @@ package final class ReadRouter: Sendable {
         let unknown = keys.filter { ids[$0] == nil }
         if !unknown.isEmpty {
             let queries = unknown.map { PostgresQuery(ShelfLookup.storeID, [.text($0.text)]) }
-            let found: [Int: Int32] = try await pages.read(queries, into: [:]) { found, index, rows in
+            let found: [Int: Int32] = try await shortReads.read(queries, into: [:]) { found, index, rows in
                 found[index] = try rows.first { try $0.int4(0) }
             }
             for (index, key) in unknown.enumerated() { ids[key] = found[index] }
@@ -153,19 +151,19 @@ package final class ReadRouter: Sendable {
 
     // MARK: - Reads of owners
 
-    /// The pipeline for pages and other short reads.
-    var pages: PostgresPipeline { primary.pages.current }
+    /// The pipeline for short reads: pages, settings, revisions, log positions.
+    var shortReads: PostgresPipeline { primary.shortReads.current }
 
     /// The pipeline for short reads of an owner's rows: on Citus, that for the worker that has them.
-    func pages(of owner: DataOwner?) -> PostgresPipeline { pageLane(of: owner).current }
+    func shortReads(of owner: DataOwner?) -> PostgresPipeline { shortReadLane(of: owner).current }
 
-    private func pageLane(of owner: DataOwner?) -> PageLane {
-        owner.flatMap { workers?.worker(of: $0)?.detour } ?? primary.pages
+    private func shortReadLane(of owner: DataOwner?) -> PageLane {
+        owner.flatMap { workers?.worker(of: $0)?.detour } ?? primary.shortReads
     }
 
     /// Returns the connections to the coordinator for reads that need an owner's rows.
     func coordinator(for owner: DataOwner?) -> PrimaryRead {
-        PrimaryRead(pages: pageLane(of: owner), longReads: primary.longReads)
+        PrimaryRead(shortReads: shortReadLane(of: owner), longReads: primary.longReads)
     }
 
     /// Reads the rows of all owners. On Citus, that needs all workers. One of them may not respond, so short reads do not wait for it.
@@ -176,7 +174,7 @@ package final class ReadRouter: Sendable {
         if try await isDistributed() {
             return try await primary.longReads.perform(within: .lookup) { try $0.query(statement, [], decode) }
         }
-        return try await pages.read([PostgresQuery(statement)], into: []) { values, _, rows in
+        return try await shortReads.read([PostgresQuery(statement)], into: []) { values, _, rows in
             values = try decode(rows)
         }
     }
@@ -198,12 +196,12 @@ package final class ReadRouter: Sendable {
             @escaping @Sendable ([Key], PostgresStatement, [PostgresValue], PostgresPipeline) async throws -> [Key:
             Value]
     ) async throws -> [Key: Value] {
-        guard try await isDistributed() else { return try await read(keys, forms.ofAll, [], pages) }
+        guard try await isDistributed() else { return try await read(keys, forms.ofAll, [], shortReads) }
         let ids = try await ids(of: Set(keys.map(store)))
-        return try await readByOwner(keys, { ids[store($0)].map { .store($0) } }) { keys, pages in
+        return try await readByOwner(keys, { ids[store($0)].map { .store($0) } }) { keys, shortReads in
             // The ids name the shards that are needed; a worker without one of them does not matter.
             let needed = Set(keys.compactMap { ids[store($0)] }).map { Int64($0) }
-            return try await read(keys, forms.ofOne, [.int8Array(needed)], pages)
+            return try await read(keys, forms.ofOne, [.int8Array(needed)], shortReads)
         }
     }
 
@@ -218,8 +216,8 @@ package final class ReadRouter: Sendable {
         let groups = Dictionary(grouping: keys) { owner($0).flatMap { workers?.worker(of: $0) }?.address }
         return try await withThrowingTaskGroup(of: [Key: Value]?.self) { tasks in
             for keys in groups.values {
-                let pages = pages(of: owner(keys[0]))
-                tasks.addTask { try await read(keys, pages) }
+                let shortReads = shortReads(of: owner(keys[0]))
+                tasks.addTask { try await read(keys, shortReads) }
             }
             var (values, failure): ([Key: Value], (any Error)?) = ([:], nil)
             var (answers, failures) = (0, 0)
@@ -251,8 +249,8 @@ package final class ReadRouter: Sendable {
     /// Returns a query of an owner's rows, which many reads share: those of all owners, or on Citus, those of the same owner.
     func shared(_ query: OwnersQuery) async throws -> SharedQuery {
         try await isDistributed()
-            ? SharedQuery(query.ofOne, scope: [query.owner.id], key: query.key)
-            : SharedQuery(query.ofAll, key: [query.owner.key] + query.key)
+            ? SharedQuery(query.forms.ofOne, scope: [query.owner.id], key: query.key)
+            : SharedQuery(query.forms.ofAll, key: [query.owner.key] + query.key)
     }
 
     /// Returns the form for many owners, or on Citus, that for one.
@@ -263,7 +261,7 @@ package final class ReadRouter: Sendable {
     /// Returns whether the tables are distributed among servers, by Citus.
     func isDistributed() async throws -> Bool {
         if let known = distribution.withLock({ $0 }) { return known }
-        let found = try await pages.read([PostgresQuery(DistributionStatements.extensionVersion)], into: false) {
+        let found = try await shortReads.read([PostgresQuery(DistributionStatements.extensionVersion)], into: false) {
             $0 = $2.count > 0; _ = $1
         }
         distribution.withLock { $0 = found }

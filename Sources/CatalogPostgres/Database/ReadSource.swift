@@ -45,29 +45,16 @@ enum ReadSource: Sendable {
         if case .worker = self { throw WorkerProblem.notFound }
     }
 
-    /// Runs shared queries, and then queries in sequence, as `PostgresPipeline.read` does.
+    /// Runs queries, as `PostgresPipeline.read` does.
     ///
     /// - Throws: `ReplicaProblem` if the replica does not meet the requirement; `WorkerProblem` if the worker cannot answer.
     func read<Shared: Sendable, Own: Sendable>(
-        sharing shared: [SharedQuery],
-        into initialShared: Shared,
-        _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
-        then queries: [PostgresQuery],
-        into initialOwn: Own,
-        _ ownRows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+        _ queries: ReadQueries<Shared, Own>
     ) async throws -> (shared: Shared, own: Own) {
-        let queries = ReadQueries(
-            shared: shared,
-            initialShared: initialShared,
-            sharedRow: sharedRow,
-            own: queries,
-            initialOwn: initialOwn,
-            ownRows: ownRows
-        )
-        return switch self {
-        case .primary(let read): try await read.pages.current.read(queries)
+        switch self {
+        case .primary(let read): try await read.shortReads.current.read(queries)
         case .replica(let read): try await read.read(queries)
-        case .worker(let read, let pages): try await read.read(queries, from: pages)
+        case .worker(let read, let shortReads): try await read.read(queries, from: shortReads)
         case .coordinator(let read): try await read.readThroughCoordinator(queries)
         }
     }
@@ -80,7 +67,7 @@ enum ReadSource: Sendable {
         into initial: Value,
         _ receive: @escaping @Sendable (inout Value, Int, borrowing PostgresRows) throws -> Void
     ) async throws -> Value {
-        try await read(sharing: [], into: (), { _, _, _ in }, then: queries, into: initial, receive).own
+        try await read(ReadQueries(sharing: [], into: (), { _, _, _ in }, then: queries, into: initial, receive)).own
     }
 
     /// Runs a block that only reads, in one transaction whose statements all read the same state.
@@ -115,6 +102,6 @@ enum ReadSource: Sendable {
 
 /// The connections for reads from the primary, or from the coordinator of a Citus cluster.
 struct PrimaryRead: Sendable {
-    let pages: PageLane
+    let shortReads: PageLane
     let longReads: Lane
 }

@@ -6,7 +6,7 @@ internal import Synchronization
 final class Replica: Sendable {
     /// The host and the port.
     let name: String
-    let pages: PageLane
+    let shortReads: PageLane
     let longReads: Lane
     /// The connection of its monitor.
     let probe: ProbeConnection
@@ -19,7 +19,7 @@ final class Replica: Sendable {
 
     init(_ configuration: PostgresConfiguration, connections: ConnectionCounts) throws {
         name = Self.name(of: configuration)
-        pages = try PageLane(
+        shortReads = try PageLane(
             configuration.with(DatabaseSettings.pages),
             eventLoops: connections.eventLoops,
             connections: connections.pagesPerEventLoop,
@@ -51,7 +51,7 @@ final class Replica: Sendable {
     func countRead() { reads.wrappingAdd(1, ordering: .relaxed) }
 
     func shutDown() {
-        pages.shutDown()
+        shortReads.shutDown()
         longReads.shutDown()
         Task { [probe] in await probe.close() }
     }

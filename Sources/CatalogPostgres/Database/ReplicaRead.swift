@@ -15,7 +15,7 @@ struct ReplicaRead: Sendable {
         _ queries: ReadQueries<Shared, Own>
     ) async throws -> (shared: Shared, own: Own) {
         let report = SharedQuery(ReplicaStatements.report, key: [.text(requirement.epoch.identity)])
-        let found = try await replica.pages.current.read(
+        let found = try await replica.shortReads.current.read(
             checking: report,
             { try ReplicaStatements.report($0) },
             before: queries

@@ -44,8 +44,8 @@ package struct CatalogExport: Sendable {
                             )
                         )
                     }
-                    while let piece = try await connection.perform({ try $0.nextCopy() }) {
-                        write(piece)
+                    while let chunk = try await connection.perform({ try $0.nextCopy() }) {
+                        write(chunk)
                     }
                 }
                 try await connection.perform { try $0.commit() }

@@ -33,7 +33,7 @@ struct ImportApplication: Sendable {
         var shelvesCreated = 0
 
         /// The counts of changed rows, and their names.
-        var changes: [(name: String, count: Int)] {
+        var changedCounts: [(name: String, count: Int)] {
             [
                 ("inserted", inserted), ("updated", updated), ("removed_placements", removedPlacements),
                 ("removed_products", removedProducts), ("stores_created", storesCreated),
@@ -107,7 +107,7 @@ struct ImportApplication: Sendable {
             [.int4(storeID), touched, .boolArray(bumped.map(reordered.contains))]
         )
         try ShelfImages.store(changed: bumped, of: storeID, connection)
-        try AuditLog.record(.work(.importApply, "import", id.text, outcome.changes), in: storeID, connection)
+        try AuditLog.record(.work(.importApply, "import", id.text, outcome.changedCounts), in: storeID, connection)
         return outcome
     }
 
@@ -115,12 +115,12 @@ struct ImportApplication: Sendable {
         _ outcome: inout Outcome,
         _ connection: isolated PostgresConnection
     ) throws -> ShelfRow.StoreRead {
-        if !store.exists, try lookup.storeIfExists(key, connection, ShelfStatements.lockStore) == nil {
+        if !store.exists, try lookup.storeIfExists(key, connection, locking: ShelfStatements.lockStore) == nil {
             if try StoreLifecycle.create(.imported(key, store.currency), newID: stagedID, connection) != nil {
                 outcome.storesCreated = 1
             }
         }
-        let found = try lookup.store(key, connection, ShelfStatements.lockStore)
+        let found = try lookup.store(key, connection, locking: ShelfStatements.lockStore)
         let currency = found.store.currency
         guard currency == store.currency else {
             throw CatalogError.conflict("store “\(key)” was created with currency \(currency.code) during the import")

@@ -5,7 +5,7 @@ extension ImportSession {
     /// Compares the staged rows with the catalog and keeps only those that differ.
     ///
     /// - Parameter onReject: called for every row that is rejected only now.
-    func resolve(_ onReject: (ImportRejection) throws -> Void) async throws {
+    func compare(_ onReject: (ImportRejection) throws -> Void) async throws {
         try await resolveStock(onReject)
         try await resolveAttributes(onReject)
         try checkRejected()

@@ -10,7 +10,7 @@ internal import Ordering
 final class ImportSession {
     let connection: PostgresConnection
     let configuration: PostgresConfiguration
-    let options: ImportOptions
+    private(set) var options: ImportOptions
     let id: ImportID
     let lookup: ShelfLookup
     var columns = WrittenColumns([], readsSizeFromName: false)
@@ -92,11 +92,11 @@ final class ImportSession {
         }
     }
 
-    func stage<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
+    func stage<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void
-    ) async throws where Pieces.Element == [UInt8] {
+    ) async throws where Chunks.Element == [UInt8] {
         try await loadStores()
         if let store = options.store, stores[store] == nil, !options.createsStores {
             throw CatalogError.unknownStores([store], known: stores.keys)
@@ -108,11 +108,11 @@ final class ImportSession {
         }
         do {
             var rows = CopyText()
-            for try await piece in pieces {
+            for try await chunk in chunks {
                 try Task.checkCancellation()
                 // Process small slices, so that memory use does not depend on the chunk size.
-                for start in stride(from: 0, to: piece.count, by: PostgresConnection.copyChunkSize) {
-                    let step = piece[start..<min(piece.count, start + PostgresConnection.copyChunkSize)]
+                for start in stride(from: 0, to: chunk.count, by: PostgresConnection.copyChunkSize) {
+                    let step = chunk[start..<min(chunk.count, start + PostgresConnection.copyChunkSize)]
                     try step.withUnsafeBytes { bytes in
                         try reader.read(bytes) { try handle($0, &rows, onReject) }
                     }
@@ -136,7 +136,7 @@ final class ImportSession {
             throw CatalogError.unknownStores(unknownStores, known: stores.keys)
         }
         summary.warnings = reader.warnings
-        summary.dialect = reader.reading
+        summary.dialect = reader.dialect
         columns = WrittenColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
         attributeNames = reader.attributeNames
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
@@ -197,8 +197,9 @@ final class ImportSession {
         _ rows: inout CopyText,
         _ onReject: (ImportRejection) throws -> Void
     ) throws {
-        summary.read += 1
+        if case .header(let titles) = event { options.titles = titles } else { summary.read += 1 }
         switch event {
+        case .header: break
         case .rejected(let rejection): try reject(rejection, onReject)
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
@@ -285,6 +286,7 @@ final class ImportSession {
                 the attributes of the file and those of the stored product have more than \(Product.attributesLimit) bytes; \
                 delete some of them
                 """
+            // Any row may have too many, so that none is kept for the file of rejected rows.
             try reject(ImportRejection(line: line(of: number), column: "attributes", reason: reason), onReject)
         }
     }

@@ -19,7 +19,7 @@ enum ImportStatements {
     static let register: PostgresStatement = """
         INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ($1::text::uuid, 0, now(), now())
         """
-    static let stage: PostgresStatement = "COPY import_row (\(WrittenColumns.staged)) FROM STDIN"
+    static let stage: PostgresStatement = "COPY import_row (\(WrittenColumns.copyColumns)) FROM STDIN"
 
     // MARK: - Comparing ($1 only)
 

@@ -8,39 +8,32 @@ internal import LibPQ
 /// commits. A crashed import leaves only staged rows, which the next import deletes. All work runs on a
 /// separate thread, so that a large file does not delay other requests.
 ///
-/// The path of a row: `RecordReader` splits the file into records, `ImportReader` finds the column of each field, and
-/// `ImportRecordReader` makes an `ImportRecord` of their texts, which `ValueReader` reads. `ImportSession` stages a row of `import_row`
-/// for each of its shelves, compares them with the catalog, and `ImportApplication` writes products and placements. A row can be
-/// rejected until then.
-package struct Importer: Sendable {
+/// The path of a row: `RecordSplitter` splits the file into records. `ImportReader` finds the texts of a record, in the columns that
+/// `FileColumns` found by the header. `ImportRecordReader` makes an `ImportRecord` of them: `ProductField.read` decides each field, such as
+/// the prices, and `ValueReader` reads the texts. `ImportSession` stages a row of `import_row` for each shelf, and compares the rows with
+/// the catalog. `ImportApplication` writes products and placements. A row can be rejected until then.
+package struct Importer: CatalogImporting {
     private let pool: PostgresPool
-    private let changes: ChangeAnnouncer
+    private let announcer: ChangeAnnouncer
     private let observer: Observer<DatabaseObservation>
     private let database: Database
     private let profiles: any ImportProfileStore
 
     package init(_ catalog: PostgresCatalog) {
         pool = catalog.database.imports.pool
-        changes = catalog.database.announcer
+        announcer = catalog.database.announcer
         observer = catalog.database.observer
         database = catalog.database
         profiles = catalog.importProfiles
     }
 
-    /// - Parameters:
-    ///   - pieces: the file, in chunks of any size.
-    ///   - onReject: called for every rejected row, in file order; those that need the catalog come last.
-    ///   - onProgress: called periodically with the number of rows read.
-    ///   - onPrune: called with what pruning removes, before anything is changed; returns whether the caller confirms it.
-    /// - Throws: `CatalogError`; `unprocessable` if the whole file is unusable, or if a row is invalid and the
-    ///   options say to abort. Nothing was changed then.
-    package func run<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
+    package func importFile<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
         _ options: ImportOptions,
         onReject: (ImportRejection) throws -> Void = { _ in },
         onProgress: (Int) -> Void = { _ in },
         onPrune: ([ShelfRemoval]) throws -> Bool = { _ in false }
-    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
+    ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] {
         // Its connections are not those of a lane, which would record the log position.
         defer { LogPositionRecorder.current?.forget() }
         return try await observer.mappingErrors {
@@ -49,7 +42,7 @@ package struct Importer: Sendable {
             let summary = try await RunLock.withLock(.importRun, "hashtext($1)", [id.parameter], in: pool) {
                 try await pool.withConnection(of: group) { connection in
                     try await connection.onOwnThread {
-                        try await run(pieces, options, id, connection, onReject, onProgress, onPrune)
+                        try await run(chunks, options, id, connection, onReject, onProgress, onPrune)
                     }
                 }
             }
@@ -59,15 +52,15 @@ package struct Importer: Sendable {
         }
     }
 
-    private func run<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
+    private func run<Chunks: AsyncSequence>(
+        _ chunks: Chunks,
         _ options: ImportOptions,
         _ id: ImportID,
         _ connection: PostgresConnection,
         _ onReject: (ImportRejection) throws -> Void,
         _ onProgress: (Int) -> Void,
         _ onPrune: ([ShelfRemoval]) throws -> Bool
-    ) async throws -> ImportSummary where Pieces.Element == [UInt8] {
+    ) async throws -> ImportSummary where Chunks.Element == [UInt8] {
         let start = ContinuousClock.now
         var options = options
         if let timeZone = options.profile.timeZone {
@@ -82,11 +75,11 @@ package struct Importer: Sendable {
         )
         do {
             try await session.begin()
-            try await session.stage(pieces, onReject, onProgress)
-            try await session.resolve(onReject)
+            try await session.stage(chunks, onReject, onProgress)
+            try await session.compare(onReject)
             try session.confirmPrune(onPrune)
             // Some stores may have been changed when one fails.
-            defer { changes.announce(.all) }
+            defer { announcer.announce(.all) }
             if !options.isDryRun {
                 try await session.apply()
                 await analyzeTables(session.summary, connection)
@@ -128,15 +121,5 @@ extension Importer {
         try? await connection.perform(within: TimeLimit.bulk.duration) {
             try $0.run(script: DatabaseStatements.analyzeCatalog)
         }
-    }
-}
-
-extension Importer: CatalogImporting {
-    package func importFile<Pieces: AsyncSequence>(
-        _ pieces: Pieces,
-        _ options: ImportOptions,
-        onReject: (ImportRejection) throws -> Void
-    ) async throws(CatalogError) -> ImportSummary where Pieces.Element == [UInt8] {
-        try await run(pieces, options, onReject: onReject)
     }
 }

@@ -24,8 +24,9 @@ struct WrittenColumns: Sendable {
     /// Returns a row expression of a table's compared columns.
     func row(_ table: SQL) -> SQL { "(\(compared.map { "\(table).\($0)" as SQL }.joined()))" }
 
-    /// The columns of `import_row` that COPY fills, in order.
-    static let staged: SQL = "store_id, \(copied)"
+    /// The columns of `import_row` that COPY fills, in order. `line` is the line of the file, but in XML the number of the record, because
+    /// one line may have many records: `ImportSession.line(of:)` returns the line.
+    static let copyColumns: SQL = "store_id, \(copied)"
 
     /// The same without the store's id.
     static let copied: SQL = """

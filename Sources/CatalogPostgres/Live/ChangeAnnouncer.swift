@@ -2,7 +2,7 @@ package import Catalog
 package import LibPQ
 internal import Synchronization
 
-/// Notifies other servers of changes, in batches, after the commit.
+/// Notifies all servers, including this one, of changes in batches, after the commit.
 ///
 /// Only event streams listen, and only their latency depends on it: servers also poll the counters every second. Pages need no
 /// notification, because each read compares versions. A notification inside the

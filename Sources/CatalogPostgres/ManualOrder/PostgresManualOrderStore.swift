@@ -18,7 +18,11 @@ struct PostgresManualOrderStore: ManualOrderStore {
                 within: .shelf,
                 of: database.owner(request.store)
             ) { connection in
-                let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
+                let store = try lookup.store(
+                    request.store,
+                    connection,
+                    locking: ShelfStatements.lockStoreAgainstDeletion
+                )
                 let outcome = try IdempotencyRecords(storeID: store.id).performOnce(call, connection) {
                     try ManualOrderEditor.lockShelf(request, store.id, pages, connection).run(connection)
                 }
@@ -32,7 +36,11 @@ struct PostgresManualOrderStore: ManualOrderStore {
             // Record the response even without a change: the same request could change the order later.
             return try await database.writes.transaction(within: .lookup, of: database.owner(request.store)) {
                 connection in
-                let store = try lookup.store(request.store, connection, ShelfStatements.lockStoreKey)
+                let store = try lookup.store(
+                    request.store,
+                    connection,
+                    locking: ShelfStatements.lockStoreAgainstDeletion
+                )
                 return try IdempotencyRecords(storeID: store.id).performOnce(call, connection) { outcome }
             }
         }

@@ -12,9 +12,9 @@ struct PostgresPriceStore: PriceStore {
         pricedIn currency: Currency?,
         once call: IdempotentCall<PriceOutcome>?
     ) async throws(CatalogError) -> PriceOutcome {
-        try PriceChange.checkRepeats(prices)
+        try PriceChange.check(prices)
         return try await database.write(to: store, within: .prices) { connection in
-            let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
+            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
             if let currency, currency != found.store.currency { throw CatalogError.currencyChanged(found.store) }
             return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                 try Self.setPrices(prices, found.id, connection)
@@ -30,7 +30,7 @@ struct PostgresPriceStore: PriceStore {
         var outcome = PriceOutcome()
         guard !prices.isEmpty else { return outcome }
         let skus = PostgresValue.textArray(prices.map(\.sku.text))
-        let locked = try ShelfLocks.lockShelves(of: skus, storeID, connection)
+        let locked = try ShelfLocks.lockProductsAndShelves(of: skus, storeID, connection)
         let current = try connection.query(PriceStatements.current, [.int4(storeID), skus]) { rows in
             var current: [SKU: PriceRevision.Prices] = [:]
             try rows.forEach { row in
@@ -63,7 +63,7 @@ struct PostgresPriceStore: PriceStore {
         let changes = try connection.query(PlacementStatements.ofProducts, [.int4(storeID), changedSKUs]) {
             try ShelfChanges($0)
         }
-        try ShelfLocks.bump(changes, storeID, connection)
+        try changes.recordAndBump(in: storeID, connection)
         outcome.shelves = try connection.query(
             PriceStatements.shelfKeys,
             [.int4(storeID), .int8Array(changes.shelves.map(Int64.init))]

@@ -3,29 +3,31 @@ internal import LibPQ
 internal import Ordering
 
 extension PostgresProductStore {
+    /// The effect of writing a product.
+    private enum UpsertEffect { case unchanged, inserted, updated }
+
     func update(
         _ sku: SKU,
         in store: CatalogKey,
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
+            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
-            let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
+            let shelves = try ShelfLocks.lockProductsAndShelves(of: .textArray([sku.text]), found.id, connection)
             let old = try connection.query(Self.productsByKey, [.int4(found.id), .textArray([sku.text])]) {
                 try $0.first { try ProductRow.read($0) }
             }
             try shelves.check(found: old == nil ? 0 : 1)
             let product = try change(old, found.store)
-            let isNew = try connection.query(
+            let effect = try connection.query(
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
                     + SortKeys(of: product, in: found.store.language).values
-            ) { try $0.first { try $0.bool(0) } }
-            let isChanged = isNew != nil
+            ) { try $0.first { try $0.bool(0) ? UpsertEffect.inserted : .updated } ?? .unchanged }
             if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
-                guard isNew == true else { throw ShelfLocks.concurrentCreation }
+                guard effect == .inserted else { throw ShelfLocks.concurrentCreation }
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
                 }
@@ -34,11 +36,9 @@ extension PostgresProductStore {
                     [.int4(found.id), .textArray([product.sku.text])]
                 )
             }
-            if isChanged {
+            if effect != .unchanged {
                 try AuditLog.record(.product(old, product), in: found.id, connection)
-            }
-            if isChanged, !shelves.ids.isEmpty {
-                try ShelfLocks.bump(ShelfChanges(product.sku.text, on: shelves.ids), found.id, connection)
+                try ShelfChanges(product.sku.text, on: shelves.ids).recordAndBump(in: found.id, connection)
             }
             return old == nil
         }
@@ -48,7 +48,7 @@ extension PostgresProductStore {
         try await database.write(to: store) { connection in
             let found = try lookup.store(store, connection)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
-            let shelves = try ShelfLocks.lockShelves(of: .textArray([sku.text]), found.id, connection)
+            let shelves = try ShelfLocks.lockProductsAndShelves(of: .textArray([sku.text]), found.id, connection)
             try connection.execute(
                 ProductStatements.removeFromShelves,
                 key + [.int8Array(shelves.ids.map(Int64.init))]
@@ -60,8 +60,7 @@ extension PostgresProductStore {
             guard let old else { throw CatalogError.notFound("product “\(sku)”") }
             try shelves.check(found: 1)
             try AuditLog.record(.deleted(old), in: found.id, connection)
-            let changes = ShelfChanges(sku.text, on: shelves.ids)
-            try ShelfLocks.bump(changes, found.id, order: true, count: -1, connection)
+            try ShelfChanges(sku.text, on: shelves.ids).recordAndBump(in: found.id, order: true, count: -1, connection)
         }
     }
 
@@ -90,8 +89,7 @@ extension PostgresProductStore {
                 )
             }
             try AuditLog.record(.placed(sku, on: shelf), in: found.id, connection)
-            let changes = ShelfChanges([sku.text], on: id)
-            try ShelfLocks.bump(changes, found.id, order: true, count: 1, connection)
+            try ShelfChanges([sku.text], on: id).recordAndBump(in: found.id, order: true, count: 1, connection)
             return true
         }
     }
@@ -112,8 +110,7 @@ extension PostgresProductStore {
                 key
             )
             try AuditLog.record(.unplaced(sku, from: shelf), in: found.id, connection)
-            let changes = ShelfChanges([sku.text], on: id)
-            try ShelfLocks.bump(changes, found.id, order: true, count: -1, connection)
+            try ShelfChanges([sku.text], on: id).recordAndBump(in: found.id, order: true, count: -1, connection)
         }
     }
 }

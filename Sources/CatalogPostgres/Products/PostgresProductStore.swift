@@ -15,8 +15,10 @@ struct PostgresProductStore: ProductStore {
                 PostgresQuery(Self.shelvesOfProduct, [.int4(found.id), .text(sku.text)]),
             ]
             let initial: (Product?, [CatalogKey]) = (nil, [])
-            let (product, shelves) = try await database.router.pages(of: .store(found.id)).read(queries, into: initial)
-            {
+            let (product, shelves) = try await database.router.shortReads(of: .store(found.id)).read(
+                queries,
+                into: initial
+            ) {
                 value,
                 index,
                 rows in
@@ -63,7 +65,7 @@ struct PostgresProductStore: ProductStore {
     }
 
     private func readProducts(_ query: PostgresQuery, of id: Int32) async throws -> [Product] {
-        try await database.router.pages(of: .store(id)).read([query], into: []) { value, _, rows in
+        try await database.router.shortReads(of: .store(id)).read([query], into: []) { value, _, rows in
             value = try rows.map { try ProductRow.read($0) }
         }
     }

@@ -35,7 +35,7 @@ enum ProductStatements {
     /// Writes a product, `$2`; does nothing if nothing changes. From `$3` on, the parameters are the values of the product, the time of the
     /// last change of its shelves, and the sort keys.
     ///
-    /// Returns whether the product is new.
+    /// Returns whether the product is new; no row if nothing changes.
     static let upsert: PostgresStatement = """
         INSERT INTO product AS r (store_id, sku, \(ProductColumn.provided.names), popularity_log2, created_at, modified_at, \(SortKeys.columns))
         SELECT t.store_id, $2, \(ProductColumn.provided.indices.map { "$\($0 + 3)" as SQL }.joined()),

@@ -155,7 +155,7 @@ struct DueProducts: Sendable {
         try await database.batch.transaction(within: .fold) { connection in
             try PurchaseBook.runInBatch(connection)
             // The store may be deleted concurrently.
-            try connection.execute(ShelfStatements.lockStoreKey, [store])
+            try connection.execute(ShelfStatements.lockStoreAgainstDeletion, [store])
             let rows = try Self.rows(areCounted: areCounted, of: storeID, connection)
             try connection.execute(DueProductStatements.merge, [store, .bool(areCounted)])
             // Not those that were added in between.

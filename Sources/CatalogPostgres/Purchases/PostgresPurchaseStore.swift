@@ -23,7 +23,7 @@ struct PostgresPurchaseStore: PurchaseStore {
             // Several folds, one after the other, may seal the cells during each attempt of a transaction.
             return try await PostgresPool.retrying {
                 try await database.writes.transaction(within: .bulk, of: database.owner(store)) { connection in
-                    let found = try lookup.store(store, connection, ShelfStatements.lockStoreKey)
+                    let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
                     return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                         let outcome = try Self.add(purchases, found.id, key, connection)
                         try AuditLog.record(.purchases(outcome), in: found.id, connection)

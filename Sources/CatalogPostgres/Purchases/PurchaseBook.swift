@@ -83,7 +83,7 @@ package struct PurchaseBook: Sendable {
 
     /// Locks a store against imports and rule changes, and returns whether its rule and last count are as they were read.
     private func isCurrent(_ read: ShelfRow.StoreRead, _ connection: isolated PostgresConnection) throws -> Bool {
-        let now = try lookup.store(read.store.key, connection, ShelfStatements.lockStoreShared).store
+        let now = try lookup.store(read.store.key, connection, locking: ShelfStatements.lockStoreShared).store
         return now.popularityRule == read.store.popularityRule && now.lastCount == read.store.lastCount
     }
 
@@ -122,7 +122,7 @@ package struct PurchaseBook: Sendable {
         }
         let isCounted = try await database.batch.transaction(within: .fold) { connection in
             try Self.allowLongLockWait(connection)
-            let now = try lookup.store(read.store.key, connection, ShelfStatements.lockStore)
+            let now = try lookup.store(read.store.key, connection, locking: ShelfStatements.lockStore)
             guard now.store.popularityRule == read.store.popularityRule else { return false }
             try connection.execute(PopularityStatements.setCounted, [key, Self.date(day)])
             try DueProducts.markCounted(due, of: read.id, connection)
@@ -141,7 +141,7 @@ package struct PurchaseBook: Sendable {
     private func countAll(_ store: CatalogKey, _ day: Int) async throws -> Int? {
         let changed = try await database.batch.transaction(within: .maintenance) { (connection) -> Int? in
             try Self.removeLimits(connection)
-            let read = try lookup.store(store, connection, ShelfStatements.lockStoreExclusively)
+            let read = try lookup.store(store, connection, locking: ShelfStatements.lockStoreExclusively)
             guard !read.store.lastCount.hasSameRule(of: read.store.popularityRule) else { return nil }
             let key: [PostgresValue] = [.int4(read.id)]
             try connection.execute(ShelfStatements.lockAll, key)

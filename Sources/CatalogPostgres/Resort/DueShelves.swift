@@ -12,10 +12,6 @@ struct DueShelves: Sendable {
     /// The rows of the queue whose products are copied when all these shelves are updated.
     let rows: [DueProducts.Row]
 
-    /// The number of products beyond which all products of a shelf are compared. With so many, this is not slower, and
-    /// the SKUs would take too much memory.
-    static let productLimit = 200_000
-
     /// - Parameters:
     ///   - ids: the shelves.
     ///   - rows: the rows of the queue that were counted before the shelves were looked up.

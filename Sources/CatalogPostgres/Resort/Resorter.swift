@@ -13,14 +13,25 @@ package struct Resorter: Sendable {
     private let compactionSignal: CompactionSignal
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
     private let day: Int
+    private let productLimit: Int
 
-    /// - Parameter day: today's UTC day, by which popularity is counted.
-    package init(_ catalog: PostgresCatalog, day: Int = Timestamp.now().day) {
+    /// - Parameters:
+    ///   - day: today's UTC day, by which popularity is counted.
+    ///   - productLimit: the number of placements of counted products beyond which all products of a shelf are compared. With so many,
+    ///     this is not slower, and the SKUs would take too much memory.
+    package init(
+        _ catalog: PostgresCatalog,
+        day: Int = Timestamp.now().day,
+        productLimit: Int = Self.usualProductLimit
+    ) {
         database = catalog.database
         pages = catalog.pageStore
         compactionSignal = catalog.compactionSignal
         self.day = day
+        self.productLimit = productLimit
     }
+
+    package static let usualProductLimit = 200_000
 
     /// The callbacks of a run, called from any task.
     package struct Listener: Sendable {
@@ -155,6 +166,7 @@ package struct Resorter: Sendable {
                 pages: pages,
                 compactionSignal: compactionSignal,
                 day: day,
+                productLimit: productLimit,
                 request: request,
                 record: record,
                 listener: listener

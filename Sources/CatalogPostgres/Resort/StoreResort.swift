@@ -8,6 +8,8 @@ struct StoreResort: Sendable {
     let compactionSignal: CompactionSignal
     /// Today's UTC day, by which popularity is counted.
     let day: Int
+    /// The number of placements of counted products beyond which all products of a shelf are compared.
+    let productLimit: Int
     let request: ResortRequest
     /// nil for a dry run.
     let record: ResortRecord?
@@ -105,7 +107,7 @@ struct StoreResort: Sendable {
 
     /// Returns the shelves whose scores are outdated, or may become outdated in a dry run.
     private func dueShelves(_ read: ShelfRow.StoreRead) async throws -> DueShelves {
-        let limit = DueShelves.productLimit
+        let limit = productLimit
         let store = PostgresValue.int4(read.id)
         let statement: PostgresStatement =
             if !request.isDryRun {

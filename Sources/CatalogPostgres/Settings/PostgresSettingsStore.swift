@@ -16,7 +16,7 @@ struct PostgresSettingsStore: SettingsStore {
     func setting(_ key: SettingKey, of user: UserID) async throws(CatalogError) -> Setting {
         try await database.mappingErrors {
             let query = PostgresQuery(Self.oneSetting, [.text(user.text), .text(key.text)])
-            let found: Setting? = try await database.router.pages(of: .user(user)).read([query], into: nil) {
+            let found: Setting? = try await database.router.shortReads(of: .user(user)).read([query], into: nil) {
                 found,
                 _,
                 rows in
@@ -37,7 +37,7 @@ struct PostgresSettingsStore: SettingsStore {
                 let queries = Self.changesQueries(of: user, since: since, limit: limit)
                 let new = ChangedSettings(since: since ?? 0)
                 guard let limit else {
-                    // The result may be long: do not read it on the pipeline for pages.
+                    // The result may be long: do not read it on the pipeline for short reads.
                     let read = try await database.writes.perform(within: .edit, of: .user(user)) { connection in
                         var read = new
                         try connection.queryBatch(queries) { try Self.add($1, of: $0, to: &read) }
@@ -45,7 +45,7 @@ struct PostgresSettingsStore: SettingsStore {
                     }
                     return (read.page, read.isFromEarlierLife)
                 }
-                var read = try await database.router.pages(of: .user(user)).read(queries, into: new) {
+                var read = try await database.router.shortReads(of: .user(user)).read(queries, into: new) {
                     try Self.add($2, of: $1, to: &$0)
                 }
                 // A truncated page continues from its last setting.
@@ -84,25 +84,28 @@ struct PostgresSettingsStore: SettingsStore {
         }
     }
 
-    func rememberedViews(
+    func rememberedSorts(
         _ user: UserID,
         _ store: CatalogKey,
         _ shelf: CatalogKey
-    ) async throws(CatalogError) -> RememberedViews {
+    ) async throws(CatalogError) -> RememberedSorts {
         try await database.mappingErrors {
-            try await database.router.pages(of: .user(user)).read([Self.viewsQuery(user, store, shelf)], into: .none) {
-                views,
+            try await database.router.shortReads(of: .user(user)).read(
+                [Self.sortsQuery(user, store, shelf)],
+                into: .none
+            ) {
+                sorts,
                 _,
                 rows in
-                views = try Self.views(rows)
+                sorts = try Self.sorts(rows)
             }
         }
     }
 
-    /// - Parameter shelf: nil for all shelves of the store, to which only the view for the store applies.
-    static func viewsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> PostgresQuery {
+    /// - Parameter shelf: nil for all shelves of the store, to which only the sort for the store applies.
+    static func sortsQuery(_ user: UserID, _ store: CatalogKey, _ shelf: CatalogKey?) -> PostgresQuery {
         let (own, wide) = (shelf.map { SettingKey.sort(of: $0, in: store).text } ?? "", SettingKey.sort(in: store))
-        return PostgresQuery(rememberedViews, [.text(user.text), .text(own), .text(wide.text)])
+        return PostgresQuery(rememberedSorts, [.text(user.text), .text(own), .text(wide.text)])
     }
 
     /// The revisions of users; shared by many reads. On Citus, it names the shards that it needs.
@@ -116,19 +119,19 @@ struct PostgresSettingsStore: SettingsStore {
 
     /// Returns the query for a user's revision.
     static func revisionQuery(_ user: UserID) -> OwnersQuery {
-        OwnersQuery(ofAll: revisions, ofOne: oneRevision, owner: .user(user))
+        OwnersQuery(forms: OwnersForms(ofAll: revisions, ofOne: oneRevision), owner: .user(user))
     }
 
-    static func views(_ rows: borrowing PostgresRows) throws -> RememberedViews {
-        var views = RememberedViews.none
+    static func sorts(_ rows: borrowing PostgresRows) throws -> RememberedSorts {
+        var sorts = RememberedSorts.none
         try rows.forEach { row in
             // A value that is not a string is read as JSON; an invalid sort is ignored.
             let sort = try row.textOrNil(1).map { JSONValue.string($0) }
             let value = try sort ?? row.textOrNil(2).flatMap { try? JSONReader.parse(Array($0.utf8)) }
-            let view = value.flatMap { try? RememberedView($0, field: "value") }
-            if try row.bool(0) { views.shelf = view } else { views.store = view }
+            let remembered = value.flatMap { try? RememberedSort($0, field: "value") }
+            if try row.bool(0) { sorts.shelf = remembered } else { sorts.store = remembered }
         }
-        return views
+        return sorts
     }
 
     func edit(
@@ -144,6 +147,8 @@ struct PostgresSettingsStore: SettingsStore {
     }
 
     private func apply(_ edit: SettingsEdit, of user: UserID) async throws -> [SettingsEdit.Result] {
+        // The combiner sets nearly all settings. The writer applies deletions, edits of several settings or with a condition, and those that
+        // must be counted.
         if let write = edit.unconditionalWrite, let combiner = try await database.router.form(combiners) {
             let single = SettingsCombiner.Write(user: user, key: write.key, value: write.value, shelf: edit.shelf)
             switch try await combiner.set(single) {
@@ -173,7 +178,7 @@ struct PostgresSettingsStore: SettingsStore {
         WHERE s.user_id = $1 AND s.key = $2 AND s.deleted_at IS NULL
         """
 
-    static let rememberedViews: PostgresStatement = """
+    static let rememberedSorts: PostgresStatement = """
         SELECT key = $2, CASE json_typeof(value) WHEN 'string' THEN value #>> '{}' END,
             CASE json_typeof(value) WHEN 'object' THEN value::text END
         FROM user_setting

@@ -2,7 +2,7 @@ internal import JSON
 internal import Catalog
 internal import LibPQ
 
-/// Changes a user's settings in a transaction that locks the account's row.
+/// Changes a user's settings in a transaction that locks the account's row. `SettingsCombiner` usually writes single settings instead.
 struct SettingsWriter {
     let user: UserID
 
@@ -15,10 +15,7 @@ struct SettingsWriter {
         _ connection: isolated PostgresConnection
     ) throws -> [SettingsEdit.Result] {
         let now = Timestamp.now()
-        let last = try connection.query(
-            Self.reserveRevisions,
-            [.text(user.text), .int8(SettingsEdit.firstRevision(now)), .int8(Int64(edit.writes.count))]
-        ) { try $0.first { try $0.int8(0) }! }
+        let last = try UserAccount(user: user).reserveRevisions(edit.writes.count, at: now, connection)
         let existing = try connection.query(
             Self.existing,
             [.text(user.text), .textArray(edit.writes.map(\.key.text))]
@@ -53,49 +50,14 @@ struct SettingsWriter {
         let (current, deleted) = try connection.query(Self.countSettings, [.text(user.text)]) {
             try $0.first { (try $0.int(0), try $0.int(1)) } ?? (0, 0)
         }
-        guard current <= Setting.countLimit || !adds else { throw SettingsEdit.tooMany() }
+        guard current <= Setting.countLimit || !adds else { throw SettingsEdit.tooManySettings() }
         let surplus = deleted - Setting.tombstoneLimit
         guard surplus > 0 else { return }
         try connection.execute(Self.purgeOldestTombstones, [.text(user.text), .int8(Int64(surplus))])
     }
 
-    /// Locks the user's account, and creates it if it does not exist.
-    func ensureAccount(_ connection: isolated PostgresConnection) throws {
-        try connection.execute(
-            Self.reserveRevisions,
-            [.text(user.text), .int8(SettingsEdit.firstRevision(.now())), .int8(0)]
-        )
-    }
+    // MARK: - Statements
 
-    /// Locks the user's account, which the transaction may delete; returns false if it does not exist.
-    @discardableResult
-    func lockExclusively(_ connection: isolated PostgresConnection) throws -> Bool {
-        try connection.query(SettingStatements.lockForErasure, [.text(user.text)]) { $0.count > 0 }
-    }
-
-    /// Deletes all of the user's data, under the lock.
-    func erase(_ connection: isolated PostgresConnection) throws {
-        let parameters: [PostgresValue] = [.text(user.text)]
-        try connection.execute(SettingStatements.deleteSettings, parameters)
-        try connection.execute(SettingStatements.deleteTickets, parameters)
-        try connection.execute(UserStatements.deleteTokens, parameters)
-        try connection.execute(SettingStatements.deleteResponses, parameters)
-        try connection.execute(SettingStatements.deleteEvents, parameters)
-        let left = try connection.query(SettingStatements.deletePlaces, parameters) {
-            try $0.map { (try $0.text(0), try $0.text(1)) }
-        }
-        for (owner, list) in left {
-            try connection.execute(ListStatements.deleteMember, [.text(owner), .text(list), .text(user.text)])
-        }
-        try connection.execute(SettingStatements.deleteAccount, parameters)
-    }
-
-    /// Locks or creates the account and reserves revisions before it is known whether anything changes.
-    static let reserveRevisions: PostgresStatement = """
-        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
-        ON CONFLICT (user_id) DO UPDATE SET
-            revision = CASE WHEN $3 > 0 THEN greatest(a.revision, $2) + $3 ELSE a.revision END RETURNING revision
-        """
     static let existing: PostgresStatement =
         "SELECT \(SettingRow.columns) FROM user_setting s WHERE s.user_id = $1 AND s.key = ANY ($2)"
     static let write: PostgresStatement = """

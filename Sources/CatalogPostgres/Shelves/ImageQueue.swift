@@ -1,5 +1,6 @@
 internal import Catalog
 internal import DequeModule
+internal import Shelves
 
 /// The shelves whose images this server should store. It has read such a shelf without an image or with many changes after the image, or
 /// the shelf changes in memory.
@@ -27,6 +28,20 @@ struct ImageQueue {
     private var changingMembers: Set<ShelfLocation> = []
     /// When the last images were taken from the queue.
     private var taken = RecentDictionary<ShelfLocation, ContinuousClock.Instant>(limit: 20 * limit) { _, _ in 1 }
+
+    /// Notes that a shelf was read. It is entered if it has no image, or one that many changes follow.
+    mutating func noteRead(
+        _ found: ShelfReader.ReadShelf,
+        of location: ShelfLocation,
+        isDamaged: Bool,
+        at now: ContinuousClock.Instant
+    ) {
+        switch found.kind {
+        case .changes: noteChange(of: location, at: now)
+        case .image where found.changeCount <= max(4, found.shelf.table.count / 32): break
+        case .image, .whole: insert(Entry(location: location, isDamaged: isDamaged), at: now)
+        }
+    }
 
     /// Enters a shelf, unless its last image is too recent.
     mutating func insert(_ entry: Entry, at now: ContinuousClock.Instant) {

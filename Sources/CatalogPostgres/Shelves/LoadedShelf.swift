@@ -6,15 +6,15 @@ internal import Shelves
 struct LoadedShelf: CurrentShelf {
     let basis: PageBasis
     let shelf: ShelfSnapshot
-    let key: ShelfMemory.TableKey
-    let memory: ShelfMemory
-    /// The current key of the cursor's product in the manual order, if keys were replaced since the page of the cursor.
-    var cursorKey: [UInt8]?
+    let key: ShelfCaches.TableKey
+    let caches: ShelfCaches
+    /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
+    var orderingKey: [UInt8]?
 
     private var table: ShelfTable { shelf.table }
 
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
-        let view = await memory.view(plan, of: shelf, at: key)
+        let view = await caches.view(plan, of: shelf, at: key)
         let rest = view.rows[(plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0)...]
         let rows = rest.prefix(plan.limit)
         var items = items
@@ -25,13 +25,13 @@ struct LoadedShelf: CurrentShelf {
         }
         let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan) } : nil
         var page = PageOf(PlannedPage(basis, plan), items, next: next, matches: view.rows.count)
-        if !plan.facets.isEmpty { page.facets = await memory.facets(plan, of: shelf, at: key) }
+        if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
     }
 
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let rows = memory.viewNow(plan, of: shelf, at: key).rows
+        let rows = caches.viewNow(plan, of: shelf, at: key).rows
         let shown = limit.map { Array(rows.prefix($0)) } ?? rows
         let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
         return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
@@ -61,9 +61,9 @@ struct LoadedShelf: CurrentShelf {
 
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
-        if let cursorKey {
+        if let orderingKey {
             for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
-                cursor.values[index] = .bytes(cursorKey)
+                cursor.values[index] = .bytes(orderingKey)
             }
         }
         return ViewPlace(cursor, key: LanguageCollator.of(basis.head.store.language).key)

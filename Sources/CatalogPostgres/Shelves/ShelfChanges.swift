@@ -45,4 +45,24 @@ struct ShelfChanges: Sendable {
             [.int4(storeID), .int8Array(shelves), .textArray(skus)]
         )
     }
+
+    /// Records the changes, and assigns the next version to the changed shelves.
+    ///
+    /// - Parameters:
+    ///   - order: whether the manual orders changed.
+    ///   - count: how many products came, or went.
+    func recordAndBump(
+        in storeID: Int32,
+        order: Bool = false,
+        count: Int32 = 0,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let shelves = shelves
+        guard !shelves.isEmpty else { return }
+        try record(in: storeID, connection)
+        try connection.execute(
+            ShelfStatements.bump,
+            [.int4(storeID), .int8Array(shelves.map(Int64.init)), .bool(order), .int4(count)]
+        )
+    }
 }

@@ -132,8 +132,9 @@ package struct ShelfImages: Sendable {
 
     /// Records the shelves that this server has used since the last call. Starting servers read these shelves.
     package func markUsed(at now: Timestamp = .now()) async throws(CatalogError) {
-        for (store, locations) in Dictionary(grouping: memory.takeUsed(), by: \.storeID).sorted(by: { $0.key < $1.key })
-        {
+        for (store, locations) in Dictionary(grouping: memory.caches.takeUsed(), by: \.storeID).sorted(by: {
+            $0.key < $1.key
+        }) {
             let values: [PostgresValue] = [
                 .int4(store), .int8Array(locations.map { Int64($0.shelfID) }), .timestamptz(now.microseconds),
                 .timestamptz(now.microseconds - Self.usePrecision),
@@ -145,7 +146,7 @@ package struct ShelfImages: Sendable {
     }
 
     /// Forgets which shelves this server has used since the last call of `markUsed`: a starting server reads them for itself.
-    package func forgetUse() { _ = memory.takeUsed() }
+    package func forgetUse() { _ = memory.caches.takeUsed() }
 
     /// Deletes images that nobody used for 30 days; returns their number.
     package func deleteUnused(at now: Timestamp = .now()) async throws(CatalogError) -> Int {
@@ -204,7 +205,7 @@ package struct ShelfImages: Sendable {
         await withTaskGroup(of: Void.self) { group in
             var rest = shelves[...]
             func readNext() {
-                guard ContinuousClock.now < deadline, !Task.isCancelled, memory.isHalfEmpty,
+                guard ContinuousClock.now < deadline, !Task.isCancelled, memory.caches.isHalfEmpty,
                     read.errors.count < Self.errorLimit, let next = rest.popFirst()
                 else { return }
                 // One shelf that cannot be read does not matter to the others.

@@ -17,8 +17,8 @@ enum ShelfReader {
         return Int64(bitPattern: hash.value)
     }()
 
-    /// A shelf that was read.
-    struct Found: Sendable {
+    /// A shelf as it was read.
+    struct ReadShelf: Sendable {
         let shelf: ShelfSnapshot
         let kind: DatabaseObservation.ShelfReadKind
         /// The number of products that changed since its image.
@@ -36,12 +36,12 @@ enum ShelfReader {
         _ shelfID: Int32,
         of storeID: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> (shelf: Found?, isDamaged: Bool) {
+    ) throws -> (shelf: ReadShelf?, isDamaged: Bool) {
         let query = latestQuery(after: known, ShelfLocation(storeID: storeID, shelfID: shelfID), readsImage: true)
         let latest = try connection.query(query.statement, query.parameters) { try Self.latest($0) }
         if let found = latest.shelf(after: known) { return (found, latest.isDamaged) }
         let whole = try readWhole(shelfID, of: storeID, connection)
-        return (whole.map { Found(shelf: $0, kind: .whole) }, latest.isDamaged)
+        return (whole.map { ReadShelf(shelf: $0, kind: .whole) }, latest.isDamaged)
     }
 
     /// Reads all products of a shelf.
@@ -105,15 +105,15 @@ enum ShelfReader {
         /// Returns the current shelf; nil if it must be read as a whole, or does not exist.
         ///
         /// - Parameter known: the shelf of the query.
-        func shelf(after known: ShelfSnapshot?) -> Found? {
+        func shelf(after known: ShelfSnapshot?) -> ReadShelf? {
             guard let changes else { return nil }
             if let image {
                 let table = changes.rows.isEmpty ? image : image.applying(changes.rows)
                 let shelf = ShelfSnapshot(version: changes.version, table: table)
-                return Found(shelf: shelf, kind: .image, changeCount: changes.rows.count)
+                return ReadShelf(shelf: shelf, kind: .image, changeCount: changes.rows.count)
             }
             return known.map { known in
-                Found(shelf: changes.version == known.version ? known : known.applying(changes), kind: .changes)
+                ReadShelf(shelf: changes.version == known.version ? known : known.applying(changes), kind: .changes)
             }
         }
     }

@@ -87,7 +87,7 @@ final class ShelfUnions: Sendable {
     }
 
     /// A union at the versions of its shelves.
-    final class Found: Sendable {
+    final class LoadedUnion: Sendable {
         let union: ShelfUnion
         let members: Members
         /// The products. The version is a number of the union's own, because its shelves have several.
@@ -117,41 +117,17 @@ final class ShelfUnions: Sendable {
     private static let offLoopProducts = 300
 
     private let memory: ShelfMemory
-    private let unions: SharedCache<Key, Found>
-    /// The size of the largest union in `unions`, in bytes.
-    private let largest: Int
-    /// The union that was made last of those that are too large for `unions`.
-    private let large = Mutex<(key: Key, found: Found)?>(nil)
-    private let loads = SharedWork<ShelfMemory.LoadKey, Found?>()
+    private let loads = SharedWork<ShelfMemory.LoadKey, LoadedUnion?>()
     private let count = Atomic<Int64>(0)
 
-    /// - Parameter unions: a cache from `cache`, whose size the memory knows.
-    init(_ memory: ShelfMemory, _ unions: SharedCache<Key, Found>) {
-        (self.memory, self.unions) = (memory, unions)
-        largest = unions.limit / 2
-    }
-
-    /// - Parameter limit: the size of all unions but a large one, in bytes.
-    static func cache(limit: Int) -> SharedCache<Key, Found> {
-        SharedCache(limit: limit, largest: limit / 2) { $1.size }
-    }
-
-    /// The use of the memory.
-    var use: CacheUse {
-        var use = unions.use
-        if let size = large.withLock({ $0?.found.size }) {
-            use.count += 1
-            use.size += size
-        }
-        return use
-    }
+    init(_ memory: ShelfMemory) { self.memory = memory }
 
     /// Returns the union of shelves at their versions.
     ///
     /// - Returns: nil if a shelf has another version by now.
     /// - Throws: `ReplicaProblem` if the memory is ahead of a replica, so that the primary answers.
     /// - Complexity: O(*n* log *k*) for *n* products on *k* shelves, unless it is in memory.
-    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> Found? {
+    func union(_ keyed: KeyedHead, _ members: Members, _ source: ReadSource) async throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, source.origin) { return known }
         let key = ShelfMemory.LoadKey(table: .union(keyed.key), origin: source.origin)
         let found = try await loads.value(key) {
@@ -169,12 +145,9 @@ final class ShelfUnions: Sendable {
                 tables.append(shelf.table)
             }
             let merged = tables
-            if tables.reduce(0, { $0 + $1.count }) < Self.offLoopProducts {
-                return self.merge(merged, keyed, members, since: start)
-            }
-            return await Task(executorPreference: globalConcurrentExecutor) {
+            return await offLoop(if: merged.reduce(0) { $0 + $1.count } >= Self.offLoopProducts) {
                 self.merge(merged, keyed, members, since: start)
-            }.value
+            }
         }
         return found?.members.digest == members.digest ? found : nil
     }
@@ -183,9 +156,9 @@ final class ShelfUnions: Sendable {
     func union(
         _ keyed: KeyedHead,
         _ members: Members,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
-    ) throws -> Found? {
+    ) throws -> LoadedUnion? {
         if let known = try kept(keyed.key, members, load.origin) { return known }
         let start = ContinuousClock.now
         var tables: [ShelfTable] = []
@@ -196,14 +169,16 @@ final class ShelfUnions: Sendable {
         return merge(tables, keyed, members, since: start)
     }
 
-    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> Found? {
-        guard let known = unions[key] ?? large.withLock({ $0?.key == key ? $0?.found : nil }) else { return nil }
+    private func kept(_ key: Key, _ members: Members, _ origin: ReadSource.Origin) throws -> LoadedUnion? {
+        guard let known = memory.caches.unions[key] else { return nil }
         guard known.members.digest == members.digest else {
             try origin.requireCommits(if: known.isAhead(of: members))
             return nil
         }
         // A page of all shelves of a store does not show which of them are popular.
-        if case .descendants = key { for member in members.shelves { memory.noteUse(of: member.location) } }
+        if case .descendants = key {
+            for member in members.shelves { memory.caches.shelves[member.location]?.noteUse() }
+        }
         return known
     }
 
@@ -213,22 +188,17 @@ final class ShelfUnions: Sendable {
         _ keyed: KeyedHead,
         _ members: Members,
         since start: ContinuousClock.Instant
-    ) -> Found {
+    ) -> LoadedUnion {
         let (table, state) = (ShelfTable.union(tables), keyed.head.state)
         let union = ShelfUnion(
             digest: members.digest,
             dimension: state.shelf.dimension ?? table.mostFrequentDimension ?? state.comparisonDimension
         )
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
-        let found = Found(union, members, shelf, since: start)
-        if let known = unions[keyed.key], known.start > start { return found }
-        if found.size <= largest {
-            unions[keyed.key] = found
-        } else {
-            unions[keyed.key] = nil
-            large.withLock { $0 = (keyed.key, found) }
-        }
-        memory.fitShelves()
+        let found = LoadedUnion(union, members, shelf, since: start)
+        if let known = memory.caches.unions[keyed.key], known.start > start { return found }
+        memory.caches.unions.insert(found, for: keyed.key)
+        memory.caches.fitShelves()
         return found
     }
 }

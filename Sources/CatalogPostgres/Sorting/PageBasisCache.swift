@@ -10,7 +10,7 @@ struct LocatedBasis: Sendable {
 /// A cache of page bases from the last reads. An entry is only a guess, which every read confirms, so
 /// outdated entries do no harm.
 final class PageBasisCache: Sendable {
-    private struct View: Hashable {
+    private struct UserShelf: Hashable {
         let address: ShelfAddress
         let user: UserID
 
@@ -18,15 +18,15 @@ final class PageBasisCache: Sendable {
         var size: Int { 96 + address.size + user.text.utf8.count }
     }
 
-    private struct UserViews {
-        let views: RememberedViews
+    private struct UserSorts {
+        let sorts: RememberedSorts
         let revision: Int64
 
-        /// The approximate size, in bytes: an upper bound, because equal views are kept once.
-        var size: Int { 64 + views.size }
+        /// The approximate size, in bytes: an upper bound, because equal sorts are kept once.
+        var size: Int { 64 + sorts.size }
     }
 
-    /// The size of each cache, in bytes: about 10,000 shelves, and 50,000 users' views without filters.
+    /// The size of each cache, in bytes: about 10,000 shelves, and 50,000 users' sorts without filters.
     private static let limit = 16 << 20
     /// The size of the largest entries to keep, in bytes.
     private static let largest = 256 << 10
@@ -35,19 +35,19 @@ final class PageBasisCache: Sendable {
     private let bases = SharedCache<ShelfAddress, LocatedBasis>(limit: limit, largest: largest) {
         $0.size + $1.basis.size
     }
-    /// The remembered views of users by shelf. The head of the shelf is that of `bases`.
-    private let views = SharedCache<View, UserViews>(limit: limit, largest: largest) { $0.size + $1.size }
-    /// Equal views, which a user may remember for many shelves, and many users for one, are kept once.
-    private let known = SharedCache<RememberedViews, RememberedViews>(limit: limit, largest: largest) { views, _ in
-        views.size
+    /// The remembered sorts of users by shelf. The head of the shelf is that of `bases`.
+    private let sorts = SharedCache<UserShelf, UserSorts>(limit: limit, largest: largest) { $0.size + $1.size }
+    /// Equal sorts, which a user may remember for many shelves, and many users for one, are kept once.
+    private let known = SharedCache<RememberedSorts, RememberedSorts>(limit: limit, largest: largest) { sorts, _ in
+        sorts.size
     }
 
     func basis(of request: PageRequest) -> LocatedBasis? {
         guard let address = request.address, let shelf = bases[address] else { return nil }
-        guard let user = request.user, request.after == nil else { return shelf }
-        let view = View(address: address, user: user)
-        guard let known = views[view] else { return nil }
-        let basis = PageBasis(head: shelf.basis.head, views: known.views, revision: known.revision)
+        guard let user = request.rememberingUser else { return shelf }
+        let key = UserShelf(address: address, user: user)
+        guard let known = sorts[key] else { return nil }
+        let basis = PageBasis(head: shelf.basis.head, sorts: known.sorts, revision: known.revision)
         return LocatedBasis(basis: basis, location: shelf.location)
     }
 
@@ -59,16 +59,16 @@ final class PageBasisCache: Sendable {
     func insert(_ found: LocatedBasis, of request: PageRequest) {
         let basis = found.basis
         insert(LocatedHead(head: basis.head, location: found.location), of: request)
-        guard let address = request.address, let user = request.user, request.after == nil else { return }
-        let view = View(address: address, user: user)
-        views[view] = UserViews(views: shared(basis.views), revision: basis.revision)
+        guard let address = request.address, let user = request.rememberingUser else { return }
+        let key = UserShelf(address: address, user: user)
+        sorts[key] = UserSorts(sorts: shared(basis.sorts), revision: basis.revision)
     }
 
-    /// Returns the instance of equal views that is kept.
-    private func shared(_ views: RememberedViews) -> RememberedViews {
-        if let known = known[views] { return known }
-        known[views] = views
-        return views
+    /// Returns the instance of equal sorts that is kept.
+    private func shared(_ sorts: RememberedSorts) -> RememberedSorts {
+        if let known = known[sorts] { return known }
+        known[sorts] = sorts
+        return sorts
     }
 
     /// Inserts only the shelf and its store.
@@ -87,15 +87,15 @@ extension ShelfAddress {
 extension PageBasis {
     fileprivate var size: Int {
         let (store, shelf) = (head.store, head.state.shelf)
-        return 1024 + store.title.utf8.count + shelf.title.utf8.count + views.size
+        return 1024 + store.title.utf8.count + shelf.title.utf8.count + sorts.size
     }
 }
 
-extension RememberedViews {
+extension RememberedSorts {
     fileprivate var size: Int { 32 + (shelf?.size ?? 0) + (store?.size ?? 0) }
 }
 
-extension RememberedView {
+extension RememberedSort {
     fileprivate var size: Int {
         filter.values.values.reduce(128 + 32 * sort.terms.count) { sum, value in
             guard case .texts(let texts) = value else { return sum + 96 }

@@ -7,19 +7,20 @@ extension PostgresPageStore {
     ///
     /// - Throws: `notFound`.
     func readUnion(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        struct Found: Sendable {
+        struct UnionRows: Sendable {
             var keyed: ShelfUnions.KeyedHead?
-            var views = RememberedViews.none
+            var sorts = RememberedSorts.none
             var members = ShelfUnions.Members()
         }
         let lookup = ShelfLookup(database: database)
-        let views = Self.viewsQuery(request)
-        let found = try await lookup.reading(request.store, source) { id -> (ShelfUnions.KeyedHead, Found)? in
+        let sorts = Self.sortsQuery(request)
+        let found = try await lookup.withStoreID(of: request.store, source) {
+            id -> (ShelfUnions.KeyedHead, UnionRows)? in
             let head =
                 request.shelf.map { ShelfLookup.headQuery(id, request.store, $0) }
                 ?? PostgresQuery(ShelfLookup.oneStore, [.int4(id), .text(request.store.text)])
-            let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + views
-            let found = try await source.read(queries, into: Found()) { found, index, rows in
+            let queries = [head, ShelfUnions.Members.query(id, request.shelf)] + sorts
+            let found = try await source.read(queries, into: UnionRows()) { found, index, rows in
                 switch index {
                 case 0:
                     found.keyed = try rows.first { row in
@@ -27,7 +28,7 @@ extension PostgresPageStore {
                             ? ShelfUnions.KeyedHead(ShelfRow.store(row)) : ShelfUnions.KeyedHead(ShelfRow.head(row))
                     }
                 case 1: found.members = try ShelfUnions.Members(rows, of: id)
-                default: found.views = try PostgresSettingsStore.views(rows)
+                default: found.sorts = try PostgresSettingsStore.sorts(rows)
                 }
             }
             return found.keyed.map { ($0, found) }
@@ -38,15 +39,16 @@ extension PostgresPageStore {
             guard let shelf = request.shelf else { return nil }
             throw CatalogError.notFound("shelf “\(shelf)”")
         }
-        guard found.members.agree(with: keyed) else { return nil }
-        return try await unions.union(keyed, found.members, source).map { loadedShelf(keyed, found.views, $0) }
+        // The shelf may no longer include those below it.
+        guard found.members.agree(with: keyed), request.showsUnion(of: keyed.head) else { return nil }
+        return try await unions.union(keyed, found.members, source).map { loadedShelf(keyed, found.sorts, $0) }
     }
 
     /// The same in a transaction that has read the head of the union.
     func readUnion(
         _ request: PageRequest,
         _ keyed: ShelfUnions.KeyedHead,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
         let storeID = keyed.key.storeID
@@ -55,16 +57,16 @@ extension PostgresPageStore {
             try ShelfUnions.Members($0, of: storeID)
         }
         guard members.agree(with: keyed) else { return nil }
-        let views = try views(of: request, connection)
-        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, views, $0) }
+        let sorts = try sorts(of: request, connection)
+        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, sorts, $0) }
     }
 
     private func loadedShelf(
         _ keyed: ShelfUnions.KeyedHead,
-        _ views: RememberedViews,
-        _ found: ShelfUnions.Found
+        _ sorts: RememberedSorts,
+        _ found: ShelfUnions.LoadedUnion
     ) -> LoadedShelf {
-        let basis = PageBasis(head: keyed.head, views: views, union: found.union)
-        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), memory: memory)
+        let basis = PageBasis(head: keyed.head, sorts: sorts, union: found.union)
+        return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), caches: memory.caches)
     }
 }

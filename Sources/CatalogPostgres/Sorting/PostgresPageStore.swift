@@ -11,29 +11,21 @@ struct PostgresPageStore: PageStore {
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
-        let unions = ShelfUnions.cache(limit: shelfMemory.unions)
-        memory = ShelfMemory(database, shelfMemory) { unions.use.size }
-        self.unions = ShelfUnions(memory, unions)
-    }
-
-    /// The use of the memory for shelves.
-    var memoryUse: ShelfMemoryUse {
-        var use = memory.use
-        use.unions = unions.use
-        return use
+        memory = ShelfMemory(database, ShelfCaches(shelfMemory))
+        unions = ShelfUnions(memory)
     }
 
     /// Prepares the connections for pages.
     func warmUp() {
         let placeholder = "-"
         let location = ShelfLocation(storeID: 0, shelfID: 0)
-        database.router.warmUpPages(
+        database.router.warmUpShortReads(
             [
                 PostgresQuery(ShelfLookup.versions, [.int8Array([0]), .int8Array([0])]),
                 PostgresQuery(ShelfLookup.oneHead, [.int4(0), .text(placeholder), .text(placeholder)]),
                 PostgresQuery(PostgresSettingsStore.revisions, [.textArray([placeholder])]),
                 PostgresQuery(
-                    PostgresSettingsStore.rememberedViews,
+                    PostgresSettingsStore.rememberedSorts,
                     [.text(placeholder), .text(placeholder), .text(placeholder)]
                 ),
                 ShelfReader.latestQuery(after: nil, location, readsImage: true),
@@ -44,26 +36,93 @@ struct PostgresPageStore: PageStore {
     /// The number of attempts to read a shelf and its basis at one version, before both are read in one transaction.
     private static let attempts = 3
 
-    func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await database.mappingErrors {
-            try await database.router.reading(request.store, for: Self.rememberingUser(request)) { source in
+    func currentUnlessUnion<Answer: Sendable>(
+        _ request: PageRequest,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        guard !request.asksForUnion, let address = request.address else { return nil }
+        return try await database.mappingErrors {
+            try await database.router.withSource(of: request.store, for: request.rememberingUser) {
+                source -> AnswerOrShelf<Answer>? in
                 for _ in 0..<Self.attempts {
-                    if let found = try await read(request, source) { return found }
+                    switch try await read(request, at: address, source, or: answer) {
+                    case .found(let found): return found
+                    case .union: return nil
+                    case .changing: continue
+                    }
+                }
+                // A shelf that becomes a union meanwhile is read within a time limit, too.
+                return try AnswerOrShelf(try await readInTransaction(request, source), or: answer)
+            }
+        }
+    }
+
+    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await database.mappingErrors {
+            try await database.router.withSource(of: request.store, for: request.rememberingUser) { source in
+                for _ in 0..<Self.attempts {
+                    if let union = try await readUnion(request, source) { return union }
                 }
                 return try await readInTransaction(request, source)
             }
         }
     }
 
-    /// Returns a shelf in memory if it is current, or brings it up to date; nil if it changes again meanwhile.
-    private func read(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
-        guard !request.asksForSeveral, let address = request.address else {
-            return try await readUnion(request, source)
+    /// The result of an attempt to read a shelf.
+    private enum Attempt<Answer: Sendable> {
+        case found(AnswerOrShelf<Answer>)
+        /// The request shows several shelves, none of which was read.
+        case union
+        /// The shelf changed meanwhile.
+        case changing
+    }
+
+    /// Returns the answer of the basis, or else the shelf: if it is not in memory at its current version, it is brought up to date.
+    private func read<Answer: Sendable>(
+        _ request: PageRequest,
+        at address: ShelfAddress,
+        _ source: ReadSource,
+        or answer: (PageBasis) throws(CatalogError) -> Answer?
+    ) async throws -> Attempt<Answer> {
+        let (found, known) = try await confirmed(request, at: address, source)
+        if request.showsUnion(of: found.basis.head) { return .union }
+        let (location, state) = (found.location, found.basis.head.state)
+        try memory.requireCommits(of: location, at: state.version, source.origin)
+        if let early = try answer(found.basis) { return .found(.answer(early)) }
+        let current: ShelfSnapshot? =
+            if let known, known.version == state.version {
+                known
+            } else {
+                try await memory.shelf(location, at: state.version, products: state.productCount, source)
+            }
+        guard let shelf = current,
+            let loaded = try await readOrderingKey(loadedShelf(found, shelf), request, location, source)
+        else { return .changing }
+        return .found(.shelf(loaded))
+    }
+
+    /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version.
+    private func confirmed(
+        _ request: PageRequest,
+        at address: ShelfAddress,
+        _ source: ReadSource
+    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
+        if let likely = bases.basis(of: request), !request.showsUnion(of: likely.basis.head),
+            try await isCurrent(likely, request, source)
+        {
+            return (likely, memory.known(likely.location, at: likely.basis.head.state.version))
         }
-        guard var found = try await readShelf(request, at: address, source) else { return nil }
-        guard case .shelf(let location) = found.key,
-            let query = Self.cursorKeyQuery(request, found.basis.head, location)
-        else { return found }
+        return try await readBasis(request, at: address, following: bases.location(of: request), source)
+    }
+
+    /// Adds the ordering key of the cursor's product to a shelf if ordering keys were replaced; returns nil if the shelf changes meanwhile.
+    private func readOrderingKey(
+        _ found: LoadedShelf,
+        _ request: PageRequest,
+        _ location: ShelfLocation,
+        _ source: ReadSource
+    ) async throws -> LoadedShelf? {
+        guard let query = Self.orderingKeyQuery(request, found.basis.head, location) else { return found }
         let version = ShelfLookup.versionQuery(location)
         let (key, current) = try await source.read([query, version], into: (nil as [UInt8]?, nil as ShelfVersion?)) {
             state,
@@ -75,43 +134,19 @@ struct PostgresPageStore: PageStore {
                 state.1 = try rows.first { try ShelfLookup.version($0) }
             }
         }
-        found.cursorKey = key
+        var found = found
+        found.orderingKey = key
         return current == ShelfVersion(found.basis.head) ? found : nil
     }
 
-    private func readShelf(
-        _ request: PageRequest,
-        at address: ShelfAddress,
-        _ source: ReadSource
-    ) async throws -> LoadedShelf? {
-        if let likely = bases.basis(of: request), !request.showsDescendants(of: likely.basis.head),
-            let shelf = memory.known(likely.location, at: likely.basis.head.state.version),
-            try await isCurrent(likely, request, source)
-        {
-            return loadedShelf(likely, shelf)
-        }
-        let (found, followed) = try await readBasis(
-            request,
-            at: address,
-            following: bases.location(of: request),
-            source
-        )
-        if request.showsDescendants(of: found.basis.head) { return try await readUnion(request, source) }
-        let state = found.basis.head.state
-        if let followed, followed.version == state.version { return loadedShelf(found, followed) }
-        return try await memory.shelf(found.location, at: state.version, products: state.productCount, source).map {
-            loadedShelf(found, $0)
-        }
-    }
-
     private func loadedShelf(_ found: LocatedBasis, _ shelf: ShelfSnapshot) -> LoadedShelf {
-        LoadedShelf(basis: found.basis, shelf: shelf, key: .shelf(found.location), memory: memory)
+        LoadedShelf(basis: found.basis, shelf: shelf, key: .shelf(found.location), caches: memory.caches)
     }
 
     /// Reads a shelf in one transaction, in which even a shelf with constant changes has one version. Only on Citus, a transaction sees
     /// concurrent commits.
     private func readInTransaction(_ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf {
-        let load = memory.beginLoad(source.origin)
+        let load = ShelfLoad(origin: source.origin)
         return try await source.snapshot(within: .shelf) { connection in
             try attempting(8) { try read(request, load, connection) }
         }
@@ -120,7 +155,7 @@ struct PostgresPageStore: PageStore {
     /// Reads a shelf on a given connection; nil if it changes meanwhile.
     private func read(
         _ request: PageRequest,
-        _ load: ShelfMemory.Load,
+        _ load: ShelfLoad,
         _ connection: isolated PostgresConnection
     ) throws -> LoadedShelf? {
         let lookup = ShelfLookup(database: database)
@@ -130,15 +165,15 @@ struct PostgresPageStore: PageStore {
         }
         let located = try lookup.head(address.store, address.shelf, connection)
         let (head, location) = (located.head, located.location)
-        if request.showsDescendants(of: head) {
+        if request.showsUnion(of: head) {
             return try readUnion(request, ShelfUnions.KeyedHead(located), load, connection)
         }
         guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
         bases.insert(located, of: request)
-        let basis = PageBasis(head: head, views: try views(of: request, connection))
+        let basis = PageBasis(head: head, sorts: try sorts(of: request, connection))
         var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
-        guard let query = Self.cursorKeyQuery(request, head, location) else { return found }
-        found.cursorKey = try connection.query(query.statement, query.parameters) {
+        guard let query = Self.orderingKeyQuery(request, head, location) else { return found }
+        found.orderingKey = try connection.query(query.statement, query.parameters) {
             try $0.first { try $0.bytea(0) }
         }
         let latest = ShelfLookup.versionQuery(location)
@@ -148,9 +183,9 @@ struct PostgresPageStore: PageStore {
         return version == ShelfVersion(head) ? found : nil
     }
 
-    /// Returns the query for the place of a cursor in the manual order whose keys were replaced since its page; nil for other cursors. A product
+    /// Returns the query for the ordering key of a cursor whose ordering keys were replaced since its page; nil for other cursors. A product
     /// that has left the shelf keeps its place.
-    private static func cursorKeyQuery(
+    private static func orderingKeyQuery(
         _ request: PageRequest,
         _ head: ShelfHead,
         _ location: ShelfLocation
@@ -173,38 +208,40 @@ struct PostgresPageStore: PageStore {
         following location: ShelfLocation?,
         _ source: ReadSource
     ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
-        struct Found: Sendable {
+        struct BasisRows: Sendable {
             var shelf: LocatedHead?
-            var views = RememberedViews.none
+            var sorts = RememberedSorts.none
             var latest: ShelfReader.Latest?
         }
         let lookup = ShelfLookup(database: database)
-        let user = Self.rememberingUser(request)
-        // The revision is read before the views, so that views that change in between are read again next time.
+        // The revision is read before the sorts, so that sorts that change in between are read again next time.
         var revisions: [SharedQuery] = []
-        if let user { revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))] }
+        if let user = request.rememberingUser {
+            revisions = [try await database.router.shared(PostgresSettingsStore.revisionQuery(user))]
+        }
         let following = location.flatMap { memory.following($0, source) }
-        let views = Self.viewsQuery(request)
-        let found = try await lookup.reading(request.store, source) {
+        let sorts = Self.sortsQuery(request)
+        let found = try await lookup.withStoreID(of: request.store, source) {
             id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
-            let (revision, found) = try await source.read(
+            let queries = ReadQueries(
                 sharing: revisions,
                 into: Int64(0),
                 { revision, _, row in revision = try row.int8(1) },
-                then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + views
+                then: [ShelfLookup.headQuery(id, address.store, address.shelf)] + sorts
                     + (following.map { [$0.query] } ?? []),
-                into: Found()
+                into: BasisRows()
             ) { found, index, rows in
                 if index == 0 {
                     found.shelf = try rows.first { try ShelfRow.head($0) }
-                } else if index <= views.count {
-                    found.views = try PostgresSettingsStore.views(rows)
+                } else if index <= sorts.count {
+                    found.sorts = try PostgresSettingsStore.sorts(rows)
                 } else {
                     found.latest = try ShelfReader.latest(rows)
                 }
             }
+            let (revision, found) = try await source.read(queries)
             return found.shelf.map { shelf in
-                let basis = PageBasis(head: shelf.head, views: found.views, revision: revision)
+                let basis = PageBasis(head: shelf.head, sorts: found.sorts, revision: revision)
                 return (LocatedBasis(basis: basis, location: shelf.location), found.latest)
             }
         }
@@ -230,10 +267,10 @@ struct PostgresPageStore: PageStore {
             var revision: Int64 = 0
         }
         var queries = [try await database.router.shared(ShelfLookup.sharedVersionQuery(found.location))]
-        if let user = Self.rememberingUser(request) {
+        if let user = request.rememberingUser {
             queries.append(try await database.router.shared(PostgresSettingsStore.revisionQuery(user)))
         }
-        let versions = try await source.read(
+        let read = ReadQueries(
             sharing: queries,
             into: Versions(),
             { versions, index, row in
@@ -245,16 +282,14 @@ struct PostgresPageStore: PageStore {
             },
             then: [],
             into: ()
-        ) { _, _, _ in }.shared
+        ) { _, _, _ in }
+        let versions = try await source.read(read).shared
         return versions.shelf == ShelfVersion(found.basis.head) && versions.revision == found.basis.revision
     }
 
-    /// Returns the user whose remembered views matter to a page. A cursor contains its sort.
-    static func rememberingUser(_ request: PageRequest) -> UserID? { request.after == nil ? request.user : nil }
-
-    /// Returns the query for the caller's views; none without a caller.
-    static func viewsQuery(_ request: PageRequest) -> [PostgresQuery] {
-        rememberingUser(request).map { [PostgresSettingsStore.viewsQuery($0, request.store, request.shelf)] } ?? []
+    /// Returns the query for the caller's sorts; none without a caller.
+    static func sortsQuery(_ request: PageRequest) -> [PostgresQuery] {
+        request.rememberingUser.map { [PostgresSettingsStore.sortsQuery($0, request.store, request.shelf)] } ?? []
     }
 
     // MARK: - On a given connection
@@ -270,12 +305,12 @@ struct PostgresPageStore: PageStore {
         return try memory.locked(shelf, connection).ids(try request.plan(for: shelf.head))
     }
 
-    /// Reads the caller's remembered views.
-    func views(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> RememberedViews {
-        var views = RememberedViews.none
-        for query in Self.viewsQuery(request) {
-            views = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.views($0) }
+    /// Reads the caller's remembered sorts.
+    func sorts(of request: PageRequest, _ connection: isolated PostgresConnection) throws -> RememberedSorts {
+        var sorts = RememberedSorts.none
+        for query in Self.sortsQuery(request) {
+            sorts = try connection.query(query.statement, query.parameters) { try PostgresSettingsStore.sorts($0) }
         }
-        return views
+        return sorts
     }
 }

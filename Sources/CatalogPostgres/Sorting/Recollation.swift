@@ -114,7 +114,7 @@ package struct Recollation: Sendable {
         guard !batch.outdated.isEmpty else { return (batch.count, 0, batch.last) }
         // Their names may change until they are locked.
         let skus = PostgresValue.textArray(batch.outdated.map(\.sku))
-        let locked = try ShelfLocks.lockShelves(of: skus, store, connection)
+        let locked = try ShelfLocks.lockProductsAndShelves(of: skus, store, connection)
         let products: [KeyedProduct] = try connection.query(SortKeyStatements.texts, [.int4(store), skus]) {
             try $0.map { row in
                 (try row.text(0), SortKeys(name: try row.text(1), brand: try row.textOrNil(2), collator))
@@ -126,14 +126,14 @@ package struct Recollation: Sendable {
             let changes = try connection.query(PlacementStatements.ofProducts, [.int4(store), skus]) {
                 try ShelfChanges($0)
             }
-            try ShelfLocks.bump(changes, store, connection)
+            try changes.recordAndBump(in: store, connection)
         }
         return (batch.count, batch.outdated.count, batch.last)
     }
 
     /// Returns the language of a store, which stays until the transaction ends.
     private static func lockedLanguage(of store: Int32, _ connection: isolated PostgresConnection) throws -> String {
-        try connection.executeDeferred(ShelfStatements.lockStoreKey, [.int4(store)])
+        try connection.executeDeferred(ShelfStatements.lockStoreAgainstDeletion, [.int4(store)])
         return try connection.query(SortKeyStatements.language, [.int4(store)]) { try $0.first { try $0.text(0) } }
             ?? LanguageCollator.root
     }

@@ -12,7 +12,7 @@ extension PostgresShelfStore {
         try ManualOrderEdit.moves(moves).check()
         return try await database.mappingErrors {
             try await database.writes.transaction(within: .edit, of: database.owner(store)) { connection in
-                let found = try lookup.store(store, connection, ShelfStatements.lockStore)
+                let found = try lookup.store(store, connection, locking: ShelfStatements.lockStore)
                 return try IdempotencyRecords(storeID: found.id).performOnce(call, connection) {
                     try Self.moveShelves(moves, found, expected, connection)
                 }

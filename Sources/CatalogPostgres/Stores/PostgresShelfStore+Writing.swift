@@ -7,7 +7,7 @@ extension PostgresShelfStore {
     func put(_ store: Store) async throws(CatalogError) -> Bool {
         try await database.write(to: store.key, within: .store, changesStore: true) { connection in
             try connection.set("lock_timeout", "0")
-            guard let old = try lookup.storeIfExists(store.key, connection, ShelfStatements.lockStore) else {
+            guard let old = try lookup.storeIfExists(store.key, connection, locking: ShelfStatements.lockStore) else {
                 let newID = try StoreLifecycle.newIDs(1, connection)[0]
                 guard let id = try StoreLifecycle.create(store, newID: newID, connection) else {
                     // The next attempt changes it.
@@ -66,7 +66,7 @@ extension PostgresShelfStore {
     ) async throws(CatalogError) -> Bool {
         try await database.write(to: store) { connection in
             // Serialize creating and deleting shelves of a store, so that ids, positions and parents stay valid.
-            let found = try lookup.store(store, connection, ShelfStatements.lockStore)
+            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStore)
             let old = try connection.query(ShelfStatements.lockByKey, [.int4(found.id), .text(key.text)]) {
                 try $0.first {
                     (id: try $0.int4(0), isDeleted: try $0.bool(1), shelf: try ShelfRow.settings($0, of: key, from: 2))
@@ -104,7 +104,7 @@ extension PostgresShelfStore {
 
     func remove(shelf: CatalogKey, from store: CatalogKey) async throws(CatalogError) {
         try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection, ShelfStatements.lockStore)
+            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStore)
             let id = try ShelfLocks.lockShelf(shelf, found.id, connection)
             let key: [PostgresValue] = [.int4(found.id), .int4(id)]
             let hasChildren = try connection.query(

@@ -45,14 +45,16 @@ struct PostgresShelfStore: ShelfStore {
                 return try Self.place(after, of: request.sort, in: language)
             }
             let query = PostgresQuery(statement, [.int4(store.id), .int8(Int64(request.limit + 1))] + (place ?? []))
-            let read: (shelves: [ListedShelf], language: String) = try await database.router.pages(of: .store(store.id))
-                .read(
-                    [query],
-                    into: ([], language)
-                ) { value, _, rows in
-                    value.shelves = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
-                    value.language = try rows.first { try $0.text(ShelfRow.stateWidth + 1) } ?? language
-                }
+            let read: (shelves: [ListedShelf], language: String) = try await database.router.shortReads(
+                of: .store(store.id)
+            )
+            .read(
+                [query],
+                into: ([], language)
+            ) { value, _, rows in
+                value.shelves = try rows.map { (try ShelfRow.state($0), try $0.bytea(ShelfRow.stateWidth)) }
+                value.language = try rows.first { try $0.text(ShelfRow.stateWidth + 1) } ?? language
+            }
             // The language may have changed since it was read. A page without shelves does not have it.
             if place == nil || (!read.shelves.isEmpty && read.language == language) { return read }
             if read.shelves.isEmpty, try await lookup.readStore(request.store).store.language == language {

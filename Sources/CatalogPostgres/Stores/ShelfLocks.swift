@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 internal import Ordering
 
-/// Locks and version updates of shelves, for transactions that change their products.
+/// Locks of shelves and products, for transactions that change products.
 enum ShelfLocks {
     static func lockShelf(
         _ key: CatalogKey,
@@ -50,7 +50,7 @@ enum ShelfLocks {
     /// were acquired, another transaction may have placed the products elsewhere.
     ///
     /// - Parameter skus: an array of skus.
-    static func lockShelves(
+    static func lockProductsAndShelves(
         of skus: PostgresValue,
         _ storeID: Int32,
         _ connection: isolated PostgresConnection
@@ -78,27 +78,6 @@ enum ShelfLocks {
 
     /// A product did not exist when it was read or locked, so the transaction is retried.
     static let concurrentCreation = PostgresError(.conflict, "a product was created concurrently")
-
-    /// Assigns the next version to changed shelves, and records what changed.
-    ///
-    /// - Parameters:
-    ///   - order: whether the manual orders changed.
-    ///   - count: how many products came, or went.
-    static func bump(
-        _ changes: ShelfChanges,
-        _ storeID: Int32,
-        order: Bool = false,
-        count: Int32 = 0,
-        _ connection: isolated PostgresConnection
-    ) throws {
-        let shelves = changes.shelves
-        guard !shelves.isEmpty else { return }
-        try changes.record(in: storeID, connection)
-        try connection.execute(
-            ShelfStatements.bump,
-            [.int4(storeID), .int8Array(shelves.map(Int64.init)), .bool(order), .int4(count)]
-        )
-    }
 
     /// Returns the id and the position of a store's next shelf. The store must be locked with `lockStore`. Ids begin at 1 in each
     /// store, and never repeat, because deleted shelves keep their rows.

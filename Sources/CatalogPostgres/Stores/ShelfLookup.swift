@@ -13,9 +13,9 @@ struct ShelfLookup: Sendable {
     /// - Throws: `notFound`.
     func readStore(_ key: CatalogKey, _ source: ReadSource? = nil) async throws -> ShelfRow.StoreRead {
         guard let source else {
-            return try await database.router.readingPrimary(key, for: nil) { try await readStore(key, $0) }
+            return try await database.router.withPrimarySource(of: key, for: nil) { try await readStore(key, $0) }
         }
-        let found = try await reading(key, source) { id -> ShelfRow.StoreRead? in
+        let found = try await withStoreID(of: key, source) { id -> ShelfRow.StoreRead? in
             try await source.read([PostgresQuery(Self.oneStore, [.int4(id), .text(key.text)])], into: nil) {
                 found,
                 _,
@@ -29,8 +29,8 @@ struct ShelfLookup: Sendable {
 
     /// - Throws: `notFound` for the store or the shelf.
     func readHead(_ store: CatalogKey, _ shelf: CatalogKey) async throws -> LocatedHead {
-        try await database.router.readingPrimary(store, for: nil) { source in
-            let found = try await reading(store, source) { id -> LocatedHead? in
+        try await database.router.withPrimarySource(of: store, for: nil) { source in
+            let found = try await withStoreID(of: store, source) { id -> LocatedHead? in
                 try await source.read([Self.headQuery(id, store, shelf)], into: nil) { found, _, rows in
                     found = try rows.first { try ShelfRow.head($0) }
                 }
@@ -45,8 +45,8 @@ struct ShelfLookup: Sendable {
     ///
     /// - Parameter read: compares the key, too; it returns nil if there is nothing, or if the id belongs to another store.
     /// - Returns: nil if there is nothing.
-    func reading<Found>(
-        _ store: CatalogKey,
+    func withStoreID<Found>(
+        of store: CatalogKey,
         _ source: ReadSource,
         _ read: (Int32) async throws -> Found?
     ) async throws -> Found? {
@@ -73,9 +73,9 @@ struct ShelfLookup: Sendable {
     func storeIfExists(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
-        _ lock: PostgresStatement? = nil
+        locking lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead? {
-        try reading(key, connection) { id, connection in
+        try withStoreID(of: key, connection) { id, connection in
             if let lock { try connection.executeDeferred(lock, [.int4(id)]) }
             return try connection.query(Self.oneStore, [.int4(id), .text(key.text)]) {
                 try $0.first { try ShelfRow.store($0) }
@@ -89,9 +89,9 @@ struct ShelfLookup: Sendable {
     func store(
         _ key: CatalogKey,
         _ connection: isolated PostgresConnection,
-        _ lock: PostgresStatement? = nil
+        locking lock: PostgresStatement? = nil
     ) throws -> ShelfRow.StoreRead {
-        guard let found = try storeIfExists(key, connection, lock) else {
+        guard let found = try storeIfExists(key, connection, locking: lock) else {
             throw CatalogError.notFound("store “\(key)”")
         }
         return found
@@ -133,7 +133,7 @@ struct ShelfLookup: Sendable {
         _ shelf: CatalogKey,
         _ connection: isolated PostgresConnection
     ) throws -> LocatedHead {
-        let found = try reading(store, connection) { id, connection in
+        let found = try withStoreID(of: store, connection) { id, connection in
             let query = Self.headQuery(id, store, shelf)
             return try connection.query(query.statement, query.parameters) {
                 try $0.first { try ShelfRow.head($0) }
@@ -145,8 +145,8 @@ struct ShelfLookup: Sendable {
     }
 
     /// Reads something of a store by the store's id, as the method for connections of the page lane does.
-    private func reading<Found>(
-        _ store: CatalogKey,
+    private func withStoreID<Found>(
+        of store: CatalogKey,
         _ connection: isolated PostgresConnection,
         _ read: (Int32, isolated PostgresConnection) throws -> Found?
     ) throws -> Found? {
@@ -199,8 +199,7 @@ struct ShelfLookup: Sendable {
     /// Returns the query for the version of a shelf.
     static func sharedVersionQuery(_ location: ShelfLocation) -> OwnersQuery {
         OwnersQuery(
-            ofAll: versions,
-            ofOne: versionsOfStore,
+            forms: OwnersForms(ofAll: versions, ofOne: versionsOfStore),
             owner: .store(location.storeID),
             key: [.int8(Int64(location.shelfID))]
         )

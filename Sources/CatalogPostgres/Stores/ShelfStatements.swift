@@ -12,7 +12,8 @@ enum ShelfStatements {
     /// Locks a store against changes, and against scoring all its products.
     static let lockStoreShared: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR SHARE"
     /// Locks a store only against `lockStoreExclusively`: its deletion, and changes of its currency, language or rules of popularity.
-    static let lockStoreKey: PostgresStatement = "SELECT 1 FROM store_state WHERE store_id = $1 FOR KEY SHARE"
+    static let lockStoreAgainstDeletion: PostgresStatement =
+        "SELECT 1 FROM store_state WHERE store_id = $1 FOR KEY SHARE"
     static let lock: PostgresStatement = """
         SELECT 1 FROM shelf WHERE store_id = $1 AND shelf_id = $2 FOR NO KEY UPDATE
         """

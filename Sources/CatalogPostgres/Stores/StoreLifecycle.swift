@@ -46,7 +46,7 @@ enum StoreLifecycle {
         _ lookup: ShelfLookup,
         _ connection: isolated PostgresConnection
     ) throws -> Int {
-        let found = try lookup.store(key, connection, ShelfStatements.lockStoreExclusively)
+        let found = try lookup.store(key, connection, locking: ShelfStatements.lockStoreExclusively)
         let store = PostgresValue.int4(found.id)
         let products = try clear(found.id, connection)
         try connection.execute(ShelfStatements.bumpStore, [store])

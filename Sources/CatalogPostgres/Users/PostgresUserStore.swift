@@ -8,23 +8,21 @@ struct PostgresUserStore: UserStore {
     let purchases: PostgresPurchaseStore
 
     func merge(
-        _ guest: UserID,
         into user: UserID,
-        once call: IdempotentCall<GuestMerge>?
+        once call: IdempotentCall<GuestMerge>?,
+        of identifyGuest: () async throws(CatalogError) -> UserID
     ) async throws(CatalogError) -> GuestMerge {
-        // A repeated merge must not move lists that the guest created since.
-        if let call, let first = try await PostgresResponseStore(database: database).firstResponse(call.key, of: user) {
-            return try call.decode(first.response(to: call))
-        }
-        return try await database.mappingErrors {
+        try await database.mappingErrors {
+            // A repeated merge must not move lists that the guest created since.
+            if let call, let first = try await firstResponse(to: call, of: user) { return try call.decode(first) }
+            let guest = try await identifyGuest()
             let hash = CustomerHashes.hash(of: guest, try await purchases.customers.key())
             let (outcome, _) = try await database.retryingErasureConflicts {
                 // Merge lists before settings: an interrupted merge is repeated and completes the rest.
                 try await lists.mergeLists(of: guest, into: user)
                 return try await database.transaction(within: .shelf, of: nil, thenOf: .user(guest)) {
                     connection -> (GuestMerge, Bool) in
-                    let writer = SettingsWriter(user: user)
-                    try writer.ensureAccount(connection)
+                    try UserAccount(user: user).reserveRevisions(0, connection)
                     var hadGuest = false
                     let outcome = try IdempotencyRecords(user: user).performOnce(call, connection) {
                         // A merge target is never a guest, so the holder of a guest's lock waits for no other lock.
@@ -32,7 +30,7 @@ struct PostgresUserStore: UserStore {
                         hadGuest = brought != nil
                         let edit = GuestMerge.edit(brought ?? [])
                         // Revisions are reserved before it is known whether anything changes; gaps are harmless.
-                        let results = try writer.apply(edit, isAudited: false, connection)
+                        let results = try SettingsWriter(user: user).apply(edit, isAudited: false, connection)
                         let revision = try connection.query(Self.userRevision, [.text(user.text)]) {
                             try $0.first { try $0.int8(0) }!
                         }
@@ -53,12 +51,21 @@ struct PostgresUserStore: UserStore {
         }
     }
 
+    private func firstResponse(
+        to call: IdempotentCall<GuestMerge>,
+        of user: UserID
+    ) async throws -> RecordedResponse? {
+        try await database.writes.perform(within: .lookup, of: .user(user)) {
+            try IdempotencyRecords(user: user).firstResponse(call.key, $0)?.response(to: call)
+        }
+    }
+
     /// Returns a guest's settings and erases the guest; nil if the guest does not exist.
     private static func eraseGuest(_ guest: UserID, _ connection: isolated PostgresConnection) throws -> [Setting]? {
-        let writer = SettingsWriter(user: guest)
-        guard try writer.lockExclusively(connection) else { return nil }
+        let account = UserAccount(user: guest)
+        guard try account.lockExclusively(connection) else { return nil }
         let settings = try allSettings(guest, connection).filter { !$0.isDeleted }
-        try writer.erase(connection)
+        try account.erase(connection)
         return settings
     }
 
@@ -121,9 +128,9 @@ struct PostgresUserStore: UserStore {
                 try await lists.eraseLists(of: user)
                 return try await database.transaction(within: .bulk, of: .user(user), thenOf: .user(user)) {
                     connection in
-                    let writer = SettingsWriter(user: user)
-                    let hadAccount = try writer.lockExclusively(connection)
-                    try writer.erase(connection)
+                    let account = UserAccount(user: user)
+                    let hadAccount = try account.lockExclusively(connection)
+                    try account.erase(connection)
                     return hadAccount
                 } asTableOwner: { hadAccount, _, connection in
                     try AuditLog.erase(user, .userErase, as: hash, hadAccount: hadAccount, connection)
@@ -146,7 +153,7 @@ struct PostgresUserStore: UserStore {
         try await database.mappingErrors {
             return try await database.retryingErasureConflicts { [database] in
                 try await database.writes.transaction(within: .lookup) { connection in
-                    try SettingsWriter(user: ticket.user).ensureAccount(connection)
+                    try UserAccount(user: ticket.user).reserveRevisions(0, connection)
                     return try IdempotencyRecords(user: ticket.user).performOnce(call, connection) {
                         let user = PostgresValue.text(ticket.user.text)
                         try connection.execute(Self.deleteOldestTickets, [user, .int8(Int64(Ticket.countLimit - 1))])

@@ -19,6 +19,23 @@ enum UserStatements {
         """
     /// Locks a user against changes, and returns the revision.
     static let lockAccount: PostgresStatement = "SELECT revision FROM user_account WHERE user_id = $1 FOR NO KEY UPDATE"
+    /// Locks or creates the account and reserves revisions before it is known whether anything changes.
+    static let reserveRevisions: PostgresStatement = """
+        INSERT INTO user_account AS a (user_id, revision, horizon) VALUES ($1, $2 + $3, $2)
+        ON CONFLICT (user_id) DO UPDATE SET
+            revision = CASE WHEN $3 > 0 THEN greatest(a.revision, $2) + $3 ELSE a.revision END RETURNING revision
+        """
+    /// Locks a user's row exclusively, because erasure deletes it.
+    static let lockForErasure: PostgresStatement = "SELECT 1 FROM user_account WHERE user_id = $1 FOR UPDATE"
+    static let deleteSettings: PostgresStatement = "DELETE FROM user_setting WHERE user_id = $1"
+    static let deleteTickets: PostgresStatement = "DELETE FROM user_ticket WHERE user_id = $1"
+    static let deleteResponses: PostgresStatement = "DELETE FROM user_idempotency_record WHERE user_id = $1"
+    static let deleteEvents: PostgresStatement = "DELETE FROM user_event WHERE user_id = $1"
+    /// Deletes the places in lists of others; returns the lists and their owners.
+    static let deletePlaces: PostgresStatement = """
+        DELETE FROM user_list_place WHERE user_id = $1 AND role <> 'owner' RETURNING owner_id, list_id::text
+        """
+    static let deleteAccount: PostgresStatement = "DELETE FROM user_account WHERE user_id = $1"
 }
 
 /// The owners of tickets and shares by the digests of their tokens, which are all that a bearer has. On Citus, they lead to the shard of

@@ -91,7 +91,7 @@ final class StoreWorkers: Sendable {
         of store: Int32,
         for user: DataOwner? = nil,
         through coordinator: PrimaryRead
-    ) -> (read: WorkerRead, pages: PageLane?)? {
+    ) -> (read: WorkerRead, shortReads: PageLane?)? {
         guard isActive else { return nil }
         let now = ContinuousClock.now
         let owner = DataOwner.store(store)
@@ -112,7 +112,7 @@ final class StoreWorkers: Sendable {
             workers: self,
             coordinator: coordinator
         )
-        return (read, found.isUsable ? found.worker.pages : nil)
+        return (read, found.isUsable ? found.worker.shortReads : nil)
     }
 
     /// Returns the worker that has the rows of an owner; nil if it is not known.

@@ -10,7 +10,7 @@ final class Worker: Sendable {
         var problem: String? = "not connected yet"
         var wasTried = false
         /// Opened when it first responds.
-        var pages: PageLane?
+        var shortReads: PageLane?
         var isShutDown = false
     }
 
@@ -66,7 +66,7 @@ final class Worker: Sendable {
     }
 
     /// The connections for reads; nil if it is not used.
-    var pages: PageLane? { state.withLock { $0.problem == nil ? $0.pages : nil } }
+    var shortReads: PageLane? { state.withLock { $0.problem == nil ? $0.shortReads : nil } }
 
     /// The members of its group in pools: those whose transactions need it.
     var group: PoolGroup { PoolGroup(name) }
@@ -82,14 +82,14 @@ final class Worker: Sendable {
         }
     }
 
-    /// Records that it responds, and opens the connections for pages.
+    /// Records that it responds, and opens the connections for short reads.
     ///
     /// - Returns: whether it was not used before.
     func use() throws -> Bool {
         try state.withLock { state in
             guard !state.isShutDown else { return false }
-            if state.pages == nil {
-                state.pages = try PageLane(configuration, eventLoops: eventLoops, connections: 1)
+            if state.shortReads == nil {
+                state.shortReads = try PageLane(configuration, eventLoops: eventLoops, connections: 1)
             }
             defer { state.problem = nil }
             return state.problem != nil
@@ -122,7 +122,7 @@ final class Worker: Sendable {
     func shutDown() {
         let lanes = state.withLock { state in
             state.isShutDown = true
-            return [state.pages, state.detour]
+            return [state.shortReads, state.detour]
         }
         for lane in lanes { lane?.shutDown() }
         Task { [probe] in await probe.close() }

@@ -10,7 +10,7 @@ struct WorkerRead: Sendable {
     let shard: StoreWorkers.Shard
     let worker: Worker
     let workers: StoreWorkers
-    /// The connections to the coordinator: those for pages are for what the read needs of the user.
+    /// The connections to the coordinator: those for short reads are for what the read needs of the user.
     let coordinator: PrimaryRead
 
     /// Runs queries over the worker's connections. Those about users go to the coordinator.
@@ -19,12 +19,12 @@ struct WorkerRead: Sendable {
     ///   overloaded.
     func read<Shared: Sendable, Own: Sendable>(
         _ queries: ReadQueries<Shared, Own>,
-        from pages: PageLane
+        from shortReads: PageLane
     ) async throws -> (shared: Shared, own: Own) {
         let rest = try await readUsers(queries, namesShards: true)
         guard !rest.isEmpty else { return (rest.initialShared, rest.initialOwn) }
         do {
-            let found = try await pages.current.read(
+            let found = try await shortReads.current.read(
                 checking: SharedQuery(WorkerStatements.present, key: [.int8(shard.id)]),
                 { try $0.bool(1) },
                 before: rest
@@ -50,7 +50,7 @@ struct WorkerRead: Sendable {
     ) async throws -> (shared: Shared, own: Own) {
         let rest = try await readUsers(queries, namesShards: false)
         guard !rest.isEmpty else { return (rest.initialShared, rest.initialOwn) }
-        return try await (worker.detour ?? coordinator.pages).current.read(rest)
+        return try await (worker.detour ?? coordinator.shortReads).current.read(rest)
     }
 
     /// Runs those queries through the coordinator that are about users, who may be on other workers.
@@ -74,7 +74,7 @@ struct WorkerRead: Sendable {
                 zip(queries.own, own).map { $1 == nil ? $0 : nil },
                 into: values
             )
-            values = try await coordinator.pages.current.read(users)
+            values = try await coordinator.shortReads.current.read(users)
         }
         return queries.part(shared, own, into: values)
     }

@@ -49,9 +49,9 @@ struct CommandFailure: Error {
             let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(Sort.allowed.joined(separator: " "))"
             self.init(error.detail + hint, Self.usage)
         case .invalidCursor: self.init("invalid cursor", Self.usage)
-        case .notFound(let what): self.init("\(what) does not exist", Self.noInput)
-        case .unknownStores(let detail, _): self.init(detail, Self.noInput)
-        case .unprocessable(_, let detail): self.init(detail, Self.badData)
+        case .notFound, .unknownStores: self.init(error.reason, Self.noInput)
+        // A repetition would fail again.
+        case .unprocessable, .tooLarge, .conflict: self.init(error.reason, Self.badData)
         case .stale(let current):
             self.init("the order has changed; check it, and repeat with --if-version \(current)", Self.tryAgain)
         case .staleSetting(let current):
@@ -67,12 +67,9 @@ struct CommandFailure: Error {
                 "the list has changed; read it, and repeat the change (the current version is \(current))",
                 Self.tryAgain
             )
-        case .forbidden(let detail): self.init(detail, Self.denied)
-        case .tooMany(let detail): self.init(detail, Self.tryAgain)
+        case .forbidden: self.init(error.reason, Self.denied)
+        case .tooMany: self.init(error.reason, Self.tryAgain)
         case .keyReused: self.init("the idempotency key was used for a different request", Self.usage)
-        case .tooLarge(let detail): self.init(detail, Self.badData)
-        // A repetition would fail again.
-        case .conflict(let detail): self.init(detail, Self.badData)
         case .unavailable: self.init("the database is unreachable or overloaded", Self.unavailable)
         case .readOnly: self.init("the database is read-only; connect to the primary server", Self.unavailable)
         case .cancelled: self.init("interrupted", 130)

@@ -93,14 +93,14 @@ struct Server {
         liveOptions.observer = telemetry.feeds
         let live = LiveHub(
             pages: catalog.pages,
-            changes: catalog.changes,
+            versions: catalog.versions,
             source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
             options: liveOptions
         )
         let api = CatalogAPI(
             catalog: catalog.storage,
             importer: Importer(catalog),
-            key: DeploymentKey(try await cursorKey()),
+            key: DeploymentKey(try await deploymentKey()),
             verifier: try await settings.tokens.verifier(),
             live: live,
             options: apiOptions,
@@ -225,8 +225,8 @@ struct Server {
         func run() async throws { do { try await service.run() } catch { throw map(error) } }
     }
 
-    /// Returns the configured cursor key, or the deployment's key.
-    private func cursorKey() async throws -> [UInt8] {
+    /// Returns the configured key, or the key in the database.
+    private func deploymentKey() async throws -> [UInt8] {
         if let own = settings.cursorKey { return Array(own.utf8) }
         return try await catalog.database.deploymentKey()
     }

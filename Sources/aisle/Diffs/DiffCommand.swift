@@ -47,8 +47,8 @@ struct DiffCommand: AisleCommand {
                 DiffRequest(
                     store: store,
                     shelf: shelf,
-                    from: .view(ShelfView(sort: from)),
-                    to: ShelfView(sort: to),
+                    from: .sort(RequestedSort(sort: from)),
+                    to: RequestedSort(sort: to),
                     limit: limit
                 )
             )

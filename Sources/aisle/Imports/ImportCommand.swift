@@ -49,7 +49,7 @@ struct ImportCommand: AisleCommand {
     @Flag(help: "Report the result without changing anything.") var dryRun = false
 
     func execute() async throws {
-        let pieces = try FileChunks(path: file)
+        let chunks = try FileChunks(path: file)
         try await database.withCatalog { catalog in
             let options = try options(try await ImportProfileCommand.profile(profile, catalog))
             let rejections = try Rejections(
@@ -62,14 +62,14 @@ struct ImportCommand: AisleCommand {
             let start = ContinuousClock.now
             let summary: ImportSummary
             do {
-                summary = try await Importer(catalog).run(
-                    FileContent(pieces),
+                summary = try await Importer(catalog).importFile(
+                    FileContent(chunks),
                     options,
                     onReject: rejections.add,
                     onProgress: { rows in
                         Console.progress(
                             "\(rows) rows",
-                            share: pieces.size.map { Double(pieces.progress.read) / Double($0) }
+                            share: chunks.size.map { Double(chunks.progress.read) / Double($0) }
                         )
                     },
                     onPrune: confirmPrune

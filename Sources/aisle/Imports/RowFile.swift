@@ -21,7 +21,7 @@ struct RowFile {
     /// The results of the first pass.
     private(set) var read = 0
     private(set) var warnings: [String] = []
-    private(set) var reading = FileDialect()
+    private(set) var foundDialect = FileDialect()
 
     init(_ path: String, _ arguments: FileArguments, columns: [String], required: [String]) throws {
         dialect = try arguments.dialect()
@@ -52,7 +52,7 @@ struct RowFile {
                 try await onRows(rows)
             }
             try await atEnd()
-            (warnings, reading) = (reader.warnings, reader.reading)
+            (warnings, foundDialect) = (reader.warnings, reader.dialect)
             try rejections.end()
             for warning in warnings { Console.note("warning: \(warning)") }
             try ImportOptions.checkRejected(rejections.count, of: read, limit: limit)
@@ -74,7 +74,7 @@ struct RowFile {
 
     /// Writes the report, if requested.
     func report(_ counts: [(name: String, count: Int)]) throws {
-        var report = ImportReport(counts: counts, dialect: reading)
+        var report = ImportReport(counts: counts, dialect: foundDialect)
         report.warnings = warnings
         report.rejections = rejections.first
         try arguments.write(report: report.json, input: path)
@@ -82,7 +82,7 @@ struct RowFile {
 
     private func pass(_ onRows: (_ rows: [NamedRow], _ count: Int) async throws -> Void) async throws -> NamedRowReader
     {
-        let pieces = FileContent(try FileChunks(path: path))
+        let chunks = FileContent(try FileChunks(path: path))
         var reader = NamedRowReader(format, dialect, columns: columns, required: required, keepsRejectedRows: keepsRows)
         var rows: [NamedRow] = []
         var rejected: [ImportRejection] = []
@@ -92,9 +92,9 @@ struct RowFile {
             case .rejected(let rejection): rejected.append(rejection)
             }
         }
-        for try await piece in pieces {
+        for try await chunk in chunks {
             try Task.checkCancellation()
-            try piece.withUnsafeBytes { try reader.read($0, handle) }
+            try chunk.withUnsafeBytes { try reader.read($0, handle) }
             try rejected.forEach(rejections.add)
             try await onRows(rows, rows.count + rejected.count)
             (rows, rejected) = ([], [])

@@ -64,7 +64,7 @@ func seedSampleCatalog(_ catalog: PostgresCatalog) async throws -> ImportSummary
             )
         )
     }
-    return try await Importer(catalog).run(SingleChunk(bytes: SeedData.products), ImportOptions(format: .csv))
+    return try await Importer(catalog).importFile(SingleChunk(bytes: SeedData.products), ImportOptions(format: .csv))
 }
 
 /// Returns the sample data's price changes by store and day.

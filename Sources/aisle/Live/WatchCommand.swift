@@ -34,7 +34,7 @@ struct WatchCommand: AisleCommand {
             let start = since.map { SubscriptionStart.after($0) } ?? .now
             let live = LiveHub(
                 pages: catalog.pages,
-                changes: catalog.changes,
+                versions: catalog.versions,
                 source: PostgresChangeSource(try database.directConfiguration())
             )
             let changes: any LiveSubscription

@@ -134,7 +134,7 @@ struct PrefCommand: AsyncParsableCommand {
                     CommandFailure.badData
                 )
             }
-            let edit = try SettingsEdit.many(body: .object([.init("settings", settings)]))
+            let edit = try SettingsEdit(body: .object([.init("settings", settings)]))
             try await options.database.withCatalog { catalog in
                 let results = try await catalog.settings.edit(edit, of: options.user)
                 let applied = results.count(where: \.isApplied)

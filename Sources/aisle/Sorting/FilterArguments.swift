@@ -16,7 +16,7 @@ struct FilterArguments: ParsableArguments {
     @Option(help: help(.dimension)) var dimension: [String] = []
 
     private static func help(_ key: FilterKey) -> ArgumentHelp {
-        ArgumentHelp("Only products \(key.summary).\(key.isRepeatable ? " May be repeated." : "")")
+        ArgumentHelp("Only products \(key.summary).\(key.form.isRepeatable ? " May be repeated." : "")")
     }
 
     /// Returns the filter; nil if no option is given.

@@ -45,7 +45,7 @@ struct SortCommand: AisleCommand {
             show(products, first, .resolve(format))
             if Console.notesAreTerminal {
                 Console.note(
-                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.view.filter))"
+                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.resolvedSort.filter))"
                 )
             }
         }

@@ -1,13 +1,13 @@
 internal import Catalog
 internal import Synchronization
 
-/// The target of a page, with its request and its last plans, which are computed once.
-final class PageTarget: Sendable {
+/// The page request of a target and its last plans, which are computed once.
+final class PagePlans: Sendable {
     /// The request without a user.
-    let request: PageRequest
+    private let request: PageRequest
     private let variant: PageCache.Variant
-    /// The last plan for each view that users remember, and for everyone.
-    private let last = Mutex<[RememberedViews: TaggedPage]>([:])
+    /// The last plan for each sort that users remember, and for everyone.
+    private let last = Mutex<[RememberedSorts: TaggedPlan]>([:])
 
     /// The maximum number of plans.
     private static let planLimit = 4
@@ -22,25 +22,32 @@ final class PageTarget: Sendable {
         )
     }
 
-    /// Returns the page of a request with this target.
+    /// Returns the request of a user, whose remembered sorts apply if the target names no sort.
+    func request(by user: UserID?) -> PageRequest {
+        var request = self.request
+        if request.sort == nil { request.user = user }
+        return request
+    }
+
+    /// Returns the plan of the request for a basis.
     ///
     /// - Throws: as `PageRequest.plan`.
-    func page(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPage {
-        if let known = last.withLock({ $0[basis.views] }), known.isCurrent(basis, day: day) { return known }
+    func plan(_ request: PageRequest, _ basis: PageBasis, day: Int) throws(CatalogError) -> TaggedPlan {
+        if let known = last.withLock({ $0[basis.sorts] }), known.isCurrent(basis, day: day) { return known }
         let planned = try PlannedPage(request, basis)
-        let page = TaggedPage(planned, day: day, key: PageCache.Key(variant, planned.plan))
+        let plan = TaggedPlan(planned, day: day, key: PageCache.Key(variant, planned.plan))
         // A remembered filter may be long.
-        if let view = basis.views.view, !view.filter.isEmpty { return page }
+        if let sort = basis.sorts.effective, !sort.filter.isEmpty { return plan }
         last.withLock { last in
             if last.count >= Self.planLimit { last = [:] }
-            last[basis.views] = page
+            last[basis.sorts] = plan
         }
-        return page
+        return plan
     }
 }
 
 /// A plan with its entity tag and its key in the cache.
-final class TaggedPage: Sendable {
+final class TaggedPlan: Sendable {
     let plan: PagePlan
     let tag: String
     let key: PageCache.Key
@@ -56,7 +63,7 @@ final class TaggedPage: Sendable {
         version = ShelfVersion(head)
     }
 
-    /// Whether a basis with the same views has this plan and tag. The versions cover everything else that they depend on.
+    /// Whether a basis with the same sorts has this plan and tag. The versions cover everything else that they depend on.
     func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
         self.day == day && version == ShelfVersion(basis.head)
             && plan.keyGeneration == basis.head.state.keyGeneration && plan.union == basis.union

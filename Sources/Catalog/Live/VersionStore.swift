@@ -1,5 +1,5 @@
-/// The versions and revisions used to detect changes.
-package protocol ChangeStore: Sendable {
+/// The versions of shelves and the revisions of users, by which changes are detected.
+package protocol VersionStore: Sendable {
     /// Returns the versions of the given shelves; nil for those that do not exist. Shelves that cannot be read now are left out.
     ///
     /// - Throws: `unavailable` if none can be read.

@@ -1,7 +1,7 @@
 package import JSON
 
 /// A user's remembered sort and filter for a shelf or a whole store: the value of a catalog setting.
-package struct RememberedView: Hashable, Sendable {
+package struct RememberedSort: Hashable, Sendable {
     package var sort: Sort
     package var filter: Filter
 
@@ -47,18 +47,18 @@ package struct RememberedView: Hashable, Sendable {
     }
 }
 
-/// A user's remembered views for a shelf and its store; nil if there is none, or if its sort no longer exists.
-package struct RememberedViews: Sendable, Hashable {
-    package var shelf: RememberedView?
-    package var store: RememberedView?
+/// A user's remembered sorts for a shelf and its store; nil if there is none, or if its sort no longer exists.
+package struct RememberedSorts: Sendable, Hashable {
+    package var shelf: RememberedSort?
+    package var store: RememberedSort?
 
-    package init(shelf: RememberedView? = nil, store: RememberedView? = nil) {
+    package init(shelf: RememberedSort? = nil, store: RememberedSort? = nil) {
         self.shelf = shelf
         self.store = store
     }
 
-    package static let none = RememberedViews()
+    package static let none = RememberedSorts()
 
-    /// The view that applies.
-    package var view: RememberedView? { shelf ?? store }
+    /// The sort that applies.
+    package var effective: RememberedSort? { shelf ?? store }
 }

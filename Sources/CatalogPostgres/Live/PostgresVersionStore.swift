@@ -2,7 +2,7 @@ internal import Catalog
 internal import LibPQ
 
 /// Versions of shelves and revisions of users in PostgreSQL.
-struct PostgresChangeStore: ChangeStore {
+struct PostgresVersionStore: VersionStore {
     let database: Database
     let settings: PostgresSettingsStore
     let encode: UserEvent.Encoder
@@ -20,11 +20,14 @@ struct PostgresChangeStore: ChangeStore {
         of shelves: [ShelfAddress],
         _ statement: PostgresStatement,
         _ parameters: [PostgresValue],
-        _ pages: PostgresPipeline
+        _ shortReads: PostgresPipeline
     ) async throws -> [ShelfAddress: ShelfVersion?] {
         let keys = [PostgresValue.textArray(shelves.map(\.store.text)), .textArray(shelves.map(\.shelf.text))]
         let missing = Dictionary(shelves.map { ($0, ShelfVersion?.none) }) { first, _ in first }
-        return try await pages.read([PostgresQuery(statement, keys + parameters)], into: missing) { versions, _, rows in
+        return try await shortReads.read([PostgresQuery(statement, keys + parameters)], into: missing) {
+            versions,
+            _,
+            rows in
             try rows.forEach { row in
                 let index = try row.int(0) - 1
                 guard shelves.indices.contains(index) else { return }
@@ -39,10 +42,10 @@ struct PostgresChangeStore: ChangeStore {
         }
     }
 
-    private func revisions(of users: [UserID], _ pages: PostgresPipeline) async throws -> [UserID: Int64] {
+    private func revisions(of users: [UserID], _ shortReads: PostgresPipeline) async throws -> [UserID: Int64] {
         let query = PostgresQuery(PostgresSettingsStore.revisions, [.textArray(users.map(\.text))])
         let none = Dictionary(users.map { ($0, Int64(0)) }) { first, _ in first }
-        return try await pages.read([query], into: none) { revisions, _, rows in
+        return try await shortReads.read([query], into: none) { revisions, _, rows in
             try rows.forEach { row in revisions[users[try row.int(0) - 1]] = try row.int8(1) }
         }
     }
@@ -64,7 +67,7 @@ struct PostgresChangeStore: ChangeStore {
         let queries = PostgresSettingsStore.changesQueries(of: user, since: since, limit: limit)
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
         // Read the account first: later list events follow with the next read.
-        let (read, lists) = try await database.router.pages(of: .user(user)).read(
+        let (read, lists) = try await database.router.shortReads(of: .user(user)).read(
             queries + [PostgresQuery(ListStatements.changes, [name, .int8(since), maximum])],
             into: initial
         ) { value, index, rows in

@@ -4,7 +4,7 @@ internal import Catalog
 /// Splits a file into CSV records, NDJSON lines or records of XML, chunk by chunk, in bounded memory.
 ///
 /// The first megabyte is read at once: it shows how the file is written.
-struct RecordReader {
+struct RecordSplitter {
     enum Event {
         case csv(CSVReader.Record)
         /// A non-blank line without its line break; a line above the limit is truncated.
@@ -19,7 +19,7 @@ struct RecordReader {
     static let sampleLimit = 1 << 20
 
     private let format: ImportOptions.Format
-    private let dialect: FileDialect
+    private let given: FileDialect
     private let isHeader: ([String]) -> Bool
     private let hasLists: Bool
     /// The bytes of the file until there are enough; nil afterwards.
@@ -30,7 +30,7 @@ struct RecordReader {
     private var line = 0
     private var xml: XMLRecordReader?
     /// The encoding of the file.
-    private(set) var encoding = EncodingDetector.Finding(encoding: .utf8)
+    private var detected = EncodingDetector.Finding(encoding: .utf8)
     /// The layout of a CSV file; nil for NDJSON, and before it is known.
     private(set) var layout: CSVLayout?
 
@@ -39,17 +39,17 @@ struct RecordReader {
     ///   - isHeader: whether titles have all required columns of a CSV file.
     init(
         _ format: ImportOptions.Format,
-        _ dialect: FileDialect,
+        _ given: FileDialect,
         recordNames: [String] = ImportProfile.defaultRecordNames,
         hasLists: Bool = false,
         isHeader: @escaping ([String]) -> Bool
     ) {
         if format == .xml {
-            xml = XMLRecordReader(recordNames, dialect.encoding)
+            xml = XMLRecordReader(recordNames, given.encoding)
             sample = nil
         }
         self.format = format
-        self.dialect = dialect
+        self.given = given
         self.isHeader = isHeader
         self.hasLists = hasLists
     }
@@ -57,12 +57,12 @@ struct RecordReader {
     /// Reads a chunk of the file and returns the completed records; those of the sample are together, first.
     ///
     /// - Throws: `CatalogError.unprocessable` if the encoding is not clear.
-    mutating func read(_ piece: UnsafeRawBufferPointer) throws -> [[Event]] {
-        guard sample != nil else { return [try consume(piece)] }
-        let start = piece.prefix(Self.sampleLimit - sample!.count)
+    mutating func read(_ chunk: UnsafeRawBufferPointer) throws -> [[Event]] {
+        guard sample != nil else { return [try consume(chunk)] }
+        let start = chunk.prefix(Self.sampleLimit - sample!.count)
         sample!.append(contentsOf: start)
         guard sample!.count == Self.sampleLimit else { return [] }
-        return [try begin(isWhole: false), try consume(UnsafeRawBufferPointer(rebasing: piece[start.endIndex...]))]
+        return [try begin(isWhole: false), try consume(UnsafeRawBufferPointer(rebasing: chunk[start.endIndex...]))]
     }
 
     /// Ends the file and returns the last records; a last line without a line break is one, too.
@@ -83,20 +83,20 @@ struct RecordReader {
         return events
     }
 
-    /// How the file is written, as far as it is known.
-    func reading(_ decimals: DecimalEvidence) -> FileDialect {
-        FileDialect(
-            encoding: format == .xml ? dialect.encoding : encoding.encoding,
-            separator: layout?.separator,
-            decimalMark: decimals.mark,
-            headerLine: layout?.headerLine
-        )
+    /// Returns the given dialect with what the file shows, as far as it is known. Properties of other formats are nil.
+    func dialect(_ decimals: DecimalEvidence) -> FileDialect {
+        var dialect = given
+        if format != .xml { dialect.encoding = detected.encoding }
+        dialect.separator = layout?.separator
+        dialect.decimalMark = decimals.mark
+        dialect.headerLine = layout?.headerLine
+        return dialect
     }
 
     /// A warning about an encoding that was guessed; nil if it is certain.
     var encodingWarning: String? {
-        guard encoding.isGuess else { return nil }
-        let names = ([encoding.encoding] + encoding.alternatives).map(\.rawValue).joined(separator: " or ")
+        guard detected.isGuess else { return nil }
+        let names = ([detected.encoding] + detected.alternatives).map(\.rawValue).joined(separator: " or ")
         return """
             the file is not UTF-8; by its letters it is \(names). If texts are wrong, set the encoding (command line: --encoding)
             """
@@ -104,16 +104,16 @@ struct RecordReader {
 
     /// Why a text cannot be read.
     var textFault: String {
-        let others = encoding.alternatives.map(\.rawValue)
+        let others = detected.alternatives.map(\.rawValue)
         guard !others.isEmpty else {
-            return encoding.encoding == .utf8
+            return detected.encoding == .utf8
                 ? """
                 is not valid UTF-8, or has more than 30 combining marks in a row; set the file's encoding (command line: --encoding)
                 """
-                : "is not valid \(encoding.encoding.rawValue), or has more than 30 combining marks in a row"
+                : "is not valid \(detected.encoding.rawValue), or has more than 30 combining marks in a row"
         }
         return """
-            has a character that differs between \(([encoding.encoding.rawValue] + others).joined(separator: " and ")); \
+            has a character that differs between \(([detected.encoding.rawValue] + others).joined(separator: " and ")); \
             set the file's encoding (command line: --encoding)
             """
     }
@@ -122,7 +122,7 @@ struct RecordReader {
 
     private mutating func begin(isWhole: Bool) throws -> [Event] {
         let sample = sample.take()!
-        guard let found = EncodingDetector.find(sample, isWhole: isWhole, given: dialect.encoding) else {
+        guard let found = EncodingDetector.find(sample, isWhole: isWhole, given: given.encoding) else {
             let names = TextEncoding.allCases.filter { $0.upperHalf != nil }.map(\.rawValue)
             throw CatalogError.unprocessable(
                 field: "file",
@@ -141,19 +141,19 @@ struct RecordReader {
                     """
             )
         }
-        encoding = found
+        detected = found
         decoder = TextDecoder(found.encoding, agreeingWith: found.alternatives)
         var text: [UInt8] = []
         sample[found.markLength...].withUnsafeBytes { decoder.decode($0, into: &text) }
         var start = 0
         if format == .csv {
-            let layout = CSVLayout.find(text, dialect, isHeader: isHeader)
+            let layout = CSVLayout.find(text, given, isHeader: isHeader)
             self.layout = layout
             start = layout.preambleLength
             csv = CSVReader(
                 layout.separator,
                 line: start == 0 ? 1 : 2,
-                isQuoted: dialect.isQuoted,
+                isQuoted: given.isQuoted,
                 hasLists: hasLists
             )
         }
@@ -164,15 +164,15 @@ struct RecordReader {
 
     // MARK: - Records
 
-    private mutating func consume(_ piece: UnsafeRawBufferPointer) throws -> [Event] {
+    private mutating func consume(_ chunk: UnsafeRawBufferPointer) throws -> [Event] {
         var events: [Event] = []
         if format == .xml {
-            try xml!.read(piece, isLast: false, into: &events)
+            try xml!.read(chunk, isLast: false, into: &events)
         } else if decoder.isIdentity {
-            split(piece, &events)
+            split(chunk, &events)
         } else {
             var text: [UInt8] = []
-            decoder.decode(piece, into: &text)
+            decoder.decode(chunk, into: &text)
             text.withUnsafeBytes { split($0, &events) }
         }
         return events

@@ -1,16 +1,30 @@
-internal import LibPQ
-
 /// The queries of a read, with the functions that fold their rows into two values: the queries that reads share, and then those that
 /// run in sequence.
-struct ReadQueries<Shared: Sendable, Own: Sendable>: Sendable {
-    var shared: [SharedQuery]
-    var initialShared: Shared
-    var sharedRow: @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void
-    var own: [PostgresQuery]
-    var initialOwn: Own
-    var ownRows: @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+package struct ReadQueries<Shared: Sendable, Own: Sendable>: Sendable {
+    package private(set) var shared: [SharedQuery]
+    package private(set) var initialShared: Shared
+    private(set) var sharedRow: @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void
+    package private(set) var own: [PostgresQuery]
+    package private(set) var initialOwn: Own
+    private(set) var ownRows: @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
 
-    var isEmpty: Bool { shared.isEmpty && own.isEmpty }
+    /// - Parameters:
+    ///   - sharedRow: called on the pipeline's thread with the index of each shared query and each of its rows that has the read's
+    ///     key; must be quick.
+    ///   - ownRows: the same as `sharedRow` for the rows of each other query.
+    package init(
+        sharing shared: [SharedQuery],
+        into initialShared: Shared,
+        _ sharedRow: @escaping @Sendable (inout Shared, Int, borrowing PostgresRow) throws -> Void,
+        then own: [PostgresQuery],
+        into initialOwn: Own,
+        _ ownRows: @escaping @Sendable (inout Own, Int, borrowing PostgresRows) throws -> Void
+    ) {
+        (self.shared, self.initialShared, self.sharedRow) = (shared, initialShared, sharedRow)
+        (self.own, self.initialOwn, self.ownRows) = (own, initialOwn, ownRows)
+    }
+
+    package var isEmpty: Bool { shared.isEmpty && own.isEmpty }
 
     /// Returns a part of the queries, whose rows are folded into other values.
     ///
@@ -18,7 +32,7 @@ struct ReadQueries<Shared: Sendable, Own: Sendable>: Sendable {
     ///   - shared: for each shared query, the one to run instead; nil to leave it out.
     ///   - own: the same for the other queries.
     ///   - values: the values so far.
-    func part(
+    package func part(
         _ shared: [SharedQuery?],
         _ own: [PostgresQuery?],
         into values: (shared: Shared, own: Own)
@@ -39,45 +53,33 @@ struct ReadQueries<Shared: Sendable, Own: Sendable>: Sendable {
 }
 
 extension PostgresPipeline {
-    /// Runs queries on one connection, and folds their rows into two values.
-    func read<Shared: Sendable, Own: Sendable>(
-        _ queries: ReadQueries<Shared, Own>
-    ) async throws -> (shared: Shared, own: Own) {
-        try await read(
-            sharing: queries.shared,
-            into: queries.initialShared,
-            queries.sharedRow,
-            then: queries.own,
-            into: queries.initialOwn,
-            queries.ownRows
-        )
-    }
-
     /// Runs queries after one about the server. They run in the same transaction, whose statements have later snapshots.
     ///
     /// - Parameters:
     ///   - query: the query about the server.
     ///   - state: reads its row.
     /// - Returns: the state of the server, or nil without a row, and the values of the queries.
-    func read<State: Sendable, Shared: Sendable, Own: Sendable>(
+    package func read<State: Sendable, Shared: Sendable, Own: Sendable>(
         checking query: SharedQuery,
         _ state: @escaping @Sendable (borrowing PostgresRow) throws -> State,
         before queries: ReadQueries<Shared, Own>
     ) async throws -> (state: State?, values: (shared: Shared, own: Own)) {
         let sharedRow = queries.sharedRow
         let found = try await read(
-            sharing: [query] + queries.shared,
-            into: Checked<State, Shared>(value: queries.initialShared),
-            { found, index, row in
-                if index == 0 {
-                    found.state = try state(row)
-                } else {
-                    try sharedRow(&found.value, index - 1, row)
-                }
-            },
-            then: queries.own,
-            into: queries.initialOwn,
-            queries.ownRows
+            ReadQueries(
+                sharing: [query] + queries.shared,
+                into: Checked<State, Shared>(value: queries.initialShared),
+                { found, index, row in
+                    if index == 0 {
+                        found.state = try state(row)
+                    } else {
+                        try sharedRow(&found.value, index - 1, row)
+                    }
+                },
+                then: queries.own,
+                into: queries.initialOwn,
+                queries.ownRows
+            )
         )
         return (state: found.shared.state, values: (shared: found.shared.value, own: found.own))
     }

@@ -1,0 +1,20 @@
+/// Everything that a page depends on: the shelf, its store and the caller's remembered sorts.
+package final class PageBasis: Sendable, Equatable {
+    package let head: ShelfHead
+    package let sorts: RememberedSorts
+    /// The revision of the caller's settings; 0 without a caller or settings.
+    package let revision: Int64
+    /// The shelves of a page with descendants; nil for a page of one shelf.
+    package let union: ShelfUnion?
+
+    package init(head: ShelfHead, sorts: RememberedSorts = .none, revision: Int64 = 0, union: ShelfUnion? = nil) {
+        self.union = union
+        self.head = head
+        self.sorts = sorts
+        self.revision = revision
+    }
+
+    package static func == (a: PageBasis, b: PageBasis) -> Bool {
+        a === b || (a.head == b.head && a.sorts == b.sorts && a.revision == b.revision && a.union == b.union)
+    }
+}

@@ -1,0 +1,13 @@
+/// A version of everything that a shelf shows; while it is equal, the shelf is unchanged.
+package struct ShelfVersion: Sendable, Hashable {
+    /// The version of the store, which covers what shelves inherit: their parents and default sorts.
+    package var store: Int64
+    package var shelf: Int64
+
+    package init(store: Int64, shelf: Int64) {
+        self.store = store
+        self.shelf = shelf
+    }
+
+    package init(_ head: ShelfHead) { self.init(store: head.storeVersion, shelf: head.state.version) }
+}

@@ -1,0 +1,129 @@
+package import Catalog
+internal import Shelves
+internal import Synchronization
+
+/// The shelves and unions that this server keeps in memory, with their views and facets. They share one part of the memory.
+final class ShelfCaches: Sendable {
+    /// The key of a table with views and facets.
+    enum TableKey: Hashable, Sendable {
+        case shelf(ShelfLocation)
+        case union(ShelfUnions.Key)
+    }
+
+    /// The key of a view, or of facets: they belong to one version of a table.
+    struct ResultKey<Request: Hashable & Sendable>: Hashable, Sendable {
+        let table: TableKey
+        let version: Int64
+        let request: Request
+
+        /// The key of the same at another version.
+        func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
+    }
+
+    struct FacetRequest: Hashable, Sendable {
+        let facets: Set<Facet>
+        let filter: Filter
+        let currency: Currency
+    }
+
+    typealias Results<Request: Hashable & Sendable, Value: Sendable> = SharedCache<ResultKey<Request>, Value>
+
+    let shelves: TableCache<ShelfLocation, KeptShelf>
+    let unions: TableCache<ShelfUnions.Key, ShelfUnions.LoadedUnion>
+    let views: Results<ViewRequest, TableView>
+    let facets: Results<FacetRequest, Facets>
+    private let shares: ShelfMemoryShares
+    private let fit = Mutex(())
+    /// The usual size of the keys of a sort, in bytes.
+    private static let sortSize = 64
+
+    init(_ shares: ShelfMemoryShares) {
+        self.shares = shares
+        shelves = TableCache(limit: shares.shelvesLimit, largest: shares.shelves / 2) { $0.shelf.size }
+        unions = TableCache(limit: shares.unions, largest: shares.unions / 2) { $0.size }
+        views = Results(limit: shares.views, largest: shares.views / 4) {
+            Results<ViewRequest, TableView>.entryOverhead + Self.sortSize + $0.request.filter.size + $1.size
+        }
+        facets = Results(limit: shares.facets, largest: shares.facets / 4) {
+            Results<FacetRequest, Facets>.entryOverhead + $0.request.filter.size + $1.size
+        }
+    }
+
+    /// The use of the memory, without hits and rendered products.
+    var use: ShelfMemoryUse {
+        ShelfMemoryUse(
+            limit: shares.limit,
+            shelves: shelves.use,
+            unions: unions.use,
+            views: views.use,
+            facets: facets.use
+        )
+    }
+
+    /// Limits the shelves to what views, facets and unions leave of the memory.
+    func fitShelves() {
+        fit.withLock { _ in
+            shelves.limit = shares.shelvesLimit - views.use.size - facets.use.size - unions.limitedSize
+        }
+    }
+
+    /// Whether less than half of the memory for shelves is used.
+    var isHalfEmpty: Bool { shelves.limitedSize < shelves.limit / 2 }
+
+    /// Returns the shelves that requests have used since the last call.
+    func takeUsed() -> [ShelfLocation] { shelves.entries.filter { $0.value.takeUse() }.map(\.key) }
+}
+
+extension Filter {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int { 4 * query.utf8.count }
+}
+
+extension Facets {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int {
+        let texts = (brands + tags).reduce(0) { $0 + 48 + $1.value.utf8.count }
+        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride
+    }
+}
+
+/// How the memory for shelves is divided.
+package struct ShelfMemoryShares: Sendable, Hashable {
+    /// The size of everything that is kept but one large shelf and one large union, in bytes.
+    package let limit: Int
+
+    package init(limit: Int) { self.limit = limit }
+
+    /// The share of shelves, which also get what unions, views and facets leave of theirs.
+    var shelves: Int { limit / 2 }
+    /// The limit for shelves while the caches of unions, views and facets are empty.
+    var shelvesLimit: Int { limit - products }
+    var unions: Int { limit / 8 }
+    var views: Int { limit / 32 * 5 }
+    var facets: Int { limit / 32 }
+    /// The share of rendered products, which the API keeps.
+    package var products: Int { limit / 16 * 3 }
+}
+
+/// The use of the memory for shelves.
+package struct ShelfMemoryUse: Sendable, Hashable {
+    /// The limit of everything but one large shelf and one large union, in bytes.
+    package var limit: Int
+    /// The shelves, with the large one.
+    package var shelves: CacheUse
+    /// Shelves with those below them, in tables of their own.
+    package var unions: CacheUse
+    package var views: CacheUse
+    package var facets: CacheUse
+    /// Rendered products, which the API keeps.
+    package var products = CacheUse()
+    /// The number of reads that found their shelf at the required version.
+    package var hits = 0
+
+    package var kinds: [(name: String, use: CacheUse)] {
+        [("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("products", products)]
+    }
+
+    /// The size of everything, in bytes.
+    package var bytes: Int { kinds.reduce(0) { $0 + $1.use.size } }
+}
