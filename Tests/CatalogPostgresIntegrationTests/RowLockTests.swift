@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// The rows that statements lock, how strongly, and the locks that show whether a run is alive.
+/// The rows that statements of stores, shelves, lists and users lock, and how strongly.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the statements lock the rows of one server"),
     .timeLimit(.minutes(5))
@@ -70,7 +70,7 @@ import Testing
             (ShelfStatements.lockStoreExclusively, [.int4(1)], states, ["1": Self.update]),
             (ShelfStatements.lockStore, [.int4(1)], states, ["1": Self.noKeyUpdate]),
             (ShelfStatements.lockStoreShared, [.int4(1)], states, ["1": Self.share]),
-            (ShelfStatements.lockStoreKey, [.int4(1)], states, ["1": Self.keyShare]),
+            (ShelfStatements.lockStoreAgainstDeletion, [.int4(1)], states, ["1": Self.keyShare]),
             (ShelfStatements.lock, [.int4(1), .int4(2)], shelves, ["1 2": Self.noKeyUpdate]),
             (
                 ShelfStatements.lockAll, [.int4(1)], shelves,
@@ -90,7 +90,7 @@ import Testing
             ),
             (ListStatements.lock, list, lists, ["ann1": Self.update]),
             (UserStatements.lockAccount, [.text("ann")], accounts, ["ann": Self.noKeyUpdate]),
-            (SettingStatements.lockForErasure, [.text("ann")], accounts, ["ann": Self.update]),
+            (UserStatements.lockForErasure, [.text("ann")], accounts, ["ann": Self.update]),
         ]
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await catalog.database.writes.perform { try $0.run(script: Self.rows) }
@@ -98,74 +98,6 @@ import Testing
                 let found = try await Self.locks(statement, parameters, in: rows, catalog)
                 #expect(found == expected, "\(statement.sql)")
             }
-        }
-    }
-
-    // MARK: - Runs
-
-    @Test("A run is alive while its own lock or its own session lasts, and the last open one without is interrupted")
-    func resorts() async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let (runs, interrupted) = try await catalog.database.writes.perform { connection in
-                try connection.begin()
-                defer { connection.rollback() }
-                // Run 5 has the id of a session that began at another time, and the lock of an import. Run 7 has ended.
-                try connection.run(
-                    script: """
-                        INSERT INTO resort_run (run_id, backend_pid, backend_start, started_at, ended_at, request)
-                        OVERRIDING SYSTEM VALUE
-                        SELECT r.n, CASE WHEN r.n IN (4, 5) THEN a.pid ELSE 0 END,
-                            CASE WHEN r.n = 5 THEN a.backend_start - interval '1 day' ELSE a.backend_start END, now(),
-                            CASE WHEN r.n = 7 THEN now() END, 'r' || r.n
-                        FROM unnest('{7,3,5,6,4}'::bigint[]) AS r (n) CROSS JOIN pg_stat_activity a WHERE a.pid = pg_backend_pid()
-                        """
-                )
-                for (kind, key) in [(RunLock.Kind.resortRun, 6), (.importRun, 5)] {
-                    _ = try connection.execute("SELECT \(RunLock.tryAcquire(kind, "\(key)"))")
-                }
-                let runs = try connection.query(ResortStatements.runs, [.int8(4)]) {
-                    try $0.map { "\(try $0.int8(0)) \(try $0.bool(10))" }
-                }
-                var interrupted: [Int64?] = []
-                for _ in 0..<3 {
-                    let last = try connection.query(ResortStatements.interrupted) { try $0.first { try $0.int8(0) } }
-                    interrupted.append(last)
-                    _ = try connection.execute(ResortStatements.end, [.int8(last), .text(nil)])
-                }
-                return (runs, interrupted)
-            }
-            #expect(runs == ["7 false", "6 true", "5 false", "4 true"])
-            #expect(interrupted == [5, 3, nil])
-        }
-    }
-
-    @Test("A sweep of imports removes those whose lock and session are gone")
-    func imports() async throws {
-        try await withCatalog { (catalog: PostgresCatalog) async throws in
-            let left = try await catalog.database.writes.withConnection { holder in
-                try await holder.perform { connection in
-                    try connection.run(
-                        script: """
-                            INSERT INTO import_run (import_id, backend_pid, backend_start, started_at)
-                            SELECT ('00000000-0000-0000-0000-00000000000' || n)::uuid, CASE WHEN n IN (2, 3) THEN a.pid ELSE 0 END,
-                                CASE WHEN n = 3 THEN a.backend_start - interval '1 day' ELSE a.backend_start END, now()
-                            FROM generate_series(1, 4) n CROSS JOIN pg_stat_activity a WHERE a.pid = pg_backend_pid()
-                            """
-                    )
-                    try connection.begin()
-                    let key: SQL = "hashtext('00000000-0000-0000-0000-000000000001')"
-                    _ = try connection.execute("SELECT \(RunLock.tryAcquire(.importRun, key))")
-                }
-                let left = try await catalog.database.batch.perform { connection in
-                    _ = try connection.execute(ImportStatements.sweepRuns)
-                    return try connection.query(ImportStatements.runs) {
-                        try $0.map { String(try $0.text(0).suffix(1)) }
-                    }
-                }
-                try await holder.perform { $0.rollback() }
-                return left
-            }
-            #expect(Set(left) == ["1", "2"])
         }
     }
 }

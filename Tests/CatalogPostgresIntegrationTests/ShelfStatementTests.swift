@@ -251,12 +251,12 @@ import Testing
         .finds(ShelfLookup.oneVersion, [.int4(1), .int4(3)], ["(1,4000000000000001,4000000000000103)"]),
         .finds(ShelfLookup.oneVersion, [.int4(1), .int4(5)], []),
         .finds(
-            PostgresChangeStore.shelfVersions,
+            PostgresVersionStore.shelfVersions,
             [.textArray(["shop", "other", "shop", "gone", "shop"]), .textArray(["a", "a", "e", "a", "o"])],
             ["(1,4000000000000001,4000000000000101)", "(2,4000000000000002,4000000000000109)"]
         ),
         .finds(
-            PostgresChangeStore.shelfVersionsOfStores,
+            PostgresVersionStore.shelfVersionsOfStores,
             [.textArray(["shop", "other", "shop", "gone"]), .textArray(["a", "a", "e", "a"]), .int8Array([1, 3])],
             ["(1,4000000000000001,4000000000000101)"]
         ),

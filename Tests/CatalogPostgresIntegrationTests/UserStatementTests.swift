@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// Each condition of the statements of settings, tickets, recorded responses, logs and erasures, by a row that only this condition leaves out.
+/// Each condition of the statements of settings, tickets, logs and erasures, by a row that only this condition leaves out.
 ///
 /// Ann is the user that statements name; Bob has equal rows. Revisions are in the future, so that the next one does not depend on the clock.
 @Suite(
@@ -33,9 +33,6 @@ import Testing
         INSERT INTO user_idempotency_record (user_id, key, fingerprint, status, content_type, body, created_at)
         SELECT r.u, r.key, '\\x0f', 200, 'old', '\\x0b', now() - r.hours * interval '1 hour'
         FROM (VALUES ('bob', 'fresh', 30), ('bob', 'old', 1), ('ann', 'old', 30), ('ann', 'other', 30), ('ann', 'fresh', 1)) AS r (u, key, hours);
-        INSERT INTO idempotency_record (store_id, key, fingerprint, status, content_type, body, created_at)
-        SELECT r.store, r.key, '\\x0f', 200, 'old', '\\x0b', now() - r.hours * interval '1 hour'
-        FROM (VALUES (2, 'fresh', 30), (2, 'old', 1), (1, 'old', 30), (1, 'other', 30), (1, 'fresh', 1)) AS r (store, key, hours);
         INSERT INTO user_event (user_id, revision, data, created_at) VALUES ('bob', 1, 'bob', now()), ('ann', 1, 'ann', now());
         INSERT INTO user_list_place (user_id, list_id, owner_id, role, key, revision)
         VALUES ('bob', '00000000-0000-0000-0000-000000000001', 'eve', 'reader', '\\x01', 1),
@@ -49,21 +46,17 @@ import Testing
     private static let userResponses: SQL = """
         SELECT user_id, key, encode(fingerprint, 'hex'), status, content_type, encode(body, 'hex'), created_at = now() FROM user_idempotency_record
         """
-    private static let storeResponses: SQL = """
-        SELECT store_id, key, encode(fingerprint, 'hex'), status, content_type, encode(body, 'hex'), created_at = now() FROM idempotency_record
-        """
-
     // MARK: - Settings
 
     private static let settingsCases: [StatementCase] = [
         .finds(PostgresSettingsStore.oneSetting, [.text("ann"), .text("c")], [#"(c,"""anns""",210,time)"#]),
         .finds(PostgresSettingsStore.oneSetting, [.text("ann"), .text("d")], []),
         .finds(
-            PostgresSettingsStore.rememberedViews,
+            PostgresSettingsStore.rememberedSorts,
             [.text("ann"), .text("sort"), .text("wide")],
             ["(f,-price,)", "(t,price,)"]
         ),
-        .finds(PostgresSettingsStore.rememberedViews, [.text("ann"), .text("g"), .text("none")], []),
+        .finds(PostgresSettingsStore.rememberedSorts, [.text("ann"), .text("g"), .text("none")], []),
         .finds(
             PostgresSettingsStore.revisions,
             [.textArray(["eve", "zoe", "ann"])],
@@ -135,23 +128,23 @@ import Testing
             [#"(c,"""anns""",210,time)"#, "(d,,250,time)"]
         ),
         .finds(SettingsWriter.countSettings, [.text("ann")], ["(4,3)"]),
-        .returns(SettingsWriter.reserveRevisions, [.text("ann"), .int8(1000), .int8(3)], ["(4000000000000003)"]),
-        .changes(SettingsWriter.reserveRevisions, [.text("ann"), .int8(1000), .int8(0)], in: accounts, []),
+        .returns(UserStatements.reserveRevisions, [.text("ann"), .int8(1000), .int8(3)], ["(4000000000000003)"]),
+        .changes(UserStatements.reserveRevisions, [.text("ann"), .int8(1000), .int8(0)], in: accounts, []),
         .changes(
-            SettingsWriter.reserveRevisions,
+            UserStatements.reserveRevisions,
             [.text("ann"), .int8(revision + 5), .int8(3)],
             in: accounts,
             ["+ (ann,4000000000000008,100)", "- (ann,4000000000000000,100)"]
         ),
         .changes(
-            SettingsWriter.reserveRevisions,
+            UserStatements.reserveRevisions,
             [.text("eve"), .int8(1000), .int8(3)],
             in: accounts,
             ["+ (eve,1003,20)", "- (eve,50,20)"]
         ),
-        .changes(SettingsWriter.reserveRevisions, [.text("eve"), .int8(1000), .int8(0)], in: accounts, []),
+        .changes(UserStatements.reserveRevisions, [.text("eve"), .int8(1000), .int8(0)], in: accounts, []),
         .changes(
-            SettingsWriter.reserveRevisions,
+            UserStatements.reserveRevisions,
             [.text("zoe"), .int8(1000), .int8(3)],
             in: accounts,
             ["+ (zoe,1003,1000)"]
@@ -267,7 +260,7 @@ import Testing
     @Test("A setting that is set with others replaces the value and the deletion marker, within the limit of its user")
     func combined() async throws { try await StatementCase.check(Self.combinedCases, on: Self.rows) }
 
-    // MARK: - Tickets and recorded responses
+    // MARK: - Tickets
 
     private static let ticketsCases: [StatementCase] = [
         .changes(
@@ -301,71 +294,13 @@ import Testing
     @Test("Each statement of tickets concerns the tickets and tokens of its user")
     func ticketsOfUsers() async throws { try await StatementCase.check(Self.ticketsCases, on: Self.rows) }
 
-    /// The statements of one kind of owner, whose first parameter is the owner's.
-    private static func responseCases(
-        _ statements: IdempotencyRecords.Statements,
-        _ owner: PostgresValue,
-        _ name: String,
-        in records: SQL
-    ) -> [StatementCase] {
-        func record(_ key: String) -> [PostgresValue] {
-            [owner, .text(key), .bytea([1]), .int2(201), .text("new"), .bytea([2])]
-        }
-        func key(_ key: String) -> [PostgresValue] { [owner, .text(key)] }
-        let other = name == "ann" ? "bob" : "2"
-        return [
-            .finds(statements.find, key("fresh"), [#"("\\x0f",200,old,"\\x0b",t)"#]),
-            .finds(statements.find, key("old"), [#"("\\x0f",200,old,"\\x0b",f)"#]),
-            .changes(statements.claim, key("fresh") + [.bytea([1])], in: records, []),
-            .changes(statements.claim, key("old") + [.bytea([1])], in: records, []),
-            .changes(statements.claim, key("new") + [.bytea([1])], in: records, ["+ (\(name),new,01,0,\"\",\"\",t)"]),
-            .changes(
-                statements.complete,
-                key("old") + [.int2(201), .text("new"), .bytea([2])],
-                in: records,
-                ["- (\(name),old,0f,200,old,0b,f)", "+ (\(name),old,0f,201,new,02,f)"]
-            ),
-            .changes(
-                statements.renew,
-                key("old") + [.bytea([1])],
-                in: records,
-                ["- (\(name),old,0f,200,old,0b,f)", "+ (\(name),old,01,200,old,0b,t)"]
-            ),
-            .changes(statements.renew, key("fresh") + [.bytea([1])], in: records, []),
-            .changes(statements.recordFirst, record("fresh"), in: records, []),
-            .changes(
-                statements.recordFirst,
-                record("old"),
-                in: records,
-                ["- (\(name),old,0f,200,old,0b,f)", "+ (\(name),old,01,201,new,02,t)"]
-            ),
-            .changes(statements.recordFirst, record("new"), in: records, ["+ (\(name),new,01,201,new,02,t)"]),
-            .changes(
-                statements.sweep,
-                [],
-                in: records,
-                [
-                    "- (\(name),old,0f,200,old,0b,f)", "- (\(name),other,0f,200,old,0b,f)",
-                    "- (\(other),fresh,0f,200,old,0b,f)",
-                ]
-            ),
-        ]
-    }
-
-    @Test("Each statement of recorded responses concerns one key of one owner, and its age")
-    func responses() async throws {
-        let ofUsers = Self.responseCases(.ofUsers, .text("ann"), "ann", in: Self.userResponses)
-        let ofStores = Self.responseCases(.ofStores, .int4(1), "1", in: Self.storeResponses)
-        try await StatementCase.check(ofUsers + ofStores, on: Self.rows)
-    }
-
     // MARK: - Erasure
 
     private static let erasureCases: [StatementCase] = [
-        .finds(SettingStatements.lockForErasure, [.text("ann")], ["(1)"]),
-        .finds(SettingStatements.lockForErasure, [.text("zoe")], []),
+        .finds(UserStatements.lockForErasure, [.text("ann")], ["(1)"]),
+        .finds(UserStatements.lockForErasure, [.text("zoe")], []),
         .changes(
-            SettingStatements.deleteSettings,
+            UserStatements.deleteSettings,
             [.text("bob")],
             in: settings,
             [
@@ -373,21 +308,21 @@ import Testing
                 #"- (bob,sort,"""name""",230,t,t)"#,
             ]
         ),
-        .changes(SettingStatements.deleteTickets, [.text("bob")], in: tickets, ["- (bob,01)", "- (bob,09)"]),
+        .changes(UserStatements.deleteTickets, [.text("bob")], in: tickets, ["- (bob,01)", "- (bob,09)"]),
         .changes(
-            SettingStatements.deleteResponses,
+            UserStatements.deleteResponses,
             [.text("bob")],
             in: userResponses,
             ["- (bob,fresh,0f,200,old,0b,f)", "- (bob,old,0f,200,old,0b,f)"]
         ),
-        .changes(SettingStatements.deleteEvents, [.text("ann")], in: "SELECT data FROM user_event", ["- (ann)"]),
+        .changes(UserStatements.deleteEvents, [.text("ann")], in: "SELECT data FROM user_event", ["- (ann)"]),
         .changes(
-            SettingStatements.deletePlaces,
+            UserStatements.deletePlaces,
             [.text("ann")],
             in: "SELECT user_id, list_id, owner_id FROM user_list_place",
             ["- (ann,1,eve)"]
         ),
-        .returns(SettingStatements.deletePlaces, [.text("ann")], ["(eve,1)"]),
+        .returns(UserStatements.deletePlaces, [.text("ann")], ["(eve,1)"]),
     ]
 
     @Test("Each statement of an erasure concerns the rows of its user")
