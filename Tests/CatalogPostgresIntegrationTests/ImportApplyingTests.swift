@@ -102,7 +102,10 @@ import Testing
             let lock = "pg_try_advisory_xact_lock(\(RunLock.Kind.importRun.rawValue), hashtext('\(ids[2])'))"
             try await holder.perform { try $0.run(script: "\(Probe.begin); SELECT \(lock)") }
             let file = ImporterTests.Chunks(text: "sku,name\nnew,New\n")
-            let summary = try await Importer(probe.catalog).importFile(file, ImportOptions(format: .csv, store: Probe.shop))
+            let summary = try await Importer(probe.catalog).importFile(
+                file,
+                ImportOptions(format: .csv, store: Probe.shop)
+            )
             #expect(summary.inserted == 1)
             #expect(try await probe.rows("SELECT import_id::text FROM import_row") == [ids[2]])
             #expect(try await probe.rows("SELECT import_id::text FROM import_run") == [ids[2]])
