@@ -24,6 +24,7 @@ import Testing
         var outcome = Outcome()
         func take(_ event: ImportReader.Event) {
             switch event {
+            case .header: break
             case .record(let record): outcome.records.append(record)
             case .rejected(let rejection): outcome.rejections.append(rejection.description)
             case .skipped(let column, let value): outcome.skipped.append("\(column)=\(value)")

@@ -166,8 +166,8 @@ import Testing
                 && applied(nil, .some(5), nil) == [nil, 5]
         )
         let (a, b) = (PriceChange(sku: SKU("a")!, priceMinor: 1), PriceChange(sku: SKU("b")!, priceMinor: 1))
-        #expect(refusal { try PriceChange.checkRepeats([a, b]) } == nil)
-        #expect(refusal { try PriceChange.checkRepeats([a, b, a]) } == "duplicate product “a”")
+        #expect(refusal { try PriceChange.check([a, b]) } == nil)
+        #expect(refusal { try PriceChange.check([a, b, a]) } == "duplicate product “a”")
     }
 
     @Test("Counts have the same rule if the metric, the boost and, for decay, the half-life are equal")
@@ -246,8 +246,8 @@ import Testing
 
     @Test("A remembered view is a sort, or a sort with a filter")
     func rememberedViews() throws {
-        func view(_ json: String) throws -> RememberedView {
-            try RememberedView(JSONReader.parse(Array(json.utf8)), field: "value")
+        func view(_ json: String) throws -> RememberedSort {
+            try RememberedSort(JSONReader.parse(Array(json.utf8)), field: "value")
         }
         for json in [#""price""#, #"{"sort":"-price","filter":{"in_stock":true}}"#] {
             #expect(try view(json).value.text == json)
@@ -262,10 +262,10 @@ import Testing
         ] {
             #expect(refusal { _ = try view(json) }?.hasPrefix(reason) == true, "\(json)")
         }
-        let (a, b) = (RememberedView(.position), RememberedView(.system))
+        let (a, b) = (RememberedSort(.position), RememberedSort(.system))
         #expect(
-            RememberedViews(shelf: a, store: b).view == a && RememberedViews(store: b).view == b
-                && RememberedViews.none.view == nil
+            RememberedSorts(shelf: a, store: b).effective == a && RememberedSorts(store: b).effective == b
+                && RememberedSorts.none.effective == nil
         )
     }
 
@@ -293,10 +293,10 @@ import Testing
         let now = Timestamp(microseconds: 1)
         #expect(Setting(key: SettingKey("a")!, value: nil, revision: 1, modifiedAt: now).isDeleted)
         #expect(
-            Setting(key: SettingKey("a")!, value: .string("price"), revision: 1, modifiedAt: now).view
-                == RememberedView(Sort(.price, .ascending)!)
+            Setting(key: SettingKey("a")!, value: .string("price"), revision: 1, modifiedAt: now).rememberedSort
+                == RememberedSort(Sort(.price, .ascending)!)
         )
-        #expect(Setting(key: SettingKey("a")!, value: .string("x"), revision: 1, modifiedAt: now).view == nil)
+        #expect(Setting(key: SettingKey("a")!, value: .string("x"), revision: 1, modifiedAt: now).rememberedSort == nil)
     }
 
     @Test("Only one write without conditions is an unconditional write")

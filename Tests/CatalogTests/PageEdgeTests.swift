@@ -58,18 +58,18 @@ import Testing
     @Test("A page shows descendants if the request, its cursor or the shelf asks for them, except in manual order")
     func descendants() {
         let (own, all) = (head(), head(includesDescendants: true))
-        #expect(!request().showsDescendants(of: own) && request().showsDescendants(of: all))
+        #expect(!request().showsUnion(of: own) && request().showsUnion(of: all))
         #expect(
-            request(includes: true).showsDescendants(of: own) && !request(includes: false).showsDescendants(of: all)
+            request(includes: true).showsUnion(of: own) && !request(includes: false).showsUnion(of: all)
         )
         #expect(
-            request(shelf: nil).showsDescendants(of: own)
-                && request(shelf: nil, includes: false).showsDescendants(of: own)
+            request(shelf: nil).showsUnion(of: own)
+                && request(shelf: nil, includes: false).showsUnion(of: own)
         )
-        #expect(!request(.position).showsDescendants(of: all) && request(Self.price).showsDescendants(of: all))
+        #expect(!request(.position).showsUnion(of: all) && request(Self.price).showsUnion(of: all))
         let (one, union) = (cursor("products/s/x en"), cursor("products/s/x/descendants en"))
-        #expect(!request(after: one).showsDescendants(of: all) && request(after: union).showsDescendants(of: own))
-        #expect(!request(includes: false, after: union).showsDescendants(of: own))
+        #expect(!request(after: one).showsUnion(of: all) && request(after: union).showsUnion(of: own))
+        #expect(!request(includes: false, after: union).showsUnion(of: own))
         #expect(request().scope(in: own.store, isUnion: false) == "products/s/x en")
         #expect(request(shelf: nil).scope(in: own.store, isUnion: true) == "products/s/*/descendants en")
         #expect(request().address == ShelfAddress(Self.store, Self.shelf) && request(shelf: nil).address == nil)
@@ -120,7 +120,7 @@ import Testing
     @Test("The manual order of a shelf is skipped where several shelves are shown")
     func manualOrders() throws {
         let union = ShelfUnion(digest: "d", dimension: .dose)
-        let views = RememberedViews(shelf: RememberedView(.position), store: RememberedView(Self.name))
+        let views = RememberedSorts(shelf: RememberedSort(.position), store: RememberedSort(Self.name))
         var plan = try request().plan(for: head(), remembering: views, of: union)
         #expect(plan.sort == Self.name && plan.source == .user && plan.dimension == .dose && plan.union == union)
         plan = try request().plan(for: head(), remembering: views)
@@ -197,7 +197,7 @@ import Testing
         #expect(PageBasis(head: head()) != PageBasis(head: head(default: Self.price)))
         #expect(
             PageBasis(head: head())
-                != PageBasis(head: head(), views: RememberedViews(store: RememberedView(Self.price)))
+                != PageBasis(head: head(), sorts: RememberedSorts(store: RememberedSort(Self.price)))
         )
         let all = ShelfHead(allShelvesOf: head().store, version: 8)
         #expect(
@@ -355,25 +355,25 @@ import Testing
 
     @Test("A diff request reads the views that it names, and has a window of 1 to 10,000")
     func diffRequests() {
-        let manual = ShelfView(sort: .position)
+        let manual = RequestedSort(sort: .position)
         var own = DiffRequest(
             store: Self.store,
             shelf: Self.shelf,
-            from: .view(ShelfView(sort: Self.price)),
+            from: .sort(RequestedSort(sort: Self.price)),
             to: manual
         )
-        #expect(own.views == [manual, ShelfView(sort: Self.price)] && own.showsDescendants == false)
+        #expect(own.sorts == [manual, RequestedSort(sort: Self.price)] && own.page.includesDescendants == false)
         #expect(!isRefused { try own.check() })
         own.includesDescendants = true
-        #expect(isRefused { try own.check() } && own.showsDescendants == true)
-        own.to = ShelfView()
+        #expect(isRefused { try own.check() } && own.page.includesDescendants == true)
+        own.to = RequestedSort()
         #expect(!isRefused { try own.check() })
-        own.from = .view(manual)
+        own.from = .sort(manual)
         #expect(isRefused { try own.check() })
         own.includesDescendants = nil
-        #expect(!isRefused { try own.check() } && own.showsDescendants == false)
+        #expect(!isRefused { try own.check() } && own.page.includesDescendants == false)
         own.from = .list(["a", "b", "a"])
-        #expect(own.views == [ShelfView()] && own.showsDescendants == nil && !isRefused { try own.check() })
+        #expect(own.sorts == [RequestedSort()] && own.page.includesDescendants == nil && !isRefused { try own.check() })
         own.limit = 2
         #expect(isRefused { try own.check() }, "the repeat is outside of the window")
         own.from = .list(["a", "b"])
@@ -381,13 +381,13 @@ import Testing
             own.limit = limit
             #expect(self.isRefused { try own.check() } == isRefused, "\(limit)")
         }
-        var order = OrderRequest(address: ShelfAddress(Self.store, Self.shelf), view: manual)
-        #expect(order.showsDescendants == false && !isRefused { try order.check() })
+        var order = OrderRequest(address: ShelfAddress(Self.store, Self.shelf), requested: manual)
+        #expect(order.page.includesDescendants == false && !isRefused { try order.check() })
         order.includesDescendants = true
-        #expect(order.showsDescendants == true && isRefused { try order.check() })
-        order.view = ShelfView()
+        #expect(order.page.includesDescendants == true && isRefused { try order.check() })
+        order.requested = RequestedSort()
         order.includesDescendants = nil
-        #expect(order.showsDescendants == nil && !isRefused { try order.check() })
+        #expect(order.page.includesDescendants == nil && !isRefused { try order.check() })
     }
 
     @Test("The whole order is sent if more than half of the list moves, or if it is asked for")
@@ -407,16 +407,16 @@ import Testing
             ShelfOrder(
                 head: head(),
                 union: union,
-                view: ResolvedView(sort: sort, source: .query),
+                resolvedSort: ResolvedSort(sort: sort, source: .query),
                 list: OrderedIDs(ids)
             )
         }
-        var own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .view(ShelfView(sort: Self.name)), limit: 2)
+        var own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .sort(RequestedSort(sort: Self.name)), limit: 2)
         let target = order(["c", "a"], Self.price)
         let diff = try OrderDiff(own, [target, order(["a", "b"], Self.name)])
         #expect(
             diff.insertedIDs == ["c"] && diff.deletedIDs == ["b"] && diff.fromSort == Self.name
-                && diff.fromView?.sort == Self.name
+                && diff.fromResolvedSort?.sort == Self.name
         )
         #expect(diff.fromVersion == 7 && diff.toVersion == 7 && diff.targetOrder?.sort == Self.price)
         #expect(diff.includesProducts(for: own))
@@ -455,9 +455,9 @@ import Testing
         )
         func diff(_ old: OrderedIDs, _ new: OrderedIDs) throws -> OrderDiff {
             func order(_ list: OrderedIDs) -> ShelfOrder {
-                ShelfOrder(head: head(), view: ResolvedView(sort: Self.price, source: .query), list: list)
+                ShelfOrder(head: head(), resolvedSort: ResolvedSort(sort: Self.price, source: .query), list: list)
             }
-            let own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .view(ShelfView()))
+            let own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .sort(RequestedSort()))
             return try OrderDiff(own, [order(new), order(old)])
         }
         let byIDs = try diff(OrderedIDs(Array(a)), OrderedIDs(Array(b))).diff

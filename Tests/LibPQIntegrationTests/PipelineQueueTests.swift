@@ -7,15 +7,14 @@ import Testing
 /// The jobs of a pipeline that wait or are in flight.
 @Suite(.timeLimit(.minutes(2))) struct PipelineQueueTests {
     private func job() -> ReadJob<Void, Int> {
-        ReadJob(
-            [],
+        let queries = ReadQueries(
+            sharing: [],
             into: (),
             { _, _, _ in },
             then: [PostgresQuery("SELECT 1")],
-            into: 0,
-            { _, _, _ in },
-            deadline: .now + .seconds(60)
-        )
+            into: 0
+        ) { _, _, _ in }
+        return ReadJob(queries, deadline: .now + .seconds(60))
     }
 
     @Test("The jobs of all groups in flight are counted until their results are there")

@@ -22,7 +22,7 @@ import TestSupport
         options.poll = .milliseconds(5)
         options.heartbeat = .milliseconds(40)
         change(&options)
-        let hub = LiveHub(pages: catalog, changes: catalog, source: nil, options: options)
+        let hub = LiveHub(pages: catalog, versions: catalog, source: nil, options: options)
         let running = Task { await hub.run() }
         defer { running.cancel() }
         try await body(hub)
@@ -65,7 +65,7 @@ import TestSupport
     @Test("A heartbeat is due before the limit, although a subscription is woken only once in three turns")
     func heartbeats() {
         let catalog = InMemoryCatalog(collate: collator)
-        let hub = LiveHub(pages: catalog, changes: catalog, source: nil)
+        let hub = LiveHub(pages: catalog, versions: catalog, source: nil)
         #expect(hub.idleInterval == .seconds(11))
         #expect(LiveHub.minimumReadInterval == .milliseconds(50))
     }

@@ -158,7 +158,7 @@ extension PageStore {
 
 extension OrderRequest {
     /// The request for the shelf of the order. The manual order has no descendants, unless the request asks for them.
-    fileprivate var page: PageRequest {
+    var page: PageRequest {
         var page = PageRequest(store: address.store, shelf: address.shelf, user: requested.sort == nil ? user : nil)
         page.includesDescendants = includesDescendants ?? (requested.readsPositions ? false : nil)
         return page

@@ -5,20 +5,20 @@ import Testing
 @testable import CatalogImport
 
 /// Records of files that are larger than the sample, with headers, limits and line numbers.
-@Suite(.timeLimit(.minutes(5))) struct RecordReaderTests {
+@Suite(.timeLimit(.minutes(5))) struct RecordSplitterTests {
     private func reader(
         _ format: ImportOptions.Format = .csv,
         _ dialect: FileDialect = FileDialect()
-    ) -> RecordReader {
-        RecordReader(format, dialect) { $0.contains("sku") }
+    ) -> RecordSplitter {
+        RecordSplitter(format, dialect) { $0.contains("sku") }
     }
 
-    private func read(_ bytes: [UInt8], _ reader: inout RecordReader) throws -> [[RecordReader.Event]] {
+    private func read(_ bytes: [UInt8], _ reader: inout RecordSplitter) throws -> [[RecordSplitter.Event]] {
         try bytes.withUnsafeBytes { try reader.read($0) }
     }
 
     /// The records as texts: the line, and the fields or the reason.
-    private func texts(_ events: [RecordReader.Event]) -> [String] {
+    private func texts(_ events: [RecordSplitter.Event]) -> [String] {
         events.map { event in
             switch event {
             case .csv(let record):
@@ -56,18 +56,18 @@ import Testing
         let bytes = Self.rows((1 << 16) + 1000)
         #expect(bytes.count == 16 * ((1 << 16) + 1000))
         var reader = reader()
-        var (consumed, events) = (0, [RecordReader.Event]())
+        var (consumed, events) = (0, [RecordSplitter.Event]())
         while consumed < bytes.count {
             let batches = try read(Array(bytes[consumed..<min(bytes.count, consumed + piece)]), &reader)
             let before = consumed
             consumed = min(bytes.count, consumed + piece)
-            if consumed < RecordReader.sampleLimit {
+            if consumed < RecordSplitter.sampleLimit {
                 #expect(batches.isEmpty)
                 #expect(reader.layout == nil)
-            } else if before < RecordReader.sampleLimit {
+            } else if before < RecordSplitter.sampleLimit {
                 #expect(batches.count == 2)
                 #expect(batches[0].count == 1 << 16, "all rows of the sample")
-                #expect(batches[1].count == (consumed - RecordReader.sampleLimit) / 16)
+                #expect(batches[1].count == (consumed - RecordSplitter.sampleLimit) / 16)
             } else {
                 #expect(batches.count == 1)
             }
@@ -77,7 +77,7 @@ import Testing
         #expect(events.count == (1 << 16) + 1000)
         let lines = events.map { event in if case .csv(let record) = event { record.line } else { 0 } }
         #expect(lines == Array(1...events.count))
-        #expect(RecordReader.sampleLimit == 1_048_576)
+        #expect(RecordSplitter.sampleLimit == 1_048_576)
     }
 
     @Test("A file of the size of the sample, or a byte less or more, is read whole", arguments: [-1, 0, 1])
@@ -94,13 +94,13 @@ import Testing
     func cutCharacters() throws {
         let text = "sku,name\n" + String(repeating: "a,b\n", count: 262_141) + "a,Čaj\n"
         let bytes = Array(text.utf8)
-        #expect(bytes[RecordReader.sampleLimit - 1] == 0xC4, "the sample ends with the first byte of Č")
+        #expect(bytes[RecordSplitter.sampleLimit - 1] == 0xC4, "the sample ends with the first byte of Č")
         var reader = reader()
         var events = try read(bytes, &reader).flatMap(\.self)
         events += try reader.end()
         #expect(events.count == 262_143)
         #expect(texts([try #require(events.last)]) == ["262143 a/Čaj"])
-        #expect(reader.encoding == EncodingDetector.Finding(encoding: .utf8))
+        #expect(reader.detected == EncodingDetector.Finding(encoding: .utf8))
     }
 
     // MARK: - CSV
@@ -209,15 +209,15 @@ import Testing
         }
         #expect(lines.map(\.0) == [1, 2, 3])
         #expect(lines.map(\.1.count) == [limit, limit + 1, 2], "a longer line is cut")
-        #expect(try RecordReader.value(of: lines[0].1, line: 1) == .object([JSONValue.Member("a", .number("1"))]))
-        let rejection = #expect(throws: ImportRejection.self) { try RecordReader.value(of: lines[1].1, line: 2) }
+        #expect(try RecordSplitter.value(of: lines[0].1, line: 1) == .object([JSONValue.Member("a", .number("1"))]))
+        let rejection = #expect(throws: ImportRejection.self) { try RecordSplitter.value(of: lines[1].1, line: 2) }
         #expect(rejection?.description == "line 2: the record exceeds 1048576 bytes")
     }
 
     @Test("A line that is not JSON is rejected with the place of the fault")
     func invalidLines() {
         let rejection = #expect(throws: ImportRejection.self) {
-            try RecordReader.value(of: Array("{\"a\" 1}".utf8), line: 9)
+            try RecordSplitter.value(of: Array("{\"a\" 1}".utf8), line: 9)
         }
         #expect(rejection?.description == "line 9: invalid JSON at byte 5: expected a colon")
     }
@@ -230,17 +230,17 @@ import Testing
         _ = try read(Array("x\nsku;name\n".utf8), &csv)
         _ = try csv.end()
         #expect(
-            csv.reading(DecimalEvidence(.comma))
+            csv.dialect(DecimalEvidence(.comma))
                 == FileDialect(encoding: .utf8, separator: .semicolon, decimalMark: .comma, headerLine: 2)
         )
         var lines = reader(.ndjson, FileDialect(encoding: .windows1250))
         _ = try read(Array("{}".utf8), &lines)
         _ = try lines.end()
-        #expect(lines.reading(DecimalEvidence()) == FileDialect(encoding: .windows1250))
+        #expect(lines.dialect(DecimalEvidence()) == FileDialect(encoding: .windows1250))
         var xml = reader(.xml, FileDialect(encoding: .latin2))
         _ = try read(Array("<a><item><sku>1</sku></item></a>".utf8), &xml)
         _ = try xml.end()
-        #expect(xml.reading(DecimalEvidence()) == FileDialect(encoding: .latin2))
+        #expect(xml.dialect(DecimalEvidence()) == FileDialect(encoding: .latin2))
         #expect(xml.layout == nil && lines.layout == nil)
     }
 
