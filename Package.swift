@@ -343,8 +343,10 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "Live", "Platform",
-                "Telemetry",
+                "aisle", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
+                "Live",
+                "LocalPostgres", "Platform", "Telemetry",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
@@ -352,8 +354,10 @@ let package = Package(
         .testTarget(
             name: "AisleIntegrationTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "JSON", "LibPQ", "LocalPostgres",
-                "Platform", "TestSupport", "WebClient",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
+                "Live",
+                "LocalPostgres", "Platform", "Telemetry", "TestSupport", "WebClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
         ),
