@@ -81,7 +81,7 @@ import TestSupport
                 output:
                     #"{"key":"mini","title":"mini","currency":"CZK","locale":"en","collation":null,"unit_pricing":"eu","#
                     + #""sold_out":"last","default_sort":null,"popularity_metric":"decay","#
-                    + #""popularity_half_life_days":14,"newcomer_boost":0}"# + "\n"
+                    + #""popularity_half_life_days":14,"newcomer_boost":0.0}"# + "\n"
             )
             let shown = try JSONReader.parse(Array(await commands.aisle(["store", "show", "shop"]).output.utf8))
             #expect(shown["locale"] == .string("de-AT"))
