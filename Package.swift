@@ -344,8 +344,7 @@ let package = Package(
             name: "AisleTests",
             dependencies: [
                 "aisle", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
-                "Live",
-                "LocalPostgres", "Platform", "Telemetry",
+                "Live", "LocalPostgres", "Platform", "Telemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -355,8 +354,7 @@ let package = Package(
             name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
-                "Live",
-                "LocalPostgres", "Platform", "Telemetry", "TestSupport", "WebClient",
+                "Live", "LocalPostgres", "Platform", "Schema", "Telemetry", "TestSupport", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict
