@@ -354,8 +354,9 @@ let package = Package(
             name: "AisleIntegrationTests",
             dependencies: [
                 "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
-                "Live", "LocalPostgres", "Platform", "Schema", "Telemetry", "TestSupport", "WebClient",
+                "Live", "LocalPostgres", "Ordering", "Platform", "Schema", "Telemetry", "TestSupport", "WebClient",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),
