@@ -5,7 +5,7 @@ import TestSupport
 
 @testable import aisle
 
-/// What the commands of prices, purchases and re-sorts print, and their errors.
+/// The output of the commands of prices, purchases and re-sorts, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct BatchCommandTests {
     /// Fills a shelf with four products, whose prices are 1 to 4.
     private func fill(_ commands: CommandDatabase) async throws {

@@ -6,7 +6,7 @@ import TestSupport
 
 @testable import aisle
 
-/// What the commands of stores, shelves, orders and diffs print, and their errors.
+/// The output of the commands of stores, shelves, orders and diffs, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct CatalogCommandTests {
     /// Products with and without a brand and a price, and one that is sold out.
     static let dairy = """

@@ -7,7 +7,7 @@ import TestSupport
 
 @testable import aisle
 
-/// What the commands of imports, profiles, exports and generated catalogs print, and their errors.
+/// The output of the commands of imports, profiles, exports and generated catalogs, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct ImportCommandTests {
     @Test("A dry run shows the first products as they were read, and changes nothing")
     func dryRun() async throws {
@@ -24,7 +24,7 @@ import TestSupport
             #expect(try JSONReader.parse(Array(commands.text(of: "report.json").utf8))["dry_run"] == .bool(true))
             #expect(await commands.aisle(["store", "list"]).output.split(separator: "\n").count == 1)
 
-            // A dry run that would be refused says so, and the report, too.
+            // A dry run reports why the import would be refused, and the report has the reason, too.
             let bad = try commands.file("bad.csv", "sku,name\na,A\n,B\n")
             let arguments = ["import", bad, "--store", "shop", "--create-store", "--dry-run", "--report", report]
             let refused = await commands.aisle(arguments)
@@ -73,7 +73,7 @@ import TestSupport
             )
             #expect(printed(many).last == "rejected: and 981 more; all of them are in \(rejects)")
             let saved = try commands.text(of: "rejects.csv")
-            // The file is UTF-8, whatever the encoding of the other file; a mark says so.
+            // The file is UTF-8, whatever the encoding of the other file; a mark identifies it.
             #expect(try Data(contentsOf: URL(fileURLWithPath: rejects)).starts(with: [0xEF, 0xBB, 0xBF]))
             #expect(saved.split(separator: "\n").count == 1002)
             #expect(saved.hasSuffix("\n1003,sku,,is missing,,Name 1000\n"))

@@ -8,7 +8,7 @@ import TestSupport
 
 @testable import aisle
 
-/// What the commands of users, tokens, settings of servers and the schema print, and their errors.
+/// The output of the commands of users, tokens, settings of servers and the schema, and their errors.
 @Suite(.timeLimit(.minutes(5))) struct UserCommandTests {
     @Test("A setting is set to JSON or text, read, listed in every format, and deleted")
     func settings() async throws {

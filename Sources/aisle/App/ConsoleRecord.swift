@@ -20,9 +20,9 @@ final class ConsoleRecord: Sendable {
         texts = Mutex(Texts(answers: answers))
     }
 
-    /// What was written to stdout.
+    /// The text that was written to stdout.
     var output: String { String(decoding: texts.withLock { $0.output }, as: UTF8.self) }
-    /// What was written to stderr.
+    /// The text that was written to stderr.
     var notes: String { String(decoding: texts.withLock { $0.notes }, as: UTF8.self) }
 
     func add(output bytes: [UInt8]) { texts.withLock { $0.output += bytes } }
