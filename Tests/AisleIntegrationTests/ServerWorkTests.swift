@@ -314,6 +314,26 @@ import WebClient
             #expect(
                 other.notes == "aisle: http://127.0.0.1:\(port) is not the admin port of an aisle server (status 404)\n"
             )
+            // Two servers cannot have one admin port, and `aisle dev` takes the next free port.
+            let variables = [
+                "DATABASE_URL": commands.database.configuration.dsn,
+                "AISLE_JWT_SECRET": String(repeating: "s", count: 32),
+            ]
+            let second = try TestProcess(
+                ["serve", "--port", "0"],
+                environment: variables.merging(["AISLE_ADMIN_PORT": "\(adminPort)"]) { $1 }
+            )
+            #expect(await second.wait() == 69)
+            let message =
+                "cannot listen on 127.0.0.1:\(adminPort): the port is in use; choose another with AISLE_ADMIN_PORT"
+            #expect(second.standardError.contains(message), "\(second.standardError)")
+            let dev = try TestProcess(["dev"], environment: variables.merging(["AISLE_PORT": "\(port)"]) { $1 })
+            #expect(await dev.waitForOutput("Try: curl"), "\(dev.standardError)")
+            #expect(dev.standardError.contains("port \(port) is in use; serving on "), "\(dev.standardError)")
+            #expect(dev.standardError.contains("seeded: "))
+            dev.signal(SIGTERM)
+            #expect(await dev.wait() == 0)
+
             server.signal(SIGTERM)
             let deadline = ContinuousClock.now + .seconds(60)
             var readiness = try await send("GET", "/readyz")
