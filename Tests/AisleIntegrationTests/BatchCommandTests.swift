@@ -341,7 +341,7 @@ import TestSupport
                 #expect(shelf["shelf"] == .string("shop/all"))
                 #expect(shelf["products"] == .number("4"))
                 #expect(shelf["rescored"] == .number("2"))
-                #expect(shelf["diff"]?.elements?.isEmpty == (isPatch ? false : nil), "\(run)")
+                #expect((shelf["diff"]?.elements?.isEmpty == false) == isPatch, "\(run)")
                 #expect((shelf["diff"]?.members != nil) == !isPatch, "\(run)")
             }
 
@@ -431,7 +431,7 @@ import TestSupport
                 (["shop/all", "kiosk/sweets"], "all shelves must be in one store"),
                 (["log", "--limit", "0"], "--limit must be between 1 and 10000"),
                 (["log", "--limit", "10001"], "--limit must be between 1 and 10000"),
-            ] {
+            ] as [([String], String)] {
                 await commands.expectFailure(["resort"] + arguments, 64, message)
             }
             #expect(await commands.aisle(["resort", "--all", "--pace", "1", "--keep-days", "36500"]).code == 0)

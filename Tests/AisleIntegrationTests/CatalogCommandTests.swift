@@ -111,7 +111,9 @@ import TestSupport
             )
             let question =
                 "delete store mini, “mini”, with its products, shelves, orders and purchases? [y/N] "
-            for (answers, isDeleted) in [([], false), (["n"], false), (["yes please"], false), (["YES"], true)] {
+            for (answers, isDeleted) in [([], false), (["n"], false), (["yes please"], false), (["YES"], true)]
+                as [([String], Bool)]
+            {
                 let record = ConsoleRecord(isTerminal: true, answers: answers)
                 let run = await commands.aisle(["store", "rm", "mini"], on: record)
                 #expect(run.code == (isDeleted ? 0 : 64))
