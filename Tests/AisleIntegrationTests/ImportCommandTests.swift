@@ -45,6 +45,9 @@ import TestSupport
             let own = await commands.aisle(["import", file, "--create-store", "--report", file])
             #expect(own.code == 64 && own.notes.hasSuffix("aisle: --report must not be the input file\n"), "\(own)")
             #expect(try commands.text(of: "dairy.csv") == CatalogCommandTests.dairy)
+            // On a terminal, the share of the file that was read is shown.
+            let shown = await commands.aisle(["import", file, "--create-store"], on: ConsoleRecord(isTerminal: true))
+            #expect(shown.notes.contains(" 100 %  ") && shown.notes.contains(" rows\r\u{1B}[K"), "\(shown)")
         }
     }
 

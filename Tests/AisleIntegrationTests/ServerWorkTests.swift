@@ -314,6 +314,13 @@ import WebClient
             #expect(
                 other.notes == "aisle: http://127.0.0.1:\(port) is not the admin port of an aisle server (status 404)\n"
             )
+            // A request has at most 100 headers, of at most 16 KiB.
+            for (count, size, status) in [(1, 15_000, 200), (1, 17_000, 400), (90, 10, 200), (101, 10, 400)] {
+                let headers = (0..<count).map { (name: "X-Test-\($0)", value: String(repeating: "a", count: size)) }
+                let url = "http://127.0.0.1:\(port)/v1/stores"
+                let response = try await HTTPClient.shared.send(HTTPFetch("GET", url, headers: headers))
+                #expect(response.status == status, "\(count) of \(size)")
+            }
             // Two servers cannot have one admin port, and `aisle dev` takes the next free port.
             let variables = [
                 "DATABASE_URL": commands.database.configuration.dsn,
