@@ -336,8 +336,8 @@ let package = Package(
         .testTarget(
             name: "AisleTests",
             dependencies: [
-                "aisle", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "Live", "Platform",
-                "Telemetry",
+                "aisle", "Catalog", "CatalogHTTP", "CatalogImport", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
+                "Live", "LocalPostgres", "Platform", "Telemetry",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -346,9 +346,11 @@ let package = Package(
         .testTarget(
             name: "AisleIntegrationTests",
             dependencies: [
-                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "JSON", "LibPQ", "LocalPostgres",
-                "Ordering", "Platform", "TestSupport", "WebClient",
+                "aisle", "AisleDiff", "Catalog", "CatalogHTTP", "CatalogJSON", "CatalogPostgres", "JSON", "LibPQ",
+                "Live", "LocalPostgres", "Ordering", "Platform", "Schema", "Telemetry", "TestSupport", "WebClient",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict
         ),

@@ -30,7 +30,7 @@ struct RecordSplitter {
     private var line = 0
     private var xml: XMLRecordReader?
     /// The encoding of the file.
-    private var detected = EncodingDetector.Finding(encoding: .utf8)
+    private(set) var detected = EncodingDetector.Finding(encoding: .utf8)
     /// The layout of a CSV file; nil for NDJSON, and before it is known.
     private(set) var layout: CSVLayout?
 

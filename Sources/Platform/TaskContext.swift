@@ -8,9 +8,16 @@ package struct TaskContext: Sendable {
     package var steps: StepRecorder?
     /// The position of the task's request, which requests to other servers continue; nil outside a trace.
     package var trace: TraceParent?
+    /// What takes the place of the terminal; nil for the terminal of the process.
+    package var terminal: TerminalRecord?
 
-    package init(eventLoop: CurrentEventLoop? = nil, steps: StepRecorder? = nil, trace: TraceParent? = nil) {
-        (self.eventLoop, self.steps, self.trace) = (eventLoop, steps, trace)
+    package init(
+        eventLoop: CurrentEventLoop? = nil,
+        steps: StepRecorder? = nil,
+        trace: TraceParent? = nil,
+        terminal: TerminalRecord? = nil
+    ) {
+        (self.eventLoop, self.steps, self.trace, self.terminal) = (eventLoop, steps, trace, terminal)
     }
 
     /// Runs work with the context.

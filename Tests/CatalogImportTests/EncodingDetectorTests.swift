@@ -113,7 +113,8 @@ import Testing
         ] as [(String, String.Encoding)]
     )
     func languages(_ text: String, _ encoding: String.Encoding) throws {
-        let found = try #require(find(Array(try #require(text.data(using: encoding)))))
+        let data = try #require(text.data(using: encoding))
+        let found = try #require(find(Array(data)))
         #expect(found.isGuess)
         #expect(found.markLength == 0)
         #expect(!found.alternatives.contains(found.encoding))

@@ -48,7 +48,7 @@ struct VersionCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the program's version.")
     @Option(help: "text or json.") var format: ReportFormat = .text
     func run() async throws {
-        guard format == .json else { return print("aisle \(Aisle.version)") }
-        print(#"{"version":"\#(Aisle.version)"}"#)
+        guard format == .json else { return Console.line("aisle \(Aisle.version)") }
+        Console.line(#"{"version":"\#(Aisle.version)"}"#)
     }
 }

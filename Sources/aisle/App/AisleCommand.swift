@@ -15,15 +15,20 @@ extension AisleCommand {
     static var handlesSignals: Bool { false }
 
     func run() async throws {
-        do {
-            try await ChangeOrigin.commandLine.run {
-                if Self.handlesSignals {
-                    try await execute()
-                } else {
-                    try await untilInterrupted { try await execute() }
-                }
+        try await reportingErrors {
+            if Self.handlesSignals {
+                try await execute()
+            } else {
+                try await untilInterrupted { try await execute() }
             }
-        } catch let code as ExitCode { throw code } catch let error as ValidationError {
+        }
+    }
+
+    /// Runs a body as the operating-system user. Prints its error, and throws the exit code instead.
+    func reportingErrors(_ body: () async throws -> Void) async throws {
+        do { try await ChangeOrigin.commandLine.run(body) } catch let code as ExitCode { throw code } catch let error
+            as ValidationError
+        {
             throw error
         } catch {
             let failure = CommandFailure(error)

@@ -3,23 +3,34 @@ internal import Platform
 
 /// The terminal: data goes to stdout, everything else to stderr.
 enum Console {
-    static var outputIsTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-    static var notesAreTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    private static var record: TerminalRecord? { TaskContext.current.terminal }
+
+    static var inputIsTerminal: Bool { isTerminal(STDIN_FILENO) }
+    static var outputIsTerminal: Bool { isTerminal(STDOUT_FILENO) }
+    static var notesAreTerminal: Bool { isTerminal(STDERR_FILENO) }
+
+    private static func isTerminal(_ descriptor: Int32) -> Bool { record?.isTerminal ?? (isatty(descriptor) == 1) }
 
     /// The width of the terminal, in letters; nil if the output is not a terminal.
     static var outputWidth: Int? {
+        if let record { return record.width }
         var size = winsize()
         guard outputIsTerminal, ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
         return Int(size.ws_col)
     }
 
-    static func note(_ text: String) { _ = STDERR_FILENO.writeAll((text + "\n").utf8) }
+    static func note(_ text: String) { write(note: text + "\n") }
+
+    private static func write(note text: String) {
+        if let record { record.add(notes: Array(text.utf8)) } else { _ = STDERR_FILENO.writeAll(text.utf8) }
+    }
 
     /// Asks a question on the terminal; returns nil without a terminal.
     static func ask(_ question: String) -> String? {
-        guard isatty(STDIN_FILENO) == 1, notesAreTerminal else { return nil }
-        _ = STDERR_FILENO.writeAll("\(question) ".utf8)
-        return readLine() ?? ""
+        guard inputIsTerminal, notesAreTerminal else { return nil }
+        write(note: "\(question) ")
+        let answer = if let record { record.answer() } else { readLine() }
+        return answer ?? ""
     }
 
     /// Asks to confirm something; returns whether the answer is yes. Without a terminal, it is no.
@@ -30,7 +41,7 @@ enum Console {
     /// Prints a line that the next one overwrites; only on a terminal.
     static func progress(_ text: String) {
         guard notesAreTerminal else { return }
-        _ = STDERR_FILENO.writeAll("\r\u{1B}[K\(text)".utf8)
+        write(note: "\r\u{1B}[K\(text)")
     }
 
     /// Prints progress, with a bar if the completed share, 0 to 1, is known.
@@ -51,6 +62,7 @@ enum Console {
 
     /// Writes data. If the reader has closed the pipe (`| head`), the program exits silently.
     static func data(_ bytes: [UInt8]) {
+        if let record { return record.add(output: bytes) }
         guard !STDOUT_FILENO.writeAll(bytes) else { return }
         let reason = errno
         if reason != EPIPE { note("aisle: cannot write the output: \(String(cString: strerror(reason)))") }
@@ -58,4 +70,7 @@ enum Console {
     }
 
     static func data(_ text: String) { data(Array(text.utf8)) }
+
+    /// Writes a line of data.
+    static func line(_ text: String) { data(text + "\n") }
 }

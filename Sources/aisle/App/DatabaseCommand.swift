@@ -40,7 +40,7 @@ struct DatabaseCommand: AsyncParsableCommand {
             let cluster = try PrivateCluster(folder: DatabaseOptions.privateFolder)
             try cluster.start()
             try await ensureDatabase(cluster)
-            print(cluster.dsn)
+            Console.line(cluster.dsn)
         }
     }
 
@@ -59,12 +59,12 @@ struct DatabaseCommand: AsyncParsableCommand {
             let (state, cluster) = try await database.withPool(size: 1) { pool in
                 (try await Migrator.check(pool), try await pool.perform { try ClusterState.read($0) })
             }
-            print("schema: \(state)")
+            Console.line("schema: \(state)")
             if let cluster { Self.show(cluster) }
         }
 
         private static func show(_ cluster: ClusterState) {
-            print("cluster: Citus \(cluster.version)\(cluster.isCoordinator ? "" : ", seen from a worker")")
+            Console.line("cluster: Citus \(cluster.version)\(cluster.isCoordinator ? "" : ", seen from a worker")")
             var table = Table(columns: [
                 .init(title: "server"), .init(title: "role"), .init(title: "shards", isNumber: true),
                 .init(title: "state"),
@@ -83,7 +83,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                 return [node.name, node.isCoordinator ? "coordinator" : "worker", String(node.shards), state]
             }
             table.print(.table)
-            for connection in cluster.brokenConnections { print("no connection: \(connection)") }
+            for connection in cluster.brokenConnections { Console.line("no connection: \(connection)") }
         }
     }
 
@@ -112,7 +112,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         private func confirmLosses(_ pool: PostgresPool) async throws {
             let losses = try await Migrator(pool).losses(to: to)
             if dryRun {
-                for loss in losses { print("would delete: \(loss)") }
+                for loss in losses { Console.line("would delete: \(loss)") }
             } else if !yes, !losses.isEmpty {
                 throw CommandFailure(
                     "migrating down to version \(to) deletes \(losses.map(\.description).joined(separator: ", ")); "
@@ -138,7 +138,7 @@ struct DatabaseCommand: AsyncParsableCommand {
                 return try await Recollation(pool).run { Console.progress("sort keys: \($0) products", share: nil) }
             }
             Console.endProgress()
-            print(
+            Console.line(
                 changed == 0
                     ? "all sort keys are current" : "computed the sort keys of \(changed) products and shelves again"
             )
@@ -159,13 +159,11 @@ struct DatabaseCommand: AsyncParsableCommand {
         @Option(help: "The role that reads the catalog, but neither keys nor users' data.") var reader = "aisle_reader"
         func execute() async throws {
             let roles = DatabaseRoles(owner: owner, server: server, reader: reader)
-            print(
-                try await database.withPool(size: 1) { pool in
-                    try DatabaseOptions.require(try await Migrator.check(pool))
-                    return try await roles.script(pool)
-                },
-                terminator: ""
-            )
+            let script = try await database.withPool(size: 1) { pool in
+                try DatabaseOptions.require(try await Migrator.check(pool))
+                return try await roles.script(pool)
+            }
+            Console.data(script)
         }
     }
 
@@ -180,7 +178,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withPool(size: 1) { try await DatabaseEpoch.begin($0) }
-            print("recorded; devices resync when they next ask for changes")
+            Console.line("recorded; devices resync when they next ask for changes")
         }
     }
 
@@ -224,7 +222,7 @@ struct DatabaseCommand: AsyncParsableCommand {
         Console.endProgress()
         for step in steps {
             let estimate = isDryRun ? try await migrator.estimate(of: step).map { " (\($0))" } ?? "" : ""
-            print((isDryRun ? "would apply: " : "applied: ") + step.description + estimate)
+            Console.line((isDryRun ? "would apply: " : "applied: ") + step.description + estimate)
         }
         guard steps.isEmpty else { return }
         if case .compatible(let newer) = try await Migrator.check(pool) {

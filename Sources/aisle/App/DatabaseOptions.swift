@@ -36,22 +36,25 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
-    var source: Source {
+    var source: Source { source(in: Self.environment) }
+
+    func source(in environment: [String: String]) -> Source {
         if let dsn { return .option(dsn) }
-        let environment = ProcessInfo.processInfo.environment
         if let url = environment["DATABASE_URL"], !url.isEmpty { return .databaseURL(url) }
         if let path = environment["AISLE_DATABASE_URL_FILE"], !path.isEmpty { return .databaseURLFile(path) }
         if Self.libpqVariables.contains(where: { environment[$0]?.isEmpty == false }) { return .libpqVariables }
         return .privateCluster
     }
 
+    private static var environment: [String: String] { ProcessInfo.processInfo.environment }
+
     private static let libpqVariables = ["PGHOST", "PGHOSTADDR", "PGDATABASE", "PGSERVICE", "PGPORT"]
 
     var isPrivate: Bool { source == .privateCluster }
 
-    func configuration() throws -> PostgresConfiguration {
-        var configuration = try namedConfiguration()
-        configuration.statements = try preparedStatements()
+    func configuration(in environment: [String: String] = Self.environment) throws -> PostgresConfiguration {
+        var configuration = try namedConfiguration(environment)
+        configuration.statements = try Self.preparedStatements(environment)
         return configuration
     }
 
@@ -60,8 +63,8 @@ struct DatabaseOptions: ParsableArguments {
         "aisle: warning: other users of this machine can read a password in --dsn; use DATABASE_URL or PGPASSFILE"
     )
 
-    private func namedConfiguration() throws -> PostgresConfiguration {
-        switch source {
+    private func namedConfiguration(_ environment: [String: String]) throws -> PostgresConfiguration {
+        switch source(in: environment) {
         case .option(let dsn):
             let parts = try PostgresConfiguration.parse(dsn)
             if parts["password"] != nil { _ = Self.passwordWarning }
@@ -105,27 +108,32 @@ struct DatabaseOptions: ParsableArguments {
 
     /// Returns the text of a variable and the source for errors; nil if the variable is not set. If the variable with the suffix
     /// `_FILE` is set instead, the text is the content of that file.
-    private static func variable(_ name: String) throws -> (text: String, source: String)? {
-        let environment = ProcessInfo.processInfo.environment
+    private static func variable(
+        _ name: String,
+        in environment: [String: String]
+    ) throws -> (text: String, source: String)? {
         if let text = environment[name], !text.isEmpty { return (text, name) }
         guard let path = environment[name + "_FILE"], !path.isEmpty else { return nil }
         return try secret(inFile: path, of: name + "_FILE")
     }
 
     /// Returns the configuration that bypasses a pooler, for LISTEN, imports and migrations.
-    func directConfiguration() throws -> PostgresConfiguration {
+    func directConfiguration(in environment: [String: String] = Self.environment) throws -> PostgresConfiguration {
         // AISLE_DIRECT_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate else { return try configuration() }
-        guard let (text, source) = try Self.variable("AISLE_DIRECT_DSN") else { return try configuration() }
+        guard isShared(environment), let (text, source) = try Self.variable("AISLE_DIRECT_DSN", in: environment) else {
+            return try configuration(in: environment)
+        }
         return try Self.configuration(text, of: source)
     }
 
     /// Returns the configurations of the replicas that answer reads: the URLs in `AISLE_READ_DSN` or its file, separated by spaces,
     /// or one string of libpq's keywords.
-    func replicaConfigurations() throws -> [PostgresConfiguration] {
+    func replicaConfigurations(in environment: [String: String] = Self.environment) throws -> [PostgresConfiguration] {
         // AISLE_READ_DSN belongs to DATABASE_URL, not to another selected database.
-        guard dsn == nil, !isPrivate, let text = try Self.variable("AISLE_READ_DSN")?.text else { return [] }
-        let statements = try preparedStatements()
+        guard isShared(environment), let text = try Self.variable("AISLE_READ_DSN", in: environment)?.text else {
+            return []
+        }
+        let statements = try Self.preparedStatements(environment)
         return try Self.connectionStrings(text).map { dsn in
             do { _ = try PostgresConfiguration.parse(dsn) } catch {
                 throw CommandFailure(
@@ -137,6 +145,11 @@ struct DatabaseOptions: ParsableArguments {
         }
     }
 
+    /// Whether the environment selects a database that is not the private one.
+    private func isShared(_ environment: [String: String]) -> Bool {
+        dsn == nil && source(in: environment) != .privateCluster
+    }
+
     /// Returns the connection strings in a text. A URL has no spaces, which separate keywords.
     static func connectionStrings(_ text: String) -> [String] {
         let words = text.split { $0.isWhitespace }
@@ -146,8 +159,8 @@ struct DatabaseOptions: ParsableArguments {
     }
 
     /// Returns the kind of prepared statements: `AISLE_PREPARED_STATEMENTS`, `named` or `unnamed`.
-    private func preparedStatements() throws -> PreparedStatements {
-        let text = ProcessInfo.processInfo.environment["AISLE_PREPARED_STATEMENTS"] ?? ""
+    private static func preparedStatements(_ environment: [String: String]) throws -> PreparedStatements {
+        let text = environment["AISLE_PREPARED_STATEMENTS"] ?? ""
         guard let statements = text.isEmpty ? .named : PreparedStatements(rawValue: text) else {
             throw CommandFailure(
                 "AISLE_PREPARED_STATEMENTS must be named or unnamed (got “\(text)”)",

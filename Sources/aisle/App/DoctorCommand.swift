@@ -33,7 +33,7 @@ struct DoctorCommand: AisleCommand {
         }
         switch format {
         case .text:
-            for finding in findings { print("\(Self.mark(finding.verdict)) \(finding.text)") }
+            for finding in findings { Console.line("\(Self.mark(finding.verdict)) \(finding.text)") }
             for finding in findings {
                 guard let remedy = finding.remedy else { continue }
                 Console.note("\(finding.isOK ? "advice" : "fix"): \(remedy)")
@@ -48,7 +48,7 @@ struct DoctorCommand: AisleCommand {
                     if let remedy = finding.remedy { json.field("remedy", remedy) }
                 }
             }
-            print(json.text)
+            Console.line(json.text)
         }
         if findings.contains(where: { !$0.isOK }) { throw ExitCode(CommandFailure.failed) }
     }

@@ -18,13 +18,16 @@ struct Housekeeping: Service {
     let observer: Observer<HousekeepingObservation>
     /// How long entries of the audit log are kept.
     let auditRetention: AuditRetention
+    var intervals = Intervals()
 
-    /// The interval of periodic runs.
-    private static let interval: Duration = .seconds(60)
-    /// The least time between two deletions of old changes and images of shelves, each of which reads all of them.
-    private static let trimInterval: Duration = .seconds(600)
-    /// The pause between two batches of images of shelves.
-    private static let imageInterval: Duration = .seconds(1)
+    struct Intervals {
+        /// Between two periodic runs.
+        var runs: Duration = .seconds(60)
+        /// The least time between two deletions of old changes and images of shelves, each of which reads all of them.
+        var trims: Duration = .seconds(600)
+        /// Between two batches of images of shelves.
+        var images: Duration = .seconds(1)
+    }
 
     /// Runs until shutdown, which cancels the task in progress: its transactions are rolled back, and another run does their work.
     func run() async throws {
@@ -38,7 +41,7 @@ struct Housekeeping: Service {
     /// Stores the images of shelves that this server missed, on a task of its own, because others wait for a minute.
     private func writeImages() async {
         let images = ShelfImages(catalog)
-        for await _ in AsyncTimerSequence(interval: Self.imageInterval, clock: .continuous) {
+        for await _ in AsyncTimerSequence(interval: intervals.images, clock: .continuous) {
             await run { _ = try await images.write() }
         }
     }
@@ -49,11 +52,11 @@ struct Housekeeping: Service {
         let images = ShelfImages(catalog)
         let auditPartitions = AuditPartitions(catalog, keeping: auditRetention)
         var trimmedAt = ContinuousClock.now
-        let ticks = AsyncTimerSequence(interval: Self.interval, clock: .continuous).map { _ in }
+        let ticks = AsyncTimerSequence(interval: intervals.runs, clock: .continuous).map { _ in }
         for await _ in merge(ticks, catalog.compactionSignal.signals) {
             await run { _ = try await compaction.run() }
             await run { while try await catalog.sweepResponses() > 0 {} }
-            if ContinuousClock.now - trimmedAt >= Self.trimInterval {
+            if ContinuousClock.now - trimmedAt >= intervals.trims {
                 trimmedAt = .now
                 await run { while try await catalog.trimShelfChanges() > 0 {} }
                 await run { try await images.markUsed() }

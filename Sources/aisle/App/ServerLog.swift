@@ -10,11 +10,12 @@ final class ServerLog: Sendable {
     let level: Logger.Level
     private let output: LogOutput
 
+    /// - Parameter descriptor: stays open; stderr, except in tests.
     /// - Throws: `OSThreadError` if the system is out of threads.
-    init(_ format: LogFormat, level: Logger.Level) throws(OSThreadError) {
+    init(_ format: LogFormat, level: Logger.Level, descriptor: Int32 = STDERR_FILENO) throws(OSThreadError) {
         self.format = format
         self.level = level
-        output = try LogOutput(STDERR_FILENO) { count in
+        output = try LogOutput(descriptor) { count in
             LogLine(
                 level: .warning,
                 message: "log lines were dropped, because the log's reader is too slow",

@@ -13,22 +13,26 @@ struct Table {
     let columns: [Column]
     var rows: [[String?]] = []
 
-    func print(_ format: OutputFormat) {
+    func print(_ format: OutputFormat) { Console.data(text(format, width: Console.outputWidth)) }
+
+    /// Returns the table in a format.
+    ///
+    /// - Parameter width: the width of the terminal, in letters; nil if it does not matter.
+    func text(_ format: OutputFormat, width: Int? = nil) -> String {
         switch format {
-        case .table: printTable()
-        case .tsv: printLines(separator: "\t") { $0.map { $0.isWhitespace ? " " : String($0) }.joined() }
-        case .csv:
-            printLines(separator: ",") { CSVReader.field($0) }
+        case .table: return aligned(width)
+        case .tsv: return lines(separator: "\t") { $0.map { $0.isWhitespace ? " " : String($0) }.joined() }
+        case .csv: return lines(separator: ",") { CSVReader.field($0) }
         case .json:
             var json = JSONWriter()
             json.array(rows) { write($1, to: &$0) }
-            Console.data(json.text + "\n")
+            return json.text + "\n"
         case .ndjson:
-            for row in rows {
+            return rows.map { row in
                 var json = JSONWriter()
                 write(row, to: &json)
-                Console.data(json.text + "\n")
-            }
+                return json.text + "\n"
+            }.joined()
         }
     }
 
@@ -39,17 +43,18 @@ struct Table {
         json.raw(JSONValue.object(members).text)
     }
 
-    private func printLines(separator: String, _ quote: (String) -> String) {
+    private func lines(separator: String, _ quote: (String) -> String) -> String {
         var text = columns.map(\.title).joined(separator: separator) + "\n"
         for row in rows { text += row.map { quote($0 ?? "") }.joined(separator: separator) + "\n" }
-        Console.data(text)
+        return text
     }
 
-    private func printTable() {
+    private func aligned(_ width: Int?) -> String {
         let widths = fit(
             columns.indices.map { index in
                 ([columns[index].title] + rows.map { $0[index] ?? "–" }).map(\.count).max() ?? 0
-            }
+            },
+            width
         )
         func line(_ cells: [String]) -> String {
             zip(columns.indices, cells).map { index, cell in
@@ -62,11 +67,12 @@ struct Table {
             line(columns.map(\.title)) + "\n" + widths.map { String(repeating: "─", count: $0) }.joined(separator: "  ")
             + "\n"
         for row in rows { text += line(row.map { $0 ?? "–" }) + "\n" }
-        Console.data(text)
+        return text
     }
+
     /// Narrows the widest columns of text until the table fits the terminal; numbers and short columns stay whole.
-    private func fit(_ widths: [Int]) -> [Int] {
-        guard let width = Console.outputWidth else { return widths }
+    private func fit(_ widths: [Int], _ width: Int?) -> [Int] {
+        guard let width else { return widths }
         var widths = widths
         var excess = widths.reduce(0, +) + 2 * (widths.count - 1) - width
         while excess > 0 {

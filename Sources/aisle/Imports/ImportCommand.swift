@@ -123,7 +123,7 @@ struct ImportCommand: AisleCommand {
         )
     }
 
-    private func options(_ profile: ImportProfile?) throws -> ImportOptions {
+    func options(_ profile: ImportProfile?) throws -> ImportOptions {
         let chosen = try profile?.format ?? fileArguments.format ?? ImportOptions.Format.of(file, nil)
         if let given = fileArguments.format, given != chosen {
             throw CommandFailure(

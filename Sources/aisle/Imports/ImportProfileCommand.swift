@@ -35,7 +35,9 @@ struct ImportProfileCommand: AsyncParsableCommand {
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             try await database.withCatalog { catalog in
-                print(String(decoding: try await catalog.importProfiles.profile(named: name).document, as: UTF8.self))
+                Console.line(
+                    String(decoding: try await catalog.importProfiles.profile(named: name).document, as: UTF8.self)
+                )
             }
         }
     }

@@ -53,8 +53,8 @@ struct StatusCommand: AisleCommand {
             )
         }
         switch format {
-        case .json: print(state.text)
-        case .text: for line in StatusReport(state).lines { print(line) }
+        case .json: Console.line(state.text)
+        case .text: for line in StatusReport(state).lines { Console.line(line) }
         }
         guard state["ready"]?["reads"] == .bool(true), state["ready"]?["writes"] == .bool(true) else {
             throw ExitCode(CommandFailure.failed)

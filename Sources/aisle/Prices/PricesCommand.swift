@@ -132,7 +132,7 @@ struct PricesCommand: AsyncParsableCommand {
 }
 
 /// The replay of price changes, day by day.
-private struct PriceStorm {
+struct PriceStorm {
     private let catalog: PostgresCatalog
     private let sorts: [Sort]
     private let fallback: CatalogKey?
@@ -246,7 +246,9 @@ private struct PriceStorm {
     }
 
     /// A summary of the moves per shelf and day.
-    var distribution: String {
+    var distribution: String { Self.distribution(of: moved) }
+
+    static func distribution(of moved: [Int]) -> String {
         let sorted = moved.sorted()
         guard !sorted.isEmpty else { return "nothing moved" }
         let (median, high) = (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 95 / 100)])

@@ -177,7 +177,7 @@ struct ResortCommand: AsyncParsableCommand {
 }
 
 /// The report of a re-sort: one line per changed shelf, totals at the end, and progress on a terminal.
-private final class ResortReport: Sendable {
+final class ResortReport: Sendable {
     private let isJSON: Bool
     private let detail: ResortRequest.DiffDetail
     private let file: OutputFile?
@@ -220,11 +220,15 @@ private final class ResortReport: Sendable {
         }
         guard isDue, done > 0 else { return }
         let seconds = Double((ContinuousClock.now - start).milliseconds) / 1000
+        Console.progress(Self.progress(done, of: total, after: seconds), share: Double(done) / Double(total))
+    }
+
+    /// Returns the progress of a re-sort, with its speed and the time that is left.
+    ///
+    /// - Parameter done: at least 1.
+    static func progress(_ done: Int, of total: Int, after seconds: Double) -> String {
         let left = seconds / Double(done) * Double(total - done)
-        Console.progress(
-            "\(done) of \(total) shelves, \(Int(Double(done) / max(seconds, 0.001)))/s, \(Int(left)) s left",
-            share: Double(done) / Double(total)
-        )
+        return "\(done) of \(total) shelves, \(Int(Double(done) / max(seconds, 0.001)))/s, \(Int(left)) s left"
     }
 
     func end(_ summary: ResortSummary, _ duration: Duration, isDryRun: Bool) throws {

@@ -59,7 +59,7 @@ struct ShelfCommand: AsyncParsableCommand {
                     options: SortOption.options(selected: head.resolve().sort, language: .en),
                     to: &json
                 )
-                print(json.text)
+                Console.line(json.text)
             }
         }
     }

@@ -42,7 +42,7 @@ struct StoreCommand: AsyncParsableCommand {
                 let key = try await key.resolve(catalog)
                 var json = JSONWriter()
                 try await catalog.shelves.store(key).write(to: &json)
-                print(json.text)
+                Console.line(json.text)
             }
         }
     }
