@@ -64,13 +64,13 @@ import Testing
         }
     }
 
-    private static func options(_ arguments: [String], _ profile: ImportProfile? = nil) throws -> ImportOptions {
-        try ImportCommand.parse(["file.csv"] + arguments).options(profile)
+    private static func options(_ arguments: [String], _ profile: ImportProfile? = nil) async throws -> ImportOptions {
+        try await ImportCommand.asyncParse(["file.csv"] + arguments).options(profile)
     }
 
     @Test("Without options, an import has the documented defaults")
-    func importDefaults() throws {
-        let options = try Self.options([])
+    func importDefaults() async throws {
+        let options = try await Self.options([])
         #expect(options.format == .csv)
         #expect(options.store == nil && options.currency == nil)
         #expect(options.onError == .skip)
@@ -83,24 +83,24 @@ import Testing
     }
 
     @Test("Each option of an import sets what it names, and nothing else")
-    func importOptions() throws {
-        #expect(try Self.options(["--store", "shop"]).store == CatalogKey("shop"))
-        #expect(try Self.options(["--currency", "CZK"]).currency == Currency("CZK"))
-        #expect(try Self.options(["--on-error", "abort"]).onError == .abort)
-        let pruning = try Self.options(["--prune"])
+    func importOptions() async throws {
+        #expect(try await Self.options(["--store", "shop"]).store == CatalogKey("shop"))
+        #expect(try await Self.options(["--currency", "CZK"]).currency == Currency("CZK"))
+        #expect(try await Self.options(["--on-error", "abort"]).onError == .abort)
+        let pruning = try await Self.options(["--prune"])
         #expect(pruning.prunes && !pruning.confirmsPrune)
-        let confirmed = try Self.options(["--yes"])
+        let confirmed = try await Self.options(["--yes"])
         #expect(confirmed.confirmsPrune && !confirmed.prunes)
-        #expect(try Self.options(["--create-store"]).createsStores)
-        #expect(try Self.options(["--dry-run"]).isDryRun)
-        #expect(try Self.options(["--size-from-name"]).profile.readsSizeFromName)
-        #expect(try Self.options(["--rejects", "x"]).keepsRejectedRows)
-        #expect(try Self.options(["--format", "xml"]).format == .xml)
-        #expect(try Self.options(["--max-rejects", "2.5%"]).rejectedPercentLimit == ExactDecimal("2.5"))
+        #expect(try await Self.options(["--create-store"]).createsStores)
+        #expect(try await Self.options(["--dry-run"]).isDryRun)
+        #expect(try await Self.options(["--size-from-name"]).profile.readsSizeFromName)
+        #expect(try await Self.options(["--rejects", "x"]).keepsRejectedRows)
+        #expect(try await Self.options(["--format", "xml"]).format == .xml)
+        #expect(try await Self.options(["--max-rejects", "2.5%"]).rejectedPercentLimit == ExactDecimal("2.5"))
         for limit in [0, 1_000_000] {
-            #expect(try Self.options(["--max-new-shelves", "\(limit)"]).newShelfLimit == limit)
+            #expect(try await Self.options(["--max-new-shelves", "\(limit)"]).newShelfLimit == limit)
         }
-        let dialect = try Self.options([
+        let dialect = try await Self.options([
             "--encoding", "utf-16le", "--separator", "|", "--decimal", "comma", "--header-line", "1000",
         ]).dialect
         #expect(dialect.encoding == .utf16LittleEndian && dialect.separator == .pipe)
@@ -108,28 +108,28 @@ import Testing
     }
 
     @Test("A profile keeps what no option sets")
-    func importProfile() throws {
+    func importProfile() async throws {
         var profile = ImportProfile()
         profile.dialect = FileDialect(encoding: .latin2, separator: .tab, decimalMark: .point, headerLine: 3)
         profile.readsSizeFromName = true
         profile.format = .ndjson
-        let kept = try Self.options(["--profile", "mine"], profile)
+        let kept = try await Self.options(["--profile", "mine"], profile)
         #expect(kept.dialect == profile.dialect)
         #expect(kept.profile.readsSizeFromName)
         #expect(kept.profileName == "mine")
         #expect(kept.format == .ndjson)
-        let changed = try Self.options(["--separator", "semicolon"], profile).dialect
+        let changed = try await Self.options(["--separator", "semicolon"], profile).dialect
         #expect(changed.separator == .semicolon && changed.encoding == .latin2 && changed.headerLine == 3)
-        #expect(try Self.options(["--format", "ndjson"], profile).format == .ndjson)
-        let failure = #expect(throws: CommandFailure.self) { try Self.options(["--format", "csv"], profile) }
+        #expect(try await Self.options(["--format", "ndjson"], profile).format == .ndjson)
+        let failure = await #expect(throws: CommandFailure.self) { try await Self.options(["--format", "csv"], profile) }
         #expect(failure?.message == "--format csv contradicts the profile, which is for ndjson")
     }
 
     @Test("Columns and constants of the command line take precedence, and keep each other")
-    func importMapping() throws {
+    func importMapping() async throws {
         var profile = ImportProfile()
         profile.mapping.set(.shelf, constant: "Old")
-        let options = try Self.options(
+        let options = try await Self.options(
             ["--map", "name=Product=Name", "shelf=Aisle", "attributes.color=Colour", "--set", "brand=Own"],
             profile
         )
@@ -142,11 +142,11 @@ import Testing
         #expect(mapping.constant(.name) == nil)
         #expect(Array(mapping.attributes.keys) == ["color"])
         #expect(options.title(of: .price) == "price")
-        #expect(try Self.options(["--set", "shelf=New"], profile).profile.mapping.constant(.shelf) == "New")
+        #expect(try await Self.options(["--set", "shelf=New"], profile).profile.mapping.constant(.shelf) == "New")
     }
 
     @Test("A wrong option of an import is an error that says what it must be")
-    func importErrors() {
+    func importErrors() async {
         let columns =
             "columns: store, shelf, sku, name, brand, price, promo_price, promo_from, promo_to, regular_price, "
             + "deposit, currency, size, unit, pack_count, drained, unit_price, popularity, in_stock, tags, position, "
@@ -172,22 +172,30 @@ import Testing
                 "a store key must be 1 to 64 characters of a-z, 0-9 and -, not starting with - (got “A”)"
             ),
         ] {
-            let failure = #expect(throws: CommandFailure.self) { try Self.options(arguments) }
+            let failure = await #expect(throws: CommandFailure.self) { try await Self.options(arguments) }
             #expect(failure?.message == message)
             #expect(failure?.code == CommandFailure.usage)
         }
     }
 
+    private struct FilterCommand: AsyncParsableCommand {
+        @OptionGroup var arguments: FilterArguments
+    }
+
+    private static func filter(_ arguments: [String]) async throws -> Filter? {
+        try await FilterCommand.asyncParse(arguments).arguments.filter()
+    }
+
     @Test("Each filter option sets its own key")
-    func filters() throws {
-        #expect(try FilterArguments.parse([]).filter() == nil)
+    func filters() async throws {
+        #expect(try await Self.filter([]) == nil)
         for (arguments, query) in [
             (["--brand", "Alm", "--brand", "-x"], "brand=-x&brand=Alm"), (["--tag", "bio"], "tag=bio"),
             (["--in-stock"], "in_stock=true"), (["--no-in-stock"], "in_stock=false"),
             (["--price-min", "1.5"], "price_min=1.5"), (["--price-max", "2.5"], "price_max=2.5"),
             (["--dimension", "mass"], "dimension=mass"),
         ] {
-            let found = try FilterArguments.parse(arguments).filter()?.query.split(separator: "&").sorted().joined(
+            let found = try await Self.filter(arguments)?.query.split(separator: "&").sorted().joined(
                 separator: "&"
             )
             #expect(found == query)
@@ -198,25 +206,25 @@ import Testing
             ("--unit-price-max", "unit_price_max"),
         ] {
             let value = key == "unit_price_max" ? "4/1l" : "2026-01-01"
-            let filter = try FilterArguments.parse([option, value]).filter()
+            let filter = try await Self.filter([option, value])
             #expect(filter?.parameters.map(\.name) == [key])
         }
     }
 
     @Test("A watch is of a user or a shelf, and only a shelf has a sort and a limit")
-    func watch() {
+    func watch() async {
         for arguments in [
             ["--user", "ann"], ["--shelf", "s/d"], ["--shelf", "s/d", "--limit", "1", "--by", "-price"],
             ["--shelf", "s/d", "--limit", "100", "--since", "-7"],
         ] {
-            #expect((try? WatchCommand.parse(arguments)) != nil, "\(arguments)")
+            #expect((try? await WatchCommand.asyncParse(arguments)) != nil, "\(arguments)")
         }
         for arguments in [
             [], ["--user", "ann", "--shelf", "s/d"], ["--user", "ann", "--by", "price"],
             ["--user", "ann", "--limit", "5"], ["--shelf", "s/d", "--limit", "0"],
             ["--shelf", "s/d", "--limit", "101"],
         ] {
-            #expect((try? WatchCommand.parse(arguments)) == nil, "\(arguments)")
+            #expect((try? await WatchCommand.asyncParse(arguments)) == nil, "\(arguments)")
         }
     }
 }

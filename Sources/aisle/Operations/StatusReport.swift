@@ -83,7 +83,11 @@ struct StatusReport {
 
     private func value(_ path: String...) -> JSONValue? { value(path) }
 
-    private func value(_ path: [String]) -> JSONValue? { path.reduce(Optional(state)) { $0?[$1] } }
+    /// Returns a value of the state; nil for null.
+    private func value(_ path: [String]) -> JSONValue? {
+        let value = path.reduce(Optional(state)) { $0?[$1] }
+        return value == .null ? nil : value
+    }
 
     private func isTrue(_ path: String...) -> Bool { value(path) == .bool(true) }
 
