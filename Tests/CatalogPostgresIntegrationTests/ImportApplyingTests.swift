@@ -17,10 +17,7 @@ import Testing
     private static let later: Int64 = 4_000_000_000_000_000
 
     private static func row(_ sku: String, _ values: [String: String] = [:]) -> [String: String] {
-        let staged = [
-            "import_id": "'\(id)'", "line": "1", "store_id": "1", "store_key": "'shop'", "sku": "'\(sku)'",
-            "name": "'N'",
-        ]
+        let staged = ["import_id": "'\(id)'", "line": "1", "store_id": "1", "sku": "'\(sku)'", "name": "'N'"]
         return staged.merging(values) { $1 }
     }
 
@@ -46,42 +43,33 @@ import Testing
 
     // MARK: - Old runs
 
-    @Test("Runs without a lock and without their session are swept; those that may be alive are kept")
+    @Test("Runs without a lock are swept; those whose row or whose own lock is held are kept")
     func sweptRuns() async throws {
         try await Probe.run { probe in
-            // Servers see when sessions of others began only as their own role or as an administrator.
-            let configuration = probe.catalog.database.writes.configuration.inOwnerRole
+            let configuration = probe.catalog.database.writes.configuration
             let sweeper = try await PostgresConnection.connect(configuration)
             let holder = try await PostgresConnection.connect(configuration)
-            let ids = (1...6).map { "0000000\($0)-0000-4000-8000-000000000000" }
-            let (dead, wrongStart, wrongSession) = (ids[0], ids[1], ids[2])
-            let (session, locked, held) = (ids[3], ids[4], ids[5])
-            let rows = [
-                (dead, "0", "now()"), (wrongStart, "pid", "backend_start + interval '1 second'"),
-                (wrongSession, "-pid", "backend_start"), (session, "pid", "backend_start"), (locked, "0", "now()"),
-                (held, "0", "now()"),
-            ]
-            let script = rows.map { id, process, start in
-                """
-                INSERT INTO import_run (import_id, backend_pid, backend_start, started_at)
-                SELECT '\(id)', \(process), \(start), now() FROM pg_stat_activity WHERE pid = pg_backend_pid();
-                """
-            }.joined()
+            let ids = (1...4).map { "0000000\($0)-0000-4000-8000-000000000000" }
+            let (dead, otherLock, locked, held) = (ids[0], ids[1], ids[2], ids[3])
+            let rows = [dead, otherLock, locked, held].map { ["import_id": "'\($0)'", "started_at": "now()"] }
+            try await probe.run(Probe.inserting("import_run", rows))
+            // The second run has only the lock of another kind of run with its number.
+            let locks = [(RunLock.Kind.importRun, held), (.resortRun, otherLock)].map { kind, id in
+                "SELECT pg_advisory_xact_lock(\(kind.rawValue), hashtext('\(id)'));"
+            }
             try await holder.perform { connection in
-                try connection.run(script: script)
                 try connection.run(
                     script: "\(Probe.begin); SELECT FROM import_run WHERE import_id = '\(locked)' FOR KEY SHARE"
                 )
-                let lock = "pg_try_advisory_xact_lock(\(RunLock.Kind.importRun.rawValue), hashtext('\(held)'))"
-                try connection.run(script: "SELECT \(lock)")
+                try connection.run(script: locks.joined())
             }
             let swept = try await sweeper.perform { connection in
                 try connection.run(script: "SET lock_timeout = '20s'")
                 return try connection.execute(ImportStatements.sweepRuns)
             }
-            #expect(swept == 3)
+            #expect(swept == 2)
             let left = try await probe.rows("SELECT import_id::text FROM import_run ORDER BY 1")
-            #expect(left == [session, locked, held])
+            #expect(left == [locked, held])
             try await holder.perform { try $0.run(script: "ROLLBACK") }
             await holder.close()
             await sweeper.close()
@@ -95,7 +83,7 @@ import Testing
             let ids = (1...3).map { "0000000\($0)-0000-4000-8000-000000000000" }
             // The first has no run, the second one is dead, and the third one holds its lock.
             let runs = ids[1...].map {
-                ["import_id": "'\($0)'", "backend_pid": "0", "backend_start": "now()", "started_at": "now()"]
+                ["import_id": "'\($0)'", "started_at": "now()"]
             }
             let rows = ids.map { Self.row("a", ["import_id": "'\($0)'"]) }
             try await probe.run(Probe.inserting("import_run", runs) + Probe.inserting("import_row", rows))

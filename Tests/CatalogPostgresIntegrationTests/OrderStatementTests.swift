@@ -324,8 +324,8 @@ import Testing
             INSERT INTO placement (store_id, shelf_id, sku, popularity_log2)
             SELECT s.store, s.shelf, s.sku, 0 FROM (VALUES (2, 1, 'a'), (2, 2, 'b'), (1, 2, 'a'), (1, 2, 'c'), (1, 1, 'd'), (1, 1, 'b'),
                 (1, 1, 'a')) AS s (store, shelf, sku);
-            INSERT INTO import_row (import_id, line, store_key, store_id, sku, name)
-            SELECT ('00000000-0000-0000-0000-00000000000' || i.import)::uuid, 1, 's', i.store, i.sku, i.sku
+            INSERT INTO import_row (import_id, line, store_id, sku, name)
+            SELECT ('00000000-0000-0000-0000-00000000000' || i.import)::uuid, 1, i.store, i.sku, i.sku
             FROM (VALUES (1, 2, 'd'), (2, 1, 'd'), (1, 1, 'b'), (1, 1, 'a')) AS i (import, store, sku);
             """
     private static let sixteen = (1...16).map { "p\($0)" }

@@ -25,10 +25,7 @@ import Testing
     }
 
     private static let stagedRows = ["c", "a", "b"].enumerated().map { index, sku -> [String: String] in
-        [
-            "import_id": "'\(id)'", "line": "\(index)", "store_id": "1", "store_key": "'shop'", "sku": "'\(sku)'",
-            "name": "'N'",
-        ]
+        ["import_id": "'\(id)'", "line": "\(index)", "store_id": "1", "sku": "'\(sku)'", "name": "'N'"]
     }
 
     /// The rows of each table are inserted in an order that differs from that of the locks.
@@ -42,8 +39,7 @@ import Testing
         DELETE FROM purchase_cell;
         INSERT INTO purchase_cell (cell, state) VALUES (7, 'sealed'), (1, 'open'), (0, 'open'), (5, 'folded'), (3, 'sealed'),
             (6, 'empty'), (4, 'folded'), (2, 'sealed');
-        INSERT INTO import_run (import_id, backend_pid, backend_start, started_at) VALUES ('\(id)', 0, now(), now()),
-            ('22222222-2222-4222-8222-222222222222', 0, now(), now());
+        INSERT INTO import_run (import_id, started_at) VALUES ('\(id)', now()), ('22222222-2222-4222-8222-222222222222', now());
         """
 
     private static let lockings: [Locking] = [
