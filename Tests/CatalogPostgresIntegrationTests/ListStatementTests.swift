@@ -28,6 +28,7 @@ import Testing
         INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,
             popularity_half_life_days, newcomer_boost)
         OVERRIDING SYSTEM VALUE VALUES (1, 'shop', 'S', 'EUR', 'en', 'eu', 'last', 'decay', 14, 0);
+        INSERT INTO store_state (store_id) VALUES (1);
         INSERT INTO user_list (user_id, list_id, name, auto_sort, sort, version, created_at, modified_at, deleted_at)
         SELECT l.u, m.id, l.u || l.n, true, 'position', 1, now(), now(), now() - l.days * interval '1 day'
         FROM (VALUES ('kim', 5, NULL), ('tim', 6, NULL), ('tim', 5, 50), ('tim', 2, NULL), ('tim', 1, NULL), ('ann', 4, 20), ('ann', 3, 40), ('ann', 2, NULL), ('ann', 1, NULL))
