@@ -102,7 +102,10 @@ import Testing
                                         shelf.map { Self.isDescending(user, shop, $0) }
                                     })
                             else { continue }
-                            let placed = shelf.map { Array(shop.placed[$0]!) } ?? Array(0...8)
+                            // The second store has a product on no shelf.
+                            let placed =
+                                shelf.map { Array(shop.placed[$0]!) }
+                                ?? (0...8).filter { number in shop.placed.values.contains { $0.contains(number) } }
                             let shown = placed.filter { !isFiltered || shop.isInStock($0) }
                             let sorted = shown.sorted {
                                 isDescending ? shop.prices[$0] > shop.prices[$1] : shop.prices[$0] < shop.prices[$1]
