@@ -320,15 +320,19 @@ import Testing
                 output: "id\tfrom\tto\tafter\n",
                 notes: "nothing moved; order version \(before)\n"
             )
-            await commands.expect(
-                ["move", "all", "c", "--last", "--dry-run"],
-                output: "id\tfrom\tto\tafter\nc\t0\t3\tb\n",
-                notes: "would move 1; order version \(before)\n"
-            )
+            // A dry run reports a version as the change would have it.
+            let dryRun = await commands.aisle(["move", "all", "c", "--last", "--dry-run"])
+            #expect(dryRun.code == 0 && dryRun.output == "id\tfrom\tto\tafter\nc\t0\t3\tb\n", "\(dryRun)")
+            let note = "would move 1; order version "
+            #expect(dryRun.notes.hasPrefix(note) && dryRun.notes.hasSuffix("\n"), "\(dryRun)")
+            let current = try #require(Int64(before))
+            #expect((Int64(dryRun.notes.dropFirst(note.count).dropLast()) ?? 0) > current, "\(dryRun)")
             #expect(try await version() == before)
             let json = await commands.aisle(["move", "all", "c", "--last", "--dry-run", "--format", "json"])
             #expect(json.notes == "" && json.output.hasSuffix("}\n"))
-            #expect(try JSONReader.parse(Array(json.output.utf8))["order_version"] == .number(before))
+            let planned = try JSONReader.parse(Array(json.output.utf8))["order_version"]?.text ?? ""
+            #expect((Int64(planned) ?? 0) > current, "\(planned)")
+            #expect(try await version() == before)
             await commands.expectFailure(
                 ["move", "all", "c", "--last", "--if-version", "1"],
                 75,

@@ -71,7 +71,7 @@ import WebClient
             try await commands.sql(
                 """
                 UPDATE placement_position SET key = key || decode('\(tail)', 'hex')
-                    WHERE key = (SELECT max(key) FROM placement_position);
+                    WHERE key = (SELECT key FROM placement_position ORDER BY key DESC LIMIT 1);
                 UPDATE shelf_change SET version = version - 40 * 86400000000;
                 UPDATE user_idempotency_record SET created_at = now() - interval '25 hours';
                 UPDATE user_event SET created_at = now() - interval '31 days';
@@ -136,6 +136,7 @@ import WebClient
                 UPDATE shelf_change SET version = version - 40 * 86400000000;
                 INSERT INTO shelf_image (store_id, shelf_id, version, format, used_at, image)
                     SELECT store_id, 1000000, 1, 1, now() - interval '31 days', '' FROM store;
+                INSERT INTO user_account (user_id, revision, horizon) VALUES ('ann', 1, 0);
                 INSERT INTO user_ticket (user_id, digest, expires_at, token_expires_at)
                     VALUES ('ann', decode(repeat('01', 32), 'hex'), now() - interval '1 day', now());
                 """
