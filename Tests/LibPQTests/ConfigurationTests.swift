@@ -2,7 +2,7 @@ import Testing
 
 @testable import LibPQ
 
-/// What a configuration means for libpq and for transactions.
+/// The effect of a configuration on connections and transactions.
 @Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
     private func keywords(_ configuration: PostgresConfiguration) -> [String: String] {
         // Later keywords override earlier ones.
@@ -69,7 +69,7 @@ import Testing
         #expect(settings.parameters(until: ContinuousClock.now - .seconds(5)) == [.text("1ms")])
         #expect(TransactionSettings(["jit": "off"]).parameters(until: nil) == [.text("0")])
         guard case .text(let text?)? = settings.parameters(until: ContinuousClock.now + .seconds(600)).first else {
-            Issue.record("the timeout is no text")
+            Issue.record("the timeout is not a text")
             return
         }
         #expect(text.hasSuffix("ms"))

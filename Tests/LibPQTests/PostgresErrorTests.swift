@@ -88,7 +88,7 @@ import Testing
     @Test("The class of a SQLSTATE is its first two characters")
     func classes() { #expect(SQLState("57P01").classCode == "57") }
 
-    @Test("The end of a lease tells whether its server responded, unless it was cancelled")
+    @Test("A lease that ended with an error says whether its server responded, unless it was cancelled")
     func endsOfLeases() {
         #expect(PostgresPool.timedOut(CancellationError()) == nil)
         #expect(PostgresPool.timedOut(PostgresError(.cancelled, "")) == nil)
