@@ -4,7 +4,7 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// What servers keep of shelves in memory, and which images they store: decisions without a database.
+/// The choice of the shelves that servers keep in memory, and of the images that they store, without a database.
 @Suite(.timeLimit(.minutes(1))) struct ShelfDecisionTests {
     private static let start = ContinuousClock.now
 

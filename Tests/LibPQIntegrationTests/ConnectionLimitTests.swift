@@ -409,7 +409,7 @@ private final class Counter: Sendable {
         pool.shutDown()
     }
 
-    @Test("A cancelled task gets no connection, and its error says so")
+    @Test("A cancelled task gets the error of a cancellation instead of a connection")
     func cancelledWaiters() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1, leaseTimeout: .seconds(600)))
         try await pool.withConnection { _ in
