@@ -86,7 +86,8 @@ import Testing
         #expect(left("a/") == ["a<front"])
         #expect(left("") == [])
         func new(_ text: String?) -> [String: String?] { ManualOrderEditor.newNeighbours(text, of: 12) }
-        #expect(new("12/a/b/c/") == ["a": "b", "c": nil])
+        let expected: [String: String?] = ["a": "b", "c": nil]
+        #expect(new("12/a/b/c/") == expected)
         #expect(new("1/a/b").isEmpty)
         #expect(new("123/a/b").isEmpty)
         #expect(new("12").isEmpty)

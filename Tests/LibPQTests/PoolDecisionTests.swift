@@ -14,7 +14,8 @@ import Testing
         _ = state.request(1, now: now)
         _ = state.connected(1, now: now, jitter: 0)
         state.confirm(1)
-        #expect(state.release(1, isReusable: true, now: now + .seconds(age)) == (isKept ? [] : [.close(1)]))
+        let expected: [PoolState.Action] = isKept ? [] : [.close(1)]
+        #expect(state.release(1, isReusable: true, now: now + .seconds(age)) == expected)
         #expect(state.release(1, isReusable: true, now: now) == [], "the lease has ended")
     }
 
@@ -27,7 +28,9 @@ import Testing
             state.confirm(1)
             _ = state.release(1, isReusable: true, now: now)
             let actions = state.request(2, now: now + .milliseconds(age))
-            #expect(actions == (isLeased ? [.grant(waiter: 2, connection: 1)] : [.close(1), .connect(2)]))
+            let expected: [PoolState.Action] =
+                isLeased ? [.grant(waiter: 2, connection: 1)] : [.close(1), .connect(2)]
+            #expect(actions == expected)
         }
     }
 
