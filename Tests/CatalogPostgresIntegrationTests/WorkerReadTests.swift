@@ -186,6 +186,68 @@ struct WorkerReadTests {
         }
     }
 
+    @Test("A read of a store goes to its worker, and to the coordinator if the worker cannot answer")
+    func routes() async throws {
+        try await Self.withCluster { cluster in
+            _ = try await cluster.read()
+            let router = ReadRouter(
+                cluster.coordinator,
+                replicas: nil,
+                workers: cluster.workers,
+                storeIDs: StoreIDs()
+            )
+            /// Reads as a user, and returns the servers that were asked.
+            func sources(
+                of store: CatalogKey = Self.store,
+                failing problem: WorkerProblem? = nil
+            ) async throws -> [String] {
+                var sources: [String] = []
+                try await router.withSource(of: store, for: Self.ann) { source in
+                    switch source {
+                    case .primary: sources.append("primary")
+                    case .replica: sources.append("replica")
+                    case .worker: sources.append("worker")
+                    case .coordinator: sources.append("coordinator")
+                    }
+                    let found = try await source.read(Self.queries(cluster))
+                    #expect(found.own.sorted() == Self.answers)
+                    let statement: PostgresStatement = "SELECT key FROM store"
+                    let keys = try await source.snapshot(within: .shelf) {
+                        try $0.query(statement) { try $0.map { try $0.text(0) } }
+                    }
+                    #expect(keys == ["corner"])
+                    if let problem, case .worker = source { throw problem }
+                }
+                return sources
+            }
+            cluster.apply()
+            #expect(try await sources() == ["worker"])
+            cluster.apply()
+            #expect(try await sources(failing: .notFound) == ["worker", "coordinator"])
+            #expect(try await sources(of: CatalogKey("missing")!) == ["primary"])
+            cluster.apply(readAt: .now - .seconds(60))
+            #expect(try await sources() == ["coordinator"])
+            cluster.workers.apply(ShardMap(readAt: .now))
+            #expect(try await sources() == ["primary"])
+        }
+    }
+
+    @Test("Only a worker cannot know what does not exist, and only its problems are left to the coordinator")
+    func unknownStores() async throws {
+        try await Self.withCluster { cluster in
+            let (read, shortReads) = try await cluster.read()
+            let worker = ReadSource.worker(read, shortReads)
+            #expect(throws: WorkerProblem.notFound) { try worker.requireAllStores() }
+            try ReadSource.coordinator(read).requireAllStores()
+            try ReadSource.primary(cluster.coordinator).requireAllStores()
+            #expect(worker.isReplaced(after: WorkerProblem.failed))
+            #expect(!worker.isReplaced(after: PostgresError(.connection, "lost")))
+            #expect(!ReadSource.coordinator(read).isReplaced(after: WorkerProblem.failed))
+            #expect(!ReadSource.primary(cluster.coordinator).isReplaced(after: WorkerProblem.failed))
+            #expect(worker.origin == .worker && ReadSource.coordinator(read).origin == .primary)
+        }
+    }
+
     @Test("The placements hold for seconds after the coordinator's last answer, with the tables that are known")
     func leases() async throws {
         try await Self.withCluster { cluster in
