@@ -195,7 +195,7 @@ package final class PostgresPool: Sendable {
     }
 
     /// Returns whether a lease that ended with an error waited for its server in vain; nil if that is not known.
-    private static func timedOut(_ error: any Error) -> Bool? {
+    static func timedOut(_ error: any Error) -> Bool? {
         if error is CancellationError { return nil }
         guard let error = error as? PostgresError else { return false }
         return error.kind == .cancelled ? nil : error.isTimeout

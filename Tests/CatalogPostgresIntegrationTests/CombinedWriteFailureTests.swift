@@ -47,7 +47,7 @@ import Testing
         // These go together, because the first write is held back.
         let good = Task { try await combiner.perform(Write(key: "good", number: 1)) }
         let bad = Task { await kind(combiner, Write(key: "bad", number: -1)) }
-        while combiner.waiting < 2, ContinuousClock.now < deadline { await Task.yield() }
+        while combiner.waitingCount < 2, ContinuousClock.now < deadline { await Task.yield() }
         recorder.open()
         #expect(try await first.value == 0)
         #expect(try await good.value == 1)

@@ -116,7 +116,8 @@ package final class Replicas: Sendable {
         }
     }
 
-    private func probePrimary() async {
+    /// Asks the primary for its epoch and its position.
+    func probePrimary() async {
         do {
             // The position is at least as old as the time.
             let (epoch, position) = try await primary.perform(within: Self.probeLimit) { connection in
@@ -150,7 +151,8 @@ package final class Replicas: Sendable {
         return (found.0, position)
     }
 
-    private func probeReplica(_ index: Int) async {
+    /// Asks a replica for a report.
+    func probeReplica(_ index: Int) async {
         let epoch = state.withLock { $0.selection.epoch }
         do {
             let (report, isDistributed) = try await all[index].probe.perform(within: Self.probeLimit) { connection in

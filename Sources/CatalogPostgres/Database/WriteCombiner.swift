@@ -41,8 +41,6 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
 
     /// How long a write waits for a batch before another batch begins.
     private static var maximumWait: Duration { .milliseconds(10) }
-    /// The maximum number of writes that wait.
-    private static var queueLimit: Int { 20_000 }
 
     /// The maximum number of writes in a batch.
     private let limit: Int
@@ -50,6 +48,8 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
     private let parallel: Int
     /// How long a write waits before it fails.
     private let waitLimit: Duration
+    /// The maximum number of writes that wait.
+    private let queueLimit: Int
     private let key: @Sendable (Write) -> String
     private let run: @Sendable ([Write]) async throws -> [Outcome]
     private let state = Mutex(State())
@@ -61,18 +61,20 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
         limit: Int,
         parallel: Int,
         waitLimit: Duration = Database.waitLimit,
+        queueLimit: Int = 20_000,
         key: @escaping @Sendable (Write) -> String,
         run: @escaping @Sendable ([Write]) async throws -> [Outcome]
     ) {
         self.limit = limit
         self.parallel = parallel
         self.waitLimit = waitLimit
+        self.queueLimit = queueLimit
         self.key = key
         self.run = run
     }
 
     /// The number of writes that wait.
-    var waiting: Int { state.withLock { $0.waiters.count } }
+    var waitingCount: Int { state.withLock { $0.waiters.count } }
 
     /// - Throws: the error of the write; `cancelled` if the task is cancelled while the write waits; `exhausted` if it waits too long, or too
     ///   many others wait.
@@ -110,7 +112,7 @@ final class WriteCombiner<Write: Sendable, Outcome: Sendable>: Sendable {
     /// Returns false if too many writes wait.
     private func add(_ waiter: Waiter, _ number: Int) -> Bool {
         let (isAdded, starts, watches) = state.withLock { state in
-            guard state.waiters.count < Self.queueLimit else { return (false, false, false) }
+            guard state.waiters.count < queueLimit else { return (false, false, false) }
             state.waiters[number] = waiter
             state.queue.append(number)
             let watches = !state.isWatched

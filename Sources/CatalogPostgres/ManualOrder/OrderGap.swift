@@ -28,7 +28,9 @@ struct OrderGap {
         }
         return PostgresQuery(statement, scope + [.textArray(move.ids), .text(anchor)])
     }
+}
 
+extension OrderGap {
     /// - Parameter row: the keys of the anchor and of its neighbours on the gap's side.
     init(_ row: borrowing PostgresRow, _ target: OrderMove.Target) throws {
         let anchor = try row.byteaOrNil(0).map { try PathKey(bytes: $0) }

@@ -140,9 +140,9 @@ enum ShelfReader {
     struct Changes: Sendable {
         var version: Int64
         /// nil for a product that is no longer on the shelf.
-        private(set) var rows: [SKU: TableRow?] = [:]
+        private(set) var rows: [SKU: TableRow?]
 
-        init(version: Int64) { self.version = version }
+        init(version: Int64, rows: [SKU: TableRow?] = [:]) { (self.version, self.rows) = (version, rows) }
 
         fileprivate mutating func add(_ sku: SKU, _ row: borrowing PostgresRow, _ keys: inout TextKeys) throws {
             rows[sku] = .some(try ShelfReader.product(row, &keys))

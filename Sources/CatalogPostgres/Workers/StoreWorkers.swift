@@ -228,8 +228,8 @@ final class StoreWorkers: Sendable {
         }
     }
 
-    /// Only the monitor of the coordinator calls this.
-    private func apply(_ map: ShardMap) {
+    /// Uses the shards and workers of a map. Only the monitor of the coordinator calls this.
+    func apply(_ map: ShardMap) {
         let used = map.ranges.workers
         let missing = state.withLock { state in used.filter { state.workers[$0] == nil } }
         let added = missing.compactMap { try? Worker($0, coordinator, eventLoops: connections.eventLoops) }
@@ -285,7 +285,7 @@ final class StoreWorkers: Sendable {
 }
 
 /// The shards as the coordinator knows them.
-private struct ShardMap: Sendable {
+struct ShardMap: Sendable {
     /// The time before the coordinator was asked.
     let readAt: ContinuousClock.Instant
     var ranges = ShardRanges()
