@@ -55,7 +55,7 @@ import Testing
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
         _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
         _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-        for (id, price) in [("a", 3), ("b", 1), ("c", 2)] {
+        for (id, price) in [("a", 300), ("b", 100), ("c", 200)] {
             _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: Int64(price)), in: store)
             _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
         }
