@@ -11,17 +11,19 @@ extension Call {
     /// - Parameters:
     ///   - target: the path and the query.
     ///   - template: the path template of the endpoint; nil for a path without parameters.
+    ///   - stream: a body that arrives in pieces; nil for `body`.
     static func sample(
         _ method: HTTPRequest.Method = .get,
         _ target: String = "/v1/stores",
         template: String? = nil,
         _ headers: [String: String] = [:],
         body: String = "",
+        stream: RequestBody? = nil,
         caller: Caller? = nil
     ) throws -> Call {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: target)
         for (name, value) in headers { head.headerFields[HTTPField.Name(name)!] = value }
-        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
+        let request = Request(head: head, body: stream ?? RequestBody(buffer: ByteBuffer(string: body)))
         let decoded = try RequestTarget(path: request.uri.path, query: request.uri.query)
         let endpoint = Endpoint(method, template ?? request.uri.path, .optionalToken, nil) { _ in
             Response(status: .ok)
