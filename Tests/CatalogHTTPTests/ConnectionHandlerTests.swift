@@ -162,7 +162,7 @@ import Testing
         _ = try channel.finish(acceptAlreadyClosed: true)
     }
 
-    @Test("A connection with a request in progress is closed after its response, which says so")
+    @Test("A connection with a request in progress is closed after its response, which has Connection: close")
     func busyConnections() throws {
         let channel = try Self.connected([QuiescingHandler(grace: .seconds(2))])
         try channel.writeInbound(Self.request)

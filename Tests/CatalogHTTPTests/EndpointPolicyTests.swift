@@ -5,7 +5,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-/// What requests of each endpoint cost and may take.
+/// The cost and the limits of requests of each endpoint.
 @Suite(.timeLimit(.minutes(2))) struct EndpointPolicyTests {
     /// The policy of an endpoint as text: points, time limit, and what differs from most endpoints.
     private static func policy(_ endpoint: Endpoint) -> String {

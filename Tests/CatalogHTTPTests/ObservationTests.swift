@@ -13,7 +13,7 @@ import Tracing
 
 @testable import CatalogHTTP
 
-/// What the API reports of requests for logs and metrics.
+/// The observations of requests for logs and metrics.
 @Suite(.timeLimit(.minutes(2))) struct ObservationTests {
     private final class Observations: Sendable {
         private let all = Mutex<[HTTPObservation]>([])
@@ -330,7 +330,7 @@ import Tracing
         }
     }
 
-    @Test("A draining server is not ready and says so, whatever its storage is; another purpose is malformed")
+    @Test("A draining server is not ready, whatever its storage is; another purpose is malformed")
     func draining() async throws {
         let server = try await Self.server()
         let wrong = String(repeating: "w", count: 65)

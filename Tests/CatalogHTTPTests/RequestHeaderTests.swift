@@ -9,7 +9,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-/// What calls read from the headers of requests.
+/// The values that calls read from the headers of requests.
 @Suite(.timeLimit(.minutes(2))) struct RequestHeaderTests {
     private static let ann = Caller(user: UserID("ann")!, expiresAt: Timestamp(microseconds: 0))
 

@@ -171,7 +171,7 @@ import Testing
         #expect(try Self.target(nil, path: path).store?.text == store)
     }
 
-    @Test("Filters are read from their parameters, and none is no filter")
+    @Test("Filters are read from their parameters, and a target without them has nil")
     func filters() throws {
         #expect(try Self.target("sort=price").filter() == nil)
         #expect(try Self.target("in_stock=true").filter() == Filter([.inStock: .flag(true)]))

@@ -69,7 +69,7 @@ import Testing
         Endpoint(method, "/a", .open, operation(parameters)) { _ in .noContent }
     }
 
-    @Test("The query of each method is checked by its own endpoint, and headers are no query parameters")
+    @Test("The query of each method is checked by its own endpoint, without the headers that it reads")
     func queriesAreChecked() throws {
         let get = Self.endpoint(.get, [.limit, .cursor, .acceptLanguage])
         let (put, post) = (Self.endpoint(.put, []), Self.endpoint(.post, nil))
