@@ -19,7 +19,8 @@ extension Call {
         _ headers: [String: String] = [:],
         body: String = "",
         stream: RequestBody? = nil,
-        caller: Caller? = nil
+        caller: Caller? = nil,
+        isAbandoned: Bool = false
     ) throws -> Call {
         var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: target)
         for (name, value) in headers { head.headerFields[HTTPField.Name(name)!] = value }
@@ -41,7 +42,7 @@ extension Call {
             trustedProxies: TrustedProxies(),
             bodyLength: CatalogAPI.bodyLength(request),
             deadlines: DeadlineWatch(),
-            isAbandoned: { false }
+            isAbandoned: { isAbandoned }
         )
     }
 }
