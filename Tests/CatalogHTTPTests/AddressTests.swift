@@ -38,7 +38,10 @@ import Testing
         #expect(try #require(NetworkAddress(text)).bytes == bytes)
     }
 
-    @Test("Another text is not an address", arguments: ["", "[", "[]", "[::1", "::1]", "192.0.2", "192.0.2.1%eth0", "x"])
+    @Test(
+        "Another text is not an address",
+        arguments: ["", "[", "[]", "[::1", "::1]", "192.0.2", "192.0.2.1%eth0", "x"]
+    )
     func otherTexts(text: String) { #expect(NetworkAddress(text) == nil) }
 
     @Test("A socket has the address of its peer, and a Unix socket none")

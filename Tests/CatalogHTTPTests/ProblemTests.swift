@@ -194,7 +194,10 @@ import Testing
         #expect(problem.response(requestID: "1").headers[.connection] == nil)
     }
 
-    @Test("The help page of a type has its title, status and advice, and links to all types", arguments: kinds.keys.sorted())
+    @Test(
+        "The help page of a type has its title, status and advice, and links to all types",
+        arguments: kinds.keys.sorted()
+    )
     func helpPages(type: String) async throws {
         let (status, title, advice) = try #require(Self.kinds[type])
         let page = try await MemoryAPI().send(.get, "/problems/\(type)", as: nil)
@@ -210,7 +213,7 @@ import Testing
             let mark = other == type ? " aria-current=\"page\"" : ""
             #expect(html.contains("<a href=\"/problems/\(other)\"\(mark)>\(kind.title)<span>\(kind.status)</span></a>"))
         }
-        #expect(html.components(of: "aria-current=\"page\"") == 1)
+        #expect(html.count(of: "aria-current=\"page\"") == 1)
     }
 
     @Test("The bodies that do not arrive have problems that end the connection")
@@ -230,7 +233,7 @@ import Testing
 
 extension String {
     /// Returns how often a text occurs.
-    fileprivate func components(of text: String) -> Int {
+    fileprivate func count(of text: String) -> Int {
         split(separator: text, omittingEmptySubsequences: false).count - 1
     }
 }
