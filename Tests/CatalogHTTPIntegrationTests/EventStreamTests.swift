@@ -287,9 +287,9 @@ import Testing
         try await withServer(options) { server in
             for (path, status) in [
                 ("/v1/stores/s/shelves/none/events", 404),
-                (Self.shelf + "/events?include=descendants&sort=position", 400),
-                (Self.shelf + "/events?sort=prize", 400), (Self.shelf + "/events?limit=0", 400),
-                (Self.shelf + "/events?products=maybe", 400), (Self.shelf + "/events?include=all", 400),
+                ("\(Self.shelf)/events?include=descendants&sort=position", 400),
+                ("\(Self.shelf)/events?sort=prize", 400), ("\(Self.shelf)/events?limit=0", 400),
+                ("\(Self.shelf)/events?products=maybe", 400), ("\(Self.shelf)/events?include=all", 400),
             ] {
                 let response = try await server.client.execute(uri: path, method: .get)
                 #expect(response.status.code == status, "\(path)")

@@ -5,6 +5,7 @@ import Hummingbird
 import InMemoryCatalog
 import Live
 import NIOCore
+import Platform
 import Synchronization
 import Telemetry
 import TestSupport

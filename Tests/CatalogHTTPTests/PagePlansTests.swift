@@ -1,5 +1,6 @@
 import Catalog
 import HTTPTypes
+import Hummingbird
 import TestSupport
 import Testing
 

@@ -1,7 +1,9 @@
 import Catalog
+import CatalogJSON
 import HTTPTypes
 import Hummingbird
 import NIOCore
+import Site
 import Testing
 
 @testable import CatalogHTTP
@@ -19,7 +21,8 @@ import Testing
             (.share, Self.id.replacing("8000", with: "8002")), (.slug, "stale"), (.guide, "sorting"),
             (.picture, "carton-2f6fb0.svg"), (.diagram, "diff.svg"), (.key, "a/b"),
         ] {
-            #expect(parameters.parse(name, value), "\(name)")
+            let isParsed = parameters.parse(name, value)
+            #expect(isParsed, "\(name)")
         }
         #expect(try parameters.store.text == "s" && parameters.shelf.text == "dairy")
         #expect(try parameters.name.text == "supplier" && parameters.sku.text == "Milk 1")
@@ -41,7 +44,8 @@ import Testing
     )
     func invalidParameters(name: PathParameters.Name, value: String) {
         var parameters = PathParameters()
-        #expect(!parameters.parse(name, value))
+        let isParsed = parameters.parse(name, value)
+        #expect(!isParsed)
     }
 
     @Test("A parameter that the path does not have is a fault that names it")

@@ -97,15 +97,15 @@ import Testing
         let api = try await MemoryAPI.withShelf()
         let order = Self.shelf + "/order"
         for (method, path, body) in [
-            (.post, order + "/moves", #"{"moves":[{"ids":["milk"],"place":"first"}]}"#),
-            (.put, order, #"{"ids":["curd","milk","brie"]}"#), (.post, order + "/undo", ""),
+            (.post, "\(order)/moves", #"{"moves":[{"ids":["milk"],"place":"first"}]}"#),
+            (.put, order, #"{"ids":["curd","milk","brie"]}"#), (.post, "\(order)/undo", ""),
             (.post, "/v1/stores/s/shelves/order/moves", #"{"moves":[{"ids":["dairy"],"place":"first"}]}"#),
         ] as [(HTTPRequest.Method, String, String)] {
             let edited = try await api.send(method, path, body)
             let version = try #require(edited.text("order_version"))
             check(edited, 200, tag: "\"order-\(version)\"")
         }
-        let plain = try await api.send(.post, order + "/moves", #"{"moves":[{"ids":["brie"],"place":"last"}]}"#)
+        let plain = try await api.send(.post, "\(order)/moves", #"{"moves":[{"ids":["brie"],"place":"last"}]}"#)
         #expect(plain.json["diff"]?["moves"]?.elements?.allSatisfy { $0["from"] == nil } == true)
         let indexed = try await api.send(
             .post,
@@ -166,14 +166,14 @@ import Testing
         check(try await api.send(.post, "/v1/me/lists", body), 200, tag: try await tag())
         let item = "018f0000-0000-7000-8000-000000000001"
         let items = #"{"items":[{"id":"\#(item)","text":"Bread"}]}"#
-        check(try await api.send(.post, path + "/items", items), 201, tag: try await tag())
-        check(try await api.send(.post, path + "/items", items), 200, tag: try await tag())
+        check(try await api.send(.post, "\(path)/items", items), 201, tag: try await tag())
+        check(try await api.send(.post, "\(path)/items", items), 200, tag: try await tag())
         let change = #"{"items":[{"id":"\#(item)","checked":true}]}"#
         for (method, path, body) in [
-            (.patch, path, #"{"name":"b"}"#), (.patch, path + "/items", change),
-            (.patch, path + "/items/\(item)", #"{"note":"n"}"#),
-            (.post, path + "/order/moves", #"{"moves":[{"ids":["\#(item)"],"place":"first"}]}"#),
-            (.delete, path + "/items/\(item)", nil),
+            (.patch, path, #"{"name":"b"}"#), (.patch, "\(path)/items", change),
+            (.patch, "\(path)/items/\(item)", #"{"note":"n"}"#),
+            (.post, "\(path)/order/moves", #"{"moves":[{"ids":["\#(item)"],"place":"first"}]}"#),
+            (.delete, "\(path)/items/\(item)", nil),
         ] as [(HTTPRequest.Method, String, String?)] {
             check(try await api.send(method, path, body), 200, tag: try await tag())
         }
@@ -181,7 +181,7 @@ import Testing
             try await api.send(.post, "/v1/me/lists/order/moves", #"{"moves":[{"ids":["\#(id)"],"place":"first"}]}"#),
             200
         )
-        let share = try await api.send(.post, path + "/shares", "")
+        let share = try await api.send(.post, "\(path)/shares", "")
         check(share, 201)
         let token = try #require(share.text("token"))
         let joined = try await api.send(.post, "/v1/me/lists/join", #"{"token":"\#(token)"}"#, as: "bob")
@@ -199,7 +199,7 @@ import Testing
         #expect(try await api.send(.patch, path, #"{"name":"b"}"#, headers).status == 200)
         #expect(try await api.send(.patch, path, #"{"name":"c"}"#, headers).status == 200)
         #expect(try await api.send(.get, path).text("name") == "c")
-        let post = try await api.send(.post, path + "/items", #"{"text":"a"}"#, headers)
+        let post = try await api.send(.post, "\(path)/items", #"{"text":"a"}"#, headers)
         #expect(post.status == 415 && post.texts("allowed") == ["application/json"])
         let patch = try await api.send(.patch, path, "{}", ["Content-Type": "text/plain"])
         #expect(patch.status == 415)
