@@ -1,0 +1,321 @@
+import Catalog
+import CatalogHTTP
+import CatalogJSON
+import HTTPTypes
+import InMemoryCatalog
+import JSON
+import Live
+import NIOCore
+import Synchronization
+import TestSupport
+import Testing
+
+/// The bytes of event streams, and where they start.
+@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+    private static let shelf = "/v1/stores/s/shelves/x"
+
+    private struct Server: Sendable {
+        let client: any TestClient
+        let live: LiveHub
+        let catalog: InMemoryCatalog
+        let observations: Observations
+
+        /// Opens a stream, closes the hub when a text has arrived, and returns the whole response.
+        func stream(_ path: String, _ fields: [String: String] = [:], until text: String) async throws -> RawResponse {
+            let raw = try RawClient(client.port)
+            let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+            raw.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
+            var received = ""
+            while !received.contains(text) {
+                let piece = await raw.receive()
+                guard !piece.isEmpty else { break }
+                received += piece
+            }
+            live.close()
+            received += await raw.response()
+            return try #require(RawResponse(received), "\(received)")
+        }
+    }
+
+    private final class Observations: Sendable {
+        let all = Mutex<[HTTPObservation]>([])
+
+        func receive(_ observation: HTTPObservation) {
+            if case .eventsSent = observation { all.withLock { $0.append(observation) } }
+        }
+    }
+
+    /// Runs a body with a server whose shelf `x` has three products.
+    private func withServer(
+        _ options: CatalogAPI.Options = .init(),
+        live liveOptions: LiveHub.Options = .init(),
+        _ body: @escaping @Sendable (Server) async throws -> Void
+    ) async throws {
+        let catalog = InMemoryCatalog(collate: collator)
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
+        for (id, price) in [("a", 300), ("b", 100), ("c", 200)] {
+            _ = try await catalog.put(Product(sku: SKU(id)!, name: id, priceMinor: Int64(price)), in: store)
+            _ = try await catalog.place(SKU(id)!, on: shelf, in: store)
+        }
+        let live = LiveHub(pages: catalog, versions: catalog, source: nil, options: liveOptions)
+        let observations = Observations()
+        let api = CatalogAPI(
+            catalog: catalog.storage,
+            importer: TestAPI.NoImports(),
+            key: DeploymentKey(Array("test".utf8)),
+            verifier: TokenVerifier(keys: TokenKeys(secrets: [TestAPI.secret])),
+            live: live,
+            options: options,
+            observer: Observer { observations.receive($0) }
+        )
+        try await TestAPI.run(api) { client in
+            try await body(Server(client: client, live: live, catalog: catalog, observations: observations))
+        }
+    }
+
+    private static func bearer(_ user: String = "ann") async throws -> [String: String] {
+        ["Authorization": "Bearer \(try await TestAPI.token(user))"]
+    }
+
+    /// Sets a setting, and returns its revision.
+    private func set(_ key: String, _ server: Server) async throws -> String {
+        let response = try await server.client.execute(
+            uri: "/v1/me/settings/\(key)",
+            method: .put,
+            headers: [.contentType: "application/json", .authorization: try await Self.bearer()["Authorization"]!],
+            body: ByteBuffer(string: #"{"value":1}"#)
+        )
+        return try #require(try JSONReader.parse(Array(buffer: response.body))["revision"]).text
+    }
+
+    /// The end of each stream of a server that stops: a delay of 500 to 4,000 ms before the client may reconnect.
+    private func checkEnd(_ body: String, after begin: String, _ sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
+        let end = try #require(body.wholeMatch(of: /(?s)(.*)retry: ([0-9]+)\nevent: reconnect\ndata: \{\}\n\n/))
+        #expect(String(end.1) == begin, sourceLocation: sourceLocation)
+        #expect(Int(end.2).map { (500...4000).contains($0) } == true, sourceLocation: sourceLocation)
+    }
+
+    @Test("A user's stream starts with the revision and the delay, and ends with another delay")
+    func userStreams() async throws {
+        try await withServer { server in
+            let revision = try await set("a", server)
+            let response = try await server.stream("/v1/me/events", try await Self.bearer(), until: "data: ")
+            #expect(response.status == 200)
+            #expect(response.fields["content-type"] == "text/event-stream")
+            #expect(response.fields["cache-control"] == "no-store" && response.fields["connection"] == "close")
+            #expect(response.fields["x-accel-buffering"] == "no" && response.fields["content-length"] == nil)
+            try checkEnd(
+                response.body,
+                after: ": open\nretry: 2000\nevent: start\nid: \(revision)\ndata: {\"revision\":\(revision)}\n\n"
+            )
+            // The first event is not one of a change.
+            #expect(server.observations.all.withLock { $0.isEmpty })
+        }
+    }
+
+    @Test(
+        "A user's stream resumes after the revision of the header, or else of the parameter",
+        arguments: [true, false]
+    )
+    func userStreamsResume(usesHeader: Bool) async throws {
+        try await withServer { server in
+            let first = try await set("a", server)
+            let second = try await set("b", server)
+            var fields = try await Self.bearer()
+            if usesHeader { fields["Last-Event-ID"] = first }
+            // The header takes precedence.
+            let query = usesHeader ? "?since=0" : "?since=\(first)"
+            let response = try await server.stream("/v1/me/events\(query)", fields, until: "event: setting")
+            let opening = ": open\nretry: 2000\nevent: start\nid: \(first)\ndata: {\"revision\":\(first)}\n\n"
+            #expect(response.body.hasPrefix(opening + "event: setting\nid: \(second)\ndata: {\"key\":\"b\","))
+            #expect(!response.body.contains("\"key\":\"a\""))
+            #expect(server.observations.all.withLock { $0 } == [.eventsSent(.user, count: 1)])
+        }
+    }
+
+    @Test("An invalid Last-Event-ID asks for a resync without an id before it", arguments: ["x", "-1", "1.5"])
+    func invalidIDs(id: String) async throws {
+        try await withServer { server in
+            let revision = try await set("a", server)
+            var fields = try await Self.bearer()
+            fields["Last-Event-ID"] = id
+            let response = try await server.stream("/v1/me/events", fields, until: "event: gap")
+            try checkEnd(
+                response.body,
+                after:
+                    ": open\nretry: 2000\nevent: gap\nid: \(revision)\ndata: {\"revision\":\(revision),\"resync\":true}\n\n"
+            )
+        }
+    }
+
+    @Test("An empty Last-Event-ID is none, and an invalid parameter is an error")
+    func emptyIDs() async throws {
+        try await withServer { server in
+            var fields = try await Self.bearer()
+            fields["Last-Event-ID"] = ""
+            let wrong = try await server.client.execute(
+                uri: "/v1/me/events?since=x",
+                method: .get,
+                headers: [.authorization: fields["Authorization"]!]
+            )
+            #expect(wrong.status == .badRequest)
+            let response = try await server.stream("/v1/me/events", fields, until: "data: ")
+            #expect(response.body.hasPrefix(": open\nretry: 2000\nevent: start\n"))
+        }
+    }
+
+    @Test("A ticket opens one stream of its user, and no request opens one without a ticket or a token")
+    func tickets() async throws {
+        try await withServer { server in
+            let revision = try await set("a", server)
+            let made = try await server.client.execute(
+                uri: "/v1/me/tickets",
+                method: .post,
+                headers: [.authorization: try await Self.bearer()["Authorization"]!],
+                body: ByteBuffer()
+            )
+            let ticket = try #require(try JSONReader.parse(Array(buffer: made.body))["ticket"]?.string)
+            for (query, detail) in [
+                ("", "a user's events require a token or a ticket"),
+                ("?ticket=x", "invalid, used or expired ticket; a ticket is valid for 30 seconds"),
+                (
+                    "?ticket=\(String(ticket.dropLast()))",
+                    "invalid, used or expired ticket; a ticket is valid for 30 seconds"
+                ),
+            ] {
+                let refused = try await server.client.execute(uri: "/v1/me/events\(query)", method: .get)
+                #expect(refused.status == .unauthorized)
+                #expect(refused.headers[.wwwAuthenticate] == #"Bearer realm="aisle""#)
+                #expect(try JSONReader.parse(Array(buffer: refused.body))["detail"] == .string(detail))
+            }
+            let path = "/v1/me/events?ticket=\(ticket)"
+            let open = try RawClient(server.client.port)
+            open.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+            var text = ""
+            while !text.contains("data: ") {
+                let piece = await open.receive()
+                guard !piece.isEmpty else { break }
+                text += piece
+            }
+            #expect(text.contains("id: \(revision)\n"))
+            #expect(try await server.client.execute(uri: path, method: .get).status == .unauthorized)
+            server.live.close()
+            open.disconnect()
+        }
+    }
+
+    @Test("A shelf's stream starts with its whole order of the wanted length, with products only if they are wanted")
+    func shelfStreams() async throws {
+        for (query, ids, hasProducts) in [
+            ("?sort=price", #"["b","c","a"]"#, false), ("?sort=-price&limit=2", #"["a","c"]"#, false),
+            ("?sort=price&limit=1&products=true", #"["b"]"#, true),
+            ("?sort=name&price_min=2", #"["a","c"]"#, false),
+        ] {
+            try await withServer { server in
+                let response = try await server.stream(Self.shelf + "/events" + query, until: "data: ")
+                #expect(response.status == 200 && response.fields["content-type"] == "text/event-stream")
+                let lines = response.body.split(separator: "\n", omittingEmptySubsequences: false)
+                try #require(lines.count > 5)
+                #expect(lines[0] == ": open" && lines[1] == "retry: 2000" && lines[2] == "event: order")
+                #expect(lines[3].hasPrefix("id: ") && Int64(lines[3].dropFirst(4)) != nil && lines[5] == "")
+                let data = try JSONReader.parse(Array(lines[4].dropFirst("data: ".count).utf8))
+                let shown =
+                    data["ids"] ?? .array((data["inserts"]?.elements ?? []).compactMap { $0["id"] })
+                #expect(shown.text == ids, "\(query)")
+                #expect(lines[4].contains("\"unit_price\"") == hasProducts)
+                #expect(server.observations.all.withLock { $0 } == [.eventsSent(.shelf, count: 1)])
+            }
+        }
+    }
+
+    @Test("A shelf's stream resumes at its version, but not with a remembered sort, whose order is unknown")
+    func shelfStreamsResume() async throws {
+        for remembers in [false, true] {
+            try await withServer { server in
+                let page = try await server.client.execute(uri: Self.shelf + "/products?sort=price", method: .get)
+                let version = try #require(try JSONReader.parse(Array(buffer: page.body))["version"]).text
+                let fields = try await Self.bearer()
+                guard remembers else {
+                    let response = try await server.stream(
+                        "\(Self.shelf)/events?sort=price&since=\(version)",
+                        until: ": open\n"
+                    )
+                    try checkEnd(response.body, after: ": open\n")
+                    return
+                }
+                let put = try await server.client.execute(
+                    uri: "/v1/me/stores/s/shelves/x/sort",
+                    method: .put,
+                    headers: [.contentType: "application/json", .authorization: fields["Authorization"]!],
+                    body: ByteBuffer(string: #"{"sort":"-price","filter":{"price_min":2}}"#)
+                )
+                #expect(put.status == .ok)
+                let response = try await server.stream(
+                    "\(Self.shelf)/events?since=\(version)",
+                    fields,
+                    until: "data: "
+                )
+                let data = try #require(response.body.split(separator: "data: ").dropFirst().first)
+                #expect(data.contains("\"a\"") && data.contains("\"c\"") && !data.contains("\"b\""))
+            }
+        }
+    }
+
+    @Test("Without events, a comment keeps a stream open")
+    func heartbeats() async throws {
+        var live = LiveHub.Options()
+        live.poll = .milliseconds(10)
+        live.heartbeat = .milliseconds(60)
+        try await withServer(live: live) { server in
+            let running = Task { await server.live.run() }
+            defer { running.cancel() }
+            let response = try await server.stream("/v1/me/events", try await Self.bearer(), until: ": alive\n")
+            #expect(response.body.contains("\n\n: alive\n"))
+            #expect(server.observations.all.withLock { $0.isEmpty })
+        }
+    }
+
+    @Test("A client beyond its streams of shelves gets 429, and a shelf that cannot be streamed its error")
+    func refusals() async throws {
+        var options = CatalogAPI.Options()
+        options.rateLimit = .standard
+        options.streamsPerClientLimit = 1
+        try await withServer(options) { server in
+            for (path, status) in [
+                ("/v1/stores/s/shelves/none/events", 404),
+                ("\(Self.shelf)/events?include=descendants&sort=position", 400),
+                ("\(Self.shelf)/events?sort=prize", 400), ("\(Self.shelf)/events?limit=0", 400),
+                ("\(Self.shelf)/events?products=maybe", 400), ("\(Self.shelf)/events?include=all", 400),
+            ] {
+                let response = try await server.client.execute(uri: path, method: .get)
+                #expect(response.status.code == status, "\(path)")
+            }
+            let first = try RawClient(server.client.port)
+            first.send("GET \(Self.shelf)/events HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(await first.receive().hasPrefix("HTTP/1.1 200 "))
+            let second = try await server.client.execute(uri: Self.shelf + "/events", method: .get)
+            #expect(second.status == .tooManyRequests && second.headers[.retryAfter] == "30")
+            let json = try JSONReader.parse(Array(buffer: second.body))
+            #expect(json["type"] == .string("/problems/too-many"))
+            #expect(json["detail"] == .string("a client can have at most 1 event streams; close unused ones"))
+            server.live.close()
+            first.disconnect()
+        }
+    }
+
+    @Test("A server that stops opens no streams")
+    func closedHub() async throws {
+        try await withServer { server in
+            server.live.close()
+            let fields: HTTPFields = [.authorization: try await Self.bearer()["Authorization"]!]
+            for path in ["/v1/me/events", Self.shelf + "/events"] {
+                let response = try await server.client.execute(uri: path, method: .get, headers: fields)
+                #expect(response.status == .serviceUnavailable && response.headers[.retryAfter] == "1", "\(path)")
+            }
+        }
+    }
+}
