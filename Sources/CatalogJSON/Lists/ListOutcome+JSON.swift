@@ -27,8 +27,7 @@ extension ListOutcome {
             fromVersion: fromVersion,
             toVersion: membership.list.version
         ).with([], changed: content.map { Int32($0) })
-        var json = JSONWriter(reserving: 600 + 600 * changed.count)
-        json.object { json in
+        return JSONWriter.object { json in
             if isEvent {
                 membership.list.writeHead(to: &json)
             } else {
@@ -43,7 +42,6 @@ extension ListOutcome {
             json.field("version", membership.list.version)
             if let diff { json.field("diff", json: String(decoding: diff.json(), as: UTF8.self)) }
         }
-        return json.bytes
     }
 }
 
@@ -68,12 +66,10 @@ extension ListDocument: RecordableOutcome {
 
 extension ListMoveOutcome {
     package var json: [UInt8] {
-        var json = JSONWriter(reserving: 100 + 100 * moved.count)
-        json.object { json in
+        JSONWriter.object { json in
             json.field("revision", revision)
             json.object("diff") { ManualOrderOutcome.write(moved, to: &$0) }
         }
-        return json.bytes
     }
 }
 

@@ -17,9 +17,7 @@ extension ListShare {
 extension ListShare: RecordableOutcome {
     /// The recorded response, without the token, because secrets are not stored.
     package var recorded: RecordedResponse {
-        var json = JSONWriter(reserving: 256)
-        write(to: &json)
-        return RecordedResponse(isNew: true, body: json.bytes)
+        RecordedResponse(isNew: true, body: JSONWriter.document { write(to: &$0) })
     }
 
     package init(recorded: RecordedResponse) throws(CatalogError) {

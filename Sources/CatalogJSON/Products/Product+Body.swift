@@ -85,9 +85,7 @@ extension BodyReader {
     }
 
     mutating func tags() throws(CatalogError) -> [String] {
-        let given = try strings("tags") ?? []
-        // A longer tag is invalid in any form, and could be too long to compose.
-        let tags = given.map { $0.utf8.count <= 4 * Product.tagLimit ? $0.composed : $0 }
+        let tags = (try strings("tags") ?? []).map(\.composed)
         guard tags.count <= Product.tagCountLimit, tags.allSatisfy(Product.isTag), Set(tags).count == tags.count else {
             throw .unprocessable(
                 field: "tags",
