@@ -18,8 +18,7 @@ extension ListOutcome {
 
     private func json(isEvent: Bool, day: Int = Timestamp.now().day) -> [UInt8] {
         let ids = new.map(\.id.text)
-        let before = Set(old)
-        let content = new.indices.filter { edited.contains(new[$0].id) && before.contains(ids[$0]) }
+        let content = new.indices.filter { edited.contains(new[$0].id) }
         let diff = try? OrderDiff(
             old: old,
             new: ids,
