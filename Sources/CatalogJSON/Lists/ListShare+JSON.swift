@@ -43,7 +43,7 @@ extension ListShare {
         guard text == nil || role.map(ListRole.shared.contains) == true else {
             throw .malformed(
                 parameter: "role",
-                detail: "role must be one of the allowed values (got “\((text ?? "").prefix(64))”)",
+                detail: "role must be one of the allowed values (got “\(text ?? "")”)",
                 allowed: ListRole.shared.map(\.rawValue)
             )
         }

@@ -22,7 +22,7 @@ extension Product {
         var base = self
         if let price = patch["price_minor"], patch["regular_price_minor"] == nil {
             var minor: Int64?
-            if case .number(let digits) = price { minor = Int64(digits) }
+            if case .number(let digits) = price { minor = Int64(integral: digits) }
             base.prices = PriceChange(sku: sku, priceMinor: minor).applied(to: prices)
         }
         return try Product(sku: sku, currency: store.currency, body: JSONValue.object(base.members()).merging(patch))
