@@ -122,7 +122,7 @@ import Testing
             ("purchases", #"[{"event_id":"~ ","sku":"a","quantity":1000000,"at":"2023-11-14T22:18:20Z"}]"#),
             ("purchases", #"[{"event_id":"e","sku":"a","quantity":-1000000,"at":"2020-01-01T00:00:00Z"}]"#),
             ("purchases", #"[{"event_id":"e","sku":"a","quantity":0.001,"at":"2020-01-01T00:00:00Z","customer":"é"}]"#),
-        ]
+        ] as [(String, String)]
     )
     func validBodies(_ kind: String, _ body: String) throws {
         #expect(try Self.failure(kind, try Self.json(body))?.reason == nil)
@@ -247,7 +247,7 @@ import Testing
                 #"[{"event_id":"e","sku":"a","quantity":1,"at":"2020-01-01T00:00:00Z","customer":"a\nb"}]"#,
                 "[0].customer"
             ),
-        ]
+        ] as [(String, String, String)]
     )
     func invalidBodies(_ kind: String, _ body: String, _ name: String) throws {
         let failure = try Self.failure(kind, try Self.json(body))
