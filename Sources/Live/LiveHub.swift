@@ -19,6 +19,8 @@ package final class LiveHub: Sendable {
         package var subscriptionsPerUserLimit = 64
         /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
         package var shelfFeedLimit = 2000
+        /// How long a feed without subscribers is kept for reconnects.
+        package var idleTimeout: Duration = .seconds(60)
         package var observer = Observer<FeedObservation>.none
 
         package init() {}
@@ -42,8 +44,6 @@ package final class LiveHub: Sendable {
 
     /// The minimum time between two reads of one feed.
     static let minimumReadInterval: Duration = .milliseconds(50)
-    /// How long a feed without subscribers is kept for reconnects.
-    private static let idleTimeout: Duration = .seconds(60)
     /// The number of subscriber groups, so that not all write at once.
     private static let subscriberGroups = 3
 
@@ -222,7 +222,7 @@ package final class LiveHub: Sendable {
     }
 
     private func dropIdle() {
-        let limit = ContinuousClock.now - Self.idleTimeout
+        let limit = ContinuousClock.now - options.idleTimeout
         state.withLock { state in
             state.users = state.users.filter { $0.value.subscribers.idleSince.map { $0 > limit } ?? true }
             state.shelves = state.shelves.filter { $0.value.subscribers.idleSince.map { $0 > limit } ?? true }
