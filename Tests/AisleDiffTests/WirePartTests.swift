@@ -91,7 +91,10 @@ import Testing
         #expect(throws: DecodingError.self) { try json(1_000_000, 1_000_001, inserts: insert) }
     }
 
-    @Test("Versions of any size survive, and 0 stands for none", arguments: [0, 1, -1, 63, 64, .min, .max] as [Int64])
+    @Test(
+        "Versions of any size survive, and 0 means that there is none",
+        arguments: [0, 1, -1, 63, 64, .min, .max] as [Int64]
+    )
     func versions(_ version: Int64) throws {
         let diff = MoveDiff(from: ["a"], to: ["a"])
         for other in [0, 1, -1, .min, .max, version] as [Int64] {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A server on a real socket that answers each connection as a test says, and keeps what clients send.
 final class ScriptedServer: Sendable {
-    /// What a connection gets after its request.
+    /// The response of a connection to its request.
     enum Answer: Sendable {
         /// Bytes, after which the connection is closed.
         case bytes(String)
@@ -79,7 +79,7 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// Writes a text; a client that has gone is no error.
+    /// Writes a text, and ignores that a client has gone.
     private static func send(_ text: String, to connection: Int32) {
         _ = text.withCString { Foundation.send(connection, $0, strlen($0), Int32(MSG_NOSIGNAL)) }
     }

@@ -205,7 +205,7 @@ import Testing
         #expect(typed.fault?.reason.hasPrefix("has a document type") == true)
     }
 
-    @Test("Elements are at most 32 levels deep, and a sibling is no deeper")
+    @Test("Elements are at most 32 levels deep, and siblings have the same level")
     func depth() {
         func nested(_ depth: Int) -> [UInt8] {
             Array((String(repeating: "<a>", count: depth) + String(repeating: "</a>", count: depth)).utf8)

@@ -332,7 +332,7 @@ import Testing
         #expect(none["price"]?.text == #"{"min":null,"max":null,"buckets":[],"unpriced":0}"#)
     }
 
-    @Test("A facet has its first hundred values, those of the filter besides, and the number of others")
+    @Test("A facet has its first hundred values, those of the filter, and the number of others")
     func manyValues() throws {
         var counts = Facets(counted: [.tag])
         counts.tags = (0..<103).map { .init("t\($0)", 200 - $0) }

@@ -308,7 +308,7 @@ import TestSupport
         }
     }
 
-    @Test("A stream shows several shelves if it is asked to, or if the shelf says so")
+    @Test("A stream shows several shelves if it is asked to, or if that is a setting of the shelf")
     func unions() async throws {
         let catalog = try await Self.catalog()
         let hub = Self.hub(RecordingStore(catalog))

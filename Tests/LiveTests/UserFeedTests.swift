@@ -157,7 +157,7 @@ import TestSupport
         #expect(store.calls.count == 1)
     }
 
-    @Test("A device that must resync has no revision before it has been told")
+    @Test("A device that must resync has no revision before it knows that")
     func unknownState() async throws {
         let store = RecordingStore()
         store.set(7, of: Self.user)
