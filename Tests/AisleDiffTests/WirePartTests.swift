@@ -16,7 +16,7 @@ import Testing
 
     /// Returns moves within the first places, of which no three are a run.
     private static func singles(_ count: Int) -> [MoveDiff.Move] {
-        (0..<count).map { .init(from: Int32($0 % 2 == 0 ? $0 / 2 : count - 1 - $0 / 2), to: Int32($0)) }
+        (0..<count).map { MoveDiff.Move(from: Int32($0 % 2 == 0 ? $0 / 2 : count - 1 - $0 / 2), to: Int32($0)) }
     }
 
     private static func flags(_ moves: [MoveDiff.Move], _ count: Int) throws -> UInt8? {
@@ -31,7 +31,7 @@ import Testing
         #expect(try Self.flags(Self.singles(137), 256) == 32)
         // A run counts as ten bytes.
         func withRun(_ count: Int) -> [MoveDiff.Move] {
-            Self.singles(count) + (0..<3).map { .init(from: Int32(count + 10 + $0), to: Int32(count + $0)) }
+            Self.singles(count) + (0..<3).map { MoveDiff.Move(from: Int32(count + 10 + $0), to: Int32(count + $0)) }
         }
         #expect(try Self.flags(withRun(131), 256) == 24)
         #expect(try Self.flags(withRun(132), 256) == 32)
@@ -48,7 +48,7 @@ import Testing
                 newCount: count,
                 deletes: [],
                 inserts: [],
-                moves: moves.map { .init(from: $0.0, to: $0.1) }
+                moves: moves.map { MoveDiff.Move(from: $0.0, to: $0.1) }
             )
             let (runs, singles) = diff.runs()
             let first = runs.map { run in "\(run.from)>\(run.to)x\(run.count)\(run.isReversed ? "r" : "")" }
