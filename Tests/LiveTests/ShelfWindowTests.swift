@@ -133,6 +133,23 @@ import TestSupport
         #expect(feed.event(from: nil)?.event.id == 0)
     }
 
+    @Test(
+        "Before it is read, a feed shows several shelves if it is asked to; then what it has read counts",
+        arguments: [(nil, false), (true, true), (false, false)] as [(Bool?, Bool)]
+    )
+    func unions(_ includesDescendants: Bool?, _ showsUnion: Bool) async throws {
+        let catalog = try await Self.catalog()
+        let key = ShelfFeed.Key(address: Self.address, includesDescendants: includesDescendants, limit: 3)
+        let feed = ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
+        #expect(feed.showsUnion == showsUnion)
+        try await feed.start()
+        #expect(feed.showsUnion == showsUnion)
+        let shelf = Shelf(key: Self.address.shelf, title: "X", includesDescendants: true)
+        _ = try await catalog.put(shelf, in: Self.address.store)
+        try await feed.start()
+        #expect(feed.showsUnion == (includesDescendants != false))
+    }
+
     @Test("A read that began before another one does not replace its result")
     func ignoresLateReads() async throws {
         let catalog = try await Self.catalog()
