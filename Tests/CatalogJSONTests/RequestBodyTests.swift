@@ -40,11 +40,11 @@ import Testing
     private static func failure(_ kind: String, _ body: JSONValue) throws -> (name: String?, reason: String)? {
         let read = try #require(readers[kind])
         do { try read(body) } catch let error as CatalogError {
-            return switch error {
-            case .malformed(let name, _, _, _): (name, error.reason)
-            case .unknownSortKey(_, let name): (name, error.reason)
-            case .unprocessable(let name, _): (name, error.reason)
-            default: (nil, "\(error)")
+            switch error {
+            case .malformed(let name, _, _, _): return (name: name, reason: error.reason)
+            case .unknownSortKey(_, let name): return (name: name, reason: error.reason)
+            case .unprocessable(let name, _): return (name: name, reason: error.reason)
+            default: return (name: nil, reason: "\(error)")
             }
         }
         return nil

@@ -185,7 +185,7 @@ import TestSupport
                 calls += part.users.count + part.shelves.count
                 await Task.yield()
             }
-            #expect(!users.contains([]) && !shelves.contains([]))
+            #expect(users.allSatisfy { !$0.isEmpty } && shelves.allSatisfy { !$0.isEmpty })
             return (
                 Set(users.dropLast().joined().map(\.text)), Set(shelves.joined().map(\.shelf.text)), calls - 1
             )
@@ -226,6 +226,7 @@ import TestSupport
         #expect(uses(hub) == [use(.shelf, 3, 2), use(.user, 1, 1)])
         #expect(await user.revision == 0)
         await #expect(throws: CatalogError.unavailable) { try await subscribe(4) }
+        #expect(held.count == 3)
     }
 
     @Test(
@@ -258,7 +259,7 @@ import TestSupport
         }
         #expect(hub.uses.map(\.feeds) == (isShort ? [1, 1] : [2, 2]))
         #expect(await user.revision == 0)
-        _ = shelf
+        withExtendedLifetime((user, shelf)) {}
     }
 
     @Test("The first heartbeats go to the first group, and then to the next ones")
