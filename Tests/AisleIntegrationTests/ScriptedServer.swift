@@ -54,13 +54,15 @@ final class ScriptedServer: Sendable {
         }
         for connection in open { _ = Foundation.close(connection) }
         shutdown(listener, Int32(SHUT_RDWR))
-        _ = Foundation.close(listener)
     }
 
     private func run() {
         while true {
             let connection = accept(listener, nil, nil)
-            guard connection >= 0 else { return }
+            guard connection >= 0 else {
+                _ = Foundation.close(listener)
+                return
+            }
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             let request = Self.read(connection)
             let answer = state.withLock { state -> Answer? in

@@ -41,10 +41,10 @@ import Tracing
         #expect(TraceIDGenerator.child(2, of: parent).value == Self.mix(7 &+ 3 &* Self.step))
         // Zeros are not ids.
         #expect(TraceIDGenerator.child(0, of: SpanID(0 &- Self.step)!) == SpanID(1)!)
-        var zeros = Numbers(rest: [0, 0, 0, 0])
-        #expect(TraceIDGenerator(using: &zeros).trace() == TraceID(high: 1, low: 1)!)
-        zeros = Numbers(rest: [0, 0, 0, 0])
-        #expect(TraceIDGenerator(using: &zeros).span() == SpanID(1)!)
+        var zeros = Numbers(rest: Array(repeating: 0, count: 8))
+        let (traces, spans) = (TraceIDGenerator(using: &zeros), TraceIDGenerator(using: &zeros))
+        #expect(traces.trace() == TraceID(high: 1, low: 1)!)
+        #expect(spans.span() == SpanID(1)!)
     }
 
     @Test(
