@@ -145,7 +145,7 @@ import TestSupport
     func resumesElsewhere() async throws {
         let store = RecordingStore()
         store.set(7, of: Self.user)
-        let hub = hub(store)
+        let hub = self.hub(store)
         let subscription = try await hub.subscribe(Self.user, from: .after(99))
         store.add(ChangesPage(events: [], revision: 0, isResync: true))
         #expect(
@@ -161,7 +161,7 @@ import TestSupport
     func unknownState() async throws {
         let store = RecordingStore()
         store.set(7, of: Self.user)
-        let hub = hub(store)
+        let hub = self.hub(store)
         let unknown = try await hub.subscribe(Self.user, from: .unknown)
         #expect(await unknown.revision == nil)
         store.set(8, of: Self.user)
@@ -176,7 +176,7 @@ import TestSupport
     func refreshesAtSubscription() async throws {
         let store = RecordingStore()
         store.set(3, of: Self.user)
-        let hub = hub(store)
+        let hub = self.hub(store)
         let first = try await hub.subscribe(Self.user, from: .now)
         #expect(store.calls.isEmpty)
         store.set(4, of: Self.user)
@@ -190,7 +190,7 @@ import TestSupport
     @Test("A stream ends at the first wake-up after its token has expired")
     func expiry() async throws {
         let store = RecordingStore()
-        let hub = hub(store) { $0.poll = .milliseconds(1) }
+        let hub = self.hub(store) { $0.poll = .milliseconds(1) }
         let running = Task { await hub.run() }
         defer { running.cancel() }
         let expired = try await hub.subscribe(Self.user, from: .now, until: Timestamp(microseconds: 0))

@@ -30,18 +30,22 @@ import Testing
         let bytes: [UInt8] = [1, 0, 2, 3, 0, 4, 0, 5]
         bytes.withUnsafeBytes { memory in
             var reader = MemoryReader(memory)
-            #expect(reader.value() == UInt16(1))
-            #expect(reader.part(1).map { Array($0) } == [2])
+            let first: UInt16? = reader.value()
+            let second = reader.part(1).map { Array($0) }
+            #expect(first == 1 && second == [2])
             var numbers: [UInt16] = []
             let isTooLong = !reader.read(&numbers, 3)
             #expect(isTooLong && numbers.isEmpty)
             let isRead = reader.read(&numbers, 2)
             #expect(isRead && numbers == [3, 4])
-            #expect(!reader.isAtEnd && reader.part(2) == nil)
+            let tooLong = reader.part(2)
+            #expect(!reader.isAtEnd && tooLong == nil)
             let missing: UInt16? = reader.value()
             #expect(missing == nil)
-            #expect(reader.value() == UInt8(5))
-            #expect(reader.isAtEnd && reader.part(0)?.count == 0 && reader.part(1) == nil)
+            let last: UInt8? = reader.value()
+            #expect(last == 5)
+            let (nothing, beyond) = (reader.part(0), reader.part(1))
+            #expect(reader.isAtEnd && nothing?.count == 0 && beyond == nil)
         }
     }
 
