@@ -45,7 +45,7 @@ import Testing
     )
     func reversedSorts(_ sort: String, _ english: String, _ russian: String) throws {
         let selected = try Sort.parse(sort)
-        for (language, title) in [(Language.en, english), (.ru, russian)] {
+        for (language, title) in [(.en, english), (.ru, russian)] as [(Language, String)] {
             let option = SortOption.options(selected: selected, language: language).last
             #expect(option?.sort == selected)
             #expect(option?.title == title)

@@ -488,7 +488,7 @@ import Testing
 
         for (body, role) in [
             ("{}", ListRole.reader), (#"{"role":"editor"}"#, .editor), (#"{"role":"reader"}"#, .reader),
-        ] {
+        ] as [(String, ListRole)] {
             let share = try ListShare(body: try Self.json(body), now: Self.now)
             #expect(share.role == role)
             #expect(share.members == 0 && share.createdAt == Self.now)

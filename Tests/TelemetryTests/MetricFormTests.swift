@@ -7,7 +7,8 @@ import Testing
 @Suite("Forms of metrics") struct MetricFormTests {
     private let registry = MetricRegistry([
         MetricDefinition("load", .gauge, "A \"load\" of \\ and\nmore."), MetricDefinition("size", .gauge, ""),
-        MetricDefinition("done", .counter, "Done."), MetricDefinition("wait", .histogram(bounds: [1, 2.5]), labels: ["a"], "Waits."),
+        MetricDefinition("done", .counter, "Done."),
+        MetricDefinition("wait", .histogram(bounds: [1, 2.5]), labels: ["a"], "Waits."),
     ])
 
     @Test("A help text is escaped as its format requires, and an empty one is left out")
@@ -46,7 +47,7 @@ import Testing
         arguments: [
             (Double.nan, "NaN"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (1e18, "1000000000000000000"),
             (1e19, "1e+19"),
-        ]
+        ] as [(Double, String)]
     )
     func names(_ value: Double, _ text: String) {
         registry.makeMeter(label: "load", dimensions: []).set(value)
@@ -139,7 +140,7 @@ import Testing
             ("text/plain;q=0.9,text/plain;q=0.1,application/openmetrics-text;q=0.5", .prometheus),
             ("application/openmetrics-text;q=0.1,application/openmetrics-text;q=0.9,text/plain;q=0.5", .openMetrics),
             ("application/openmetrics-text;q=x,text/plain", .openMetrics),
-        ]
+        ] as [(String, MetricFormat)]
     )
     func formats(_ accept: String, _ format: MetricFormat) {
         #expect(MetricFormat.accepted(by: accept) == format)

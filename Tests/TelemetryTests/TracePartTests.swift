@@ -197,7 +197,7 @@ import Tracing
         )
         for (kind, number) in [
             (SpanKind.internal, 1), (.server, 2), (.client, 3), (.producer, 4), (.consumer, 5),
-        ] {
+        ] as [(SpanKind, Int)] {
             var span = FinishedSpan.test()
             span.kind = kind
             #expect(text([span]).contains(#""kind":\#(number),"#))
