@@ -7,6 +7,9 @@ actor AsyncSemaphore {
 
     init(_ permits: Int) { free = permits }
 
+    /// The number of callers that wait.
+    var waitingCount: Int { waiting.count }
+
     nonisolated func run<T: Sendable>(_ body: () async -> T) async -> T {
         await acquire()
         let value = await body()

@@ -35,19 +35,20 @@ package enum SubscriptionStart: Sendable, Hashable {
 
 /// A timer for heartbeats after the last output.
 struct HeartbeatTimer {
-    private var last = ContinuousClock.now
+    private var last: ContinuousClock.Instant
     private let silence: Duration
 
-    init(_ silence: Duration) { self.silence = silence }
+    init(_ silence: Duration, at now: ContinuousClock.Instant = .now) {
+        self.silence = silence
+        last = now
+    }
 
-    mutating func restart() { last = .now }
+    mutating func restart(at now: ContinuousClock.Instant = .now) { last = now }
 
-    /// Whether a heartbeat is due; reading it restarts the timer.
-    var isDue: Bool {
-        mutating get {
-            guard ContinuousClock.now - last >= silence else { return false }
-            restart()
-            return true
-        }
+    /// Returns whether a heartbeat is due, and restarts the timer then.
+    mutating func isDue(at now: ContinuousClock.Instant = .now) -> Bool {
+        guard now - last >= silence else { return false }
+        restart(at: now)
+        return true
     }
 }

@@ -36,7 +36,7 @@ package actor ShelfSubscription: LiveSubscription {
                 return .events([event])
             }
             guard await wakeups.wait() else { return nil }
-            if heartbeat.isDue { return .heartbeat }
+            if heartbeat.isDue() { return .heartbeat }
         }
         return nil
     }

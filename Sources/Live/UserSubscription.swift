@@ -57,7 +57,7 @@ package actor UserSubscription: LiveSubscription {
             }
             guard await wakeups.wait() else { return nil }
             if let expiry, expiry <= .now() { return nil }
-            if heartbeat.isDue { return .heartbeat }
+            if heartbeat.isDue() { return .heartbeat }
         }
     }
 

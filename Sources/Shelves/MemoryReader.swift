@@ -21,8 +21,8 @@ struct MemoryReader {
 
     /// Reads values; false if there are not enough bytes.
     mutating func read<Value: BitwiseCopyable>(_ values: inout [Value], _ count: UInt32) -> Bool {
-        let (size, overflows) = Int(count).multipliedReportingOverflow(by: MemoryLayout<Value>.stride)
-        guard !overflows, size <= bytes.count - offset else { return false }
+        let size = Int(count) * MemoryLayout<Value>.stride
+        guard size <= bytes.count - offset else { return false }
         let source = UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + size)])
         values = [Value](unsafeUninitializedCapacity: Int(count)) { buffer, initialized in
             UnsafeMutableRawBufferPointer(buffer).copyMemory(from: source)

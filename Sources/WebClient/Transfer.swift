@@ -50,6 +50,12 @@ final class Transfer: @unchecked Sendable {
         guard !texts.contains(where: { $0.utf8.contains { $0 == 0 || $0 == 10 || $0 == 13 } }) else {
             throw HTTPFetchError(kind: .invalidRequest, description: "the URL or a header contains a line break or NUL")
         }
+        // libcurl has one code for other schemes and for servers that do not respond with HTTP.
+        if let scheme = fetch.url.firstRange(of: "://").map({ fetch.url[..<$0.lowerBound].lowercased() }),
+            scheme != "http", scheme != "https"
+        {
+            throw HTTPFetchError(kind: .invalidRequest, description: "the URL must begin with http:// or https://")
+        }
         let context = Unmanaged.passUnretained(self).toOpaque()
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PATH_AS_IS, 1)
@@ -166,7 +172,7 @@ final class Transfer: @unchecked Sendable {
         case CURLE_OK: nil
         case CURLE_ABORTED_BY_CALLBACK: HTTPFetchError(kind: .cancelled, description: "the task was cancelled")
         case CURLE_OPERATION_TIMEDOUT: HTTPFetchError(kind: .timeout, description: "the request timed out")
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL: HTTPFetchError(kind: .invalidRequest, description: text)
+        case CURLE_URL_MALFORMAT: HTTPFetchError(kind: .invalidRequest, description: text)
         case _ where isTooLarge:
             HTTPFetchError(kind: .bodyTooLarge, description: "the response exceeds \(bodyLimit) bytes")
         // A server may respond before it has read the body, and then close the connection.

@@ -141,7 +141,7 @@ package struct BodyReader {
         var ids: [String] = []
         ids.reserveCapacity(given.count)
         for (index, id) in given.enumerated() {
-            let composed = id.utf8.count <= 1024 ? id.composed : ""
+            let composed = id.composed
             guard (1...Self.idLimit).contains(composed.utf8.count), composed.isPrintable else {
                 throw .unprocessable(
                     field: name,

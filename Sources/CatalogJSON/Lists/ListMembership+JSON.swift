@@ -26,11 +26,7 @@ extension ListMembership {
         }
     }
 
-    package var json: [UInt8] {
-        var json = JSONWriter()
-        write(to: &json)
-        return json.bytes
-    }
+    package var json: [UInt8] { JSONWriter.document { write(to: &$0) } }
 }
 
 extension ListMembership {
@@ -51,8 +47,7 @@ extension ListMembership {
         let known = isResync ? nil : since
         let items =
             known.map { version in list.items.filter { $0.version > version }.sorted { $0.key < $1.key } } ?? shown
-        var json = JSONWriter(reserving: 900 * (items.count + 1))
-        json.object { json in
+        return JSONWriter.object { json in
             json.key("list")
             write(to: &json)
             json.field("sort", (sort ?? list.sort).rawValue)
@@ -61,14 +56,12 @@ extension ListMembership {
             json.field("version", list.version)
             if isResync { json.field("resync", true) }
         }
-        return json.bytes
     }
 }
 
 extension ListsPage {
     package var json: [UInt8] {
-        var json = JSONWriter(reserving: 300 * (entries.count + 1))
-        json.object { json in
+        JSONWriter.object { json in
             json.array("lists", entries) { json, entry in
                 entry.membership.write(items: entry.items, checked: entry.checked, to: &json)
             }
@@ -77,20 +70,17 @@ extension ListsPage {
             json.field("revision", revision)
             if isResync { json.field("resync", true) }
         }
-        return json.bytes
     }
 }
 
 extension UserList {
     /// The event for a list that devices do not have yet: they read the list when they receive it.
     var announcement: [UInt8] {
-        var json = JSONWriter(reserving: 400)
-        json.object { json in
+        JSONWriter.object { json in
             writeHead(to: &json)
             json.field("version", version)
             json.field("resync", true)
         }
-        return json.bytes
     }
 
     func writeHead(to json: inout JSONWriter) {
@@ -108,9 +98,7 @@ extension UserList {
 
 extension ListItem {
     package func json(_ facts: ListFacts) -> [UInt8] {
-        var json = JSONWriter()
-        write(facts, withProduct: true, day: Timestamp.now().day, to: &json)
-        return json.bytes
+        JSONWriter.document { write(facts, withProduct: true, day: Timestamp.now().day, to: &$0) }
     }
 
     func write(_ facts: ListFacts, withProduct: Bool, day: Int, to json: inout JSONWriter) {

@@ -18,8 +18,7 @@ extension ListOutcome {
 
     private func json(isEvent: Bool, day: Int = Timestamp.now().day) -> [UInt8] {
         let ids = new.map(\.id.text)
-        let before = Set(old)
-        let content = new.indices.filter { edited.contains(new[$0].id) && before.contains(ids[$0]) }
+        let content = new.indices.filter { edited.contains(new[$0].id) }
         let diff = try? OrderDiff(
             old: old,
             new: ids,
@@ -27,8 +26,7 @@ extension ListOutcome {
             fromVersion: fromVersion,
             toVersion: membership.list.version
         ).with([], changed: content.map { Int32($0) })
-        var json = JSONWriter(reserving: 600 + 600 * changed.count)
-        json.object { json in
+        return JSONWriter.object { json in
             if isEvent {
                 membership.list.writeHead(to: &json)
             } else {
@@ -43,7 +41,6 @@ extension ListOutcome {
             json.field("version", membership.list.version)
             if let diff { json.field("diff", json: String(decoding: diff.json(), as: UTF8.self)) }
         }
-        return json.bytes
     }
 }
 
@@ -68,12 +65,10 @@ extension ListDocument: RecordableOutcome {
 
 extension ListMoveOutcome {
     package var json: [UInt8] {
-        var json = JSONWriter(reserving: 100 + 100 * moved.count)
-        json.object { json in
+        JSONWriter.object { json in
             json.field("revision", revision)
             json.object("diff") { ManualOrderOutcome.write(moved, to: &$0) }
         }
-        return json.bytes
     }
 }
 

@@ -17,9 +17,7 @@ extension ListShare {
 extension ListShare: RecordableOutcome {
     /// The recorded response, without the token, because secrets are not stored.
     package var recorded: RecordedResponse {
-        var json = JSONWriter(reserving: 256)
-        write(to: &json)
-        return RecordedResponse(isNew: true, body: json.bytes)
+        RecordedResponse(isNew: true, body: JSONWriter.document { write(to: &$0) })
     }
 
     package init(recorded: RecordedResponse) throws(CatalogError) {
@@ -45,7 +43,7 @@ extension ListShare {
         guard text == nil || role.map(ListRole.shared.contains) == true else {
             throw .malformed(
                 parameter: "role",
-                detail: "role must be one of the allowed values (got “\((text ?? "").prefix(64))”)",
+                detail: "role must be one of the allowed values (got “\(text ?? "")”)",
                 allowed: ListRole.shared.map(\.rawValue)
             )
         }

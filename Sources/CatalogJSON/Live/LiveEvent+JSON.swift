@@ -7,12 +7,11 @@ extension LiveEvent {
     }
 
     package static func gap(_ revision: Int64) -> LiveEvent {
-        var json = JSONWriter(reserving: 64)
-        json.object { json in
+        let data = JSONWriter.object { json in
             json.field("revision", revision)
             json.field("resync", true)
         }
-        return LiveEvent(.gap, id: revision, data: json.bytes)
+        return LiveEvent(.gap, id: revision, data: data)
     }
 
     package static func gone(_ version: Int64) -> LiveEvent { LiveEvent(.gone, id: version, data: Array("{}".utf8)) }

@@ -4,8 +4,7 @@ package import JSON
 extension ManualOrderOutcome {
     /// The outcome in the API's format.
     package var json: [UInt8] {
-        var json = JSONWriter(reserving: 200 + 64 * moved.count)
-        json.object { json in
+        JSONWriter.object { json in
             json.field("version", version)
             json.field("order_version", orderVersion)
             json.field("change", change)
@@ -16,7 +15,6 @@ extension ManualOrderOutcome {
                 Self.write(moved, to: &json)
             }
         }
-        return json.bytes
     }
 
     /// Writes the members of a diff in neighbour form.

@@ -22,7 +22,7 @@ extension Product {
         var base = self
         if let price = patch["price_minor"], patch["regular_price_minor"] == nil {
             var minor: Int64?
-            if case .number(let digits) = price { minor = Int64(digits) }
+            if case .number(let digits) = price { minor = Int64(integral: digits) }
             base.prices = PriceChange(sku: sku, priceMinor: minor).applied(to: prices)
         }
         return try Product(sku: sku, currency: store.currency, body: JSONValue.object(base.members()).merging(patch))
@@ -85,9 +85,7 @@ extension BodyReader {
     }
 
     mutating func tags() throws(CatalogError) -> [String] {
-        let given = try strings("tags") ?? []
-        // A longer tag is invalid in any form, and could be too long to compose.
-        let tags = given.map { $0.utf8.count <= 4 * Product.tagLimit ? $0.composed : $0 }
+        let tags = (try strings("tags") ?? []).map(\.composed)
         guard tags.count <= Product.tagCountLimit, tags.allSatisfy(Product.isTag), Set(tags).count == tags.count else {
             throw .unprocessable(
                 field: "tags",

@@ -12,11 +12,7 @@ extension Setting {
         }
     }
 
-    package var json: [UInt8] {
-        var json = JSONWriter(reserving: 256)
-        write(to: &json)
-        return json.bytes
-    }
+    package var json: [UInt8] { JSONWriter.document { write(to: &$0) } }
 }
 
 extension SettingsPage {

@@ -27,7 +27,7 @@ extension Facets {
         if case .texts(let texts)? = value { named = texts }
         let selected = Set(named)
         var shown = Array(counts.prefix(valueLimit))
-        if !selected.isEmpty { shown += counts.dropFirst(valueLimit).filter { selected.contains($0.value) } }
+        shown += counts.dropFirst(valueLimit).filter { selected.contains($0.value) }
         let known = selected.isEmpty ? [] : Set(shown.map(\.value))
         json.array("values", shown + named.filter { !known.contains($0) }.map { Count($0, 0) }) { json, count in
             json.object { json in

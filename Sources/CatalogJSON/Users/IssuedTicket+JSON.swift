@@ -6,24 +6,21 @@ extension IssuedTicket {
     ///
     /// - Parameter text: the text of the ticket.
     package func json(text: String) -> [UInt8] {
-        var json = JSONWriter(reserving: 128)
-        json.object { json in
+        JSONWriter.object { json in
             json.field("ticket", text)
             json.field("expires_at", expiresAt.rfc3339)
         }
-        return json.bytes
     }
 }
 
 extension IssuedTicket: RecordableOutcome {
     /// The recorded response, without the text, because secrets are not stored.
     package var recorded: RecordedResponse {
-        var json = JSONWriter(reserving: 128)
-        json.object { json in
+        let body = JSONWriter.object { json in
             json.field("id", id.text)
             json.field("expires_at", expiresAt.rfc3339)
         }
-        return RecordedResponse(isNew: true, body: json.bytes)
+        return RecordedResponse(isNew: true, body: body)
     }
 
     package init(recorded: RecordedResponse) throws(CatalogError) {

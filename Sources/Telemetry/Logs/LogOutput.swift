@@ -26,24 +26,28 @@ package final class LogOutput: Sendable {
 
     private let descriptor: Int32
     private let limits: Limits
+    private let collect: @Sendable () -> Void
     private let droppedLine: @Sendable (Int) -> [UInt8]
     private let state = Mutex(State())
     private let wakeup = ThreadSignal()
 
     /// The time during which lines are collected, in microseconds.
-    private static let collection: UInt32 = 5000
+    package static let collection: UInt32 = 5000
 
     /// - Parameters:
     ///   - descriptor: stays open; must not be closed before the process ends.
+    ///   - collect: waits while lines are collected, before they are written together; nil for some milliseconds.
     ///   - droppedLine: returns the line that reports how many lines were dropped.
     /// - Throws: `OSThreadError` if the system is out of threads.
     package init(
         _ descriptor: Int32,
         limits: Limits = Limits(),
+        collect: (@Sendable () -> Void)? = nil,
         droppedLine: @escaping @Sendable (Int) -> [UInt8]
     ) throws(OSThreadError) {
         self.descriptor = descriptor
         self.limits = limits
+        self.collect = collect ?? { usleep(LogOutput.collection) }
         self.droppedLine = droppedLine
         try OSThread.start(name: "log") { [self] in run() }
     }
@@ -81,7 +85,7 @@ package final class LogOutput: Sendable {
                 return state.isIdle
             }
             if isEmpty { wakeup.wait() }
-            usleep(Self.collection)
+            collect()
             let (bytes, dropped) = state.withLock { state in
                 defer {
                     state.bytes = []

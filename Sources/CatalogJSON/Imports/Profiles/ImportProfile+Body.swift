@@ -274,7 +274,6 @@ extension BodyReader {
 
 extension CatalogError {
     fileprivate static func invalidProfile(_ field: String, _ reason: String) -> CatalogError {
-        let field = String(field.prefix(100))
-        return .unprocessable(field: field, detail: "\(field) \(reason)")
+        .unprocessable(field: field, detail: "\(field) \(reason)")
     }
 }
