@@ -72,6 +72,9 @@ struct EncodingDetector {
                 index += length
             } else if length == 0 || isWhole || index + rest.count < sample.count {
                 faults += 1
+            } else {
+                // The end of the sample cuts the sequence.
+                index += rest.count
             }
         }
         return (sequences, faults)

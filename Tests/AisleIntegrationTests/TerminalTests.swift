@@ -62,7 +62,8 @@ import Testing
             for (command, word, words) in [
                 (["store", "show"], "", ["shop", "kiosk"]), (["store", "show"], "k", ["kiosk"]),
                 (["sort"], "", ["shop/dairy", "shop/sweets", "kiosk/dairy", "kiosk/sweets"]),
-                (["sort"], "sh", ["shop/dairy", "shop/sweets"]), (["sort"], "kiosk/d", ["kiosk/dairy"]), (["sort"], "dai", []),
+                (["sort"], "sh", ["shop/dairy", "shop/sweets"]), (["sort"], "kiosk/d", ["kiosk/dairy"]),
+                (["sort"], "dai", []),
             ] as [([String], String, Set<String>)] {
                 let found = try await completed(command, word)
                 #expect(found == words, "\(command) \(word)")

@@ -121,7 +121,9 @@ import Testing
         let changed = try await Self.options(["--separator", "semicolon"], profile).dialect
         #expect(changed.separator == .semicolon && changed.encoding == .latin2 && changed.headerLine == 3)
         #expect(try await Self.options(["--format", "ndjson"], profile).format == .ndjson)
-        let failure = await #expect(throws: CommandFailure.self) { try await Self.options(["--format", "csv"], profile) }
+        let failure = await #expect(throws: CommandFailure.self) {
+            try await Self.options(["--format", "csv"], profile)
+        }
         #expect(failure?.message == "--format csv contradicts the profile, which is for ndjson")
     }
 

@@ -128,9 +128,15 @@ import Testing
         #expect(try saved(.csv, FileDialect(headerLine: 3), of: [rows[0]]).hasPrefix("\n\n" + header))
         let semicolon = header.replacing(",", with: ";").replacing("sku;name", with: "sku,name")
         #expect(try saved(.csv, FileDialect(separator: .semicolon), of: [rows[0]]).hasPrefix(semicolon))
-        let tab = try saved(.csv, FileDialect(separator: .semicolon), of: [Self.rejection(2, row: "x", separator: .tab)])
+        let tab = try saved(
+            .csv,
+            FileDialect(separator: .semicolon),
+            of: [Self.rejection(2, row: "x", separator: .tab)]
+        )
         #expect(tab.hasPrefix("rejected_line\trejected_column\t"))
-        #expect(try saved(.csv, hasVariants: true, of: [rows[0]]).contains(",rejected_reason,rejected_variant,sku,name\n"))
+        #expect(
+            try saved(.csv, hasVariants: true, of: [rows[0]]).contains(",rejected_reason,rejected_variant,sku,name\n")
+        )
         let xml = try saved(.xml, of: [Self.rejection(2, row: "<item><a>1</a></item>")])
         #expect(xml.contains("<rejected_line>2</rejected_line>"))
         #expect(xml.hasPrefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rejected>\n"))

@@ -25,11 +25,11 @@ import Testing
             return try await catalog.currentUnion(request)
         }
 
-        func currentUnlessUnion<Answer: Sendable>(
+        func read(
             _ request: PageRequest,
-            or answer: (PageBasis) throws(CatalogError) -> Answer?
-        ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
-            try await catalog.currentUnlessUnion(request, or: answer)
+            unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+        ) async throws(CatalogError) -> ShelfRead {
+            try await catalog.read(request, unless: isAnswered)
         }
     }
 

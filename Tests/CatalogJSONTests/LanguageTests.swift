@@ -1,5 +1,6 @@
 import Catalog
 import CatalogJSON
+import JSON
 import Testing
 
 @Suite("Languages and titles") struct LanguageTests {

@@ -166,14 +166,15 @@ import Testing
     @Test("All tasks of a group end, and the first failure is thrown")
     func groups() async throws {
         struct Failure: Error, Equatable { let number: Int }
-        let ended = Mutex(0)
+        final class Counter: Sendable { let value = Mutex(0) }
+        let ended = Counter()
         let error = await #expect(throws: Failure.self) {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 group.addTask { throw Failure(number: 1) }
                 for number in 2...4 {
                     group.addTask {
                         await Task.yield()
-                        ended.withLock { $0 += 1 }
+                        ended.value.withLock { $0 += 1 }
                         return number
                     }
                 }
@@ -181,7 +182,7 @@ import Testing
             }
         }
         #expect(error == Failure(number: 1))
-        #expect(ended.withLock { $0 } == 3)
+        #expect(ended.value.withLock { $0 } == 3)
         let results = try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 1...3 { group.addTask { number } }
             return try await group.allResults()

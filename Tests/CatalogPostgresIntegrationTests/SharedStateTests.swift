@@ -52,13 +52,14 @@ import Testing
     func waitingRuns() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1))
         let number = getpid() + 10
-        let order = Mutex<[String]>([])
+        final class Order: Sendable { let names = Mutex<[String]>([]) }
+        let order = Order()
         let (began, end) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
         let first = Task {
             try await Self.locked(number, in: pool) { () async throws -> Int in
                 began.continuation.finish()
                 for await _ in end.stream {}
-                order.withLock { $0.append("first") }
+                order.names.withLock { $0.append("first") }
                 return 1
             }
         }
@@ -67,14 +68,14 @@ import Testing
         #expect(refused == nil)
         let second = Task {
             try await Self.locked(number, waiting: .seconds(60), in: pool) { () async throws -> Int in
-                order.withLock { $0.append("second") }
+                order.names.withLock { $0.append("second") }
                 return 2
             }
         }
         end.continuation.finish()
         #expect(try await first.value == 1)
         #expect(try await second.value == 2)
-        #expect(order.withLock { $0 } == ["first", "second"])
+        #expect(order.names.withLock { $0 } == ["first", "second"])
         pool.shutDown()
     }
 

@@ -274,7 +274,7 @@ struct WorkerReadTests {
             await #expect(throws: WorkerProblem.failed) { try await read.read(failing, from: shortReads) }
             cluster.apply()
             #expect(!cluster.isUsed(for: cluster.storeID) && cluster.isUsed(for: cluster.otherID))
-            #expect(cluster.workers.status.allSatisfy(\.isUsable))
+            #expect(cluster.workers.status.allSatisfy { $0.isUsable })
             let error = PostgresError(.connection, "secret")
             cluster.workers.readFailed(error, read.shard, read.worker)
             #expect(!cluster.isUsed(for: cluster.otherID))

@@ -411,7 +411,12 @@ import Testing
                 list: OrderedIDs(ids)
             )
         }
-        var own = DiffRequest(store: Self.store, shelf: Self.shelf, from: .sort(RequestedSort(sort: Self.name)), limit: 2)
+        var own = DiffRequest(
+            store: Self.store,
+            shelf: Self.shelf,
+            from: .sort(RequestedSort(sort: Self.name)),
+            limit: 2
+        )
         let target = order(["c", "a"], Self.price)
         let diff = try OrderDiff(own, [target, order(["a", "b"], Self.name)])
         #expect(

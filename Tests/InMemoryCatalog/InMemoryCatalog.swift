@@ -160,12 +160,13 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         try read(store, shelf) { store, shelf in self.head(store, shelf) }
     }
 
-    package func currentUnlessUnion<Answer: Sendable>(
+    package func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead {
         let shelf = try await currentUnion(request)
-        return shelf.basis.union == nil ? try AnswerOrShelf(shelf, or: answer) : nil
+        if shelf.basis.union != nil { return .union }
+        return try isAnswered(shelf.basis) ? .answered : .shelf(shelf)
     }
 
     package func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {

@@ -57,12 +57,12 @@ final class RecordingStore: PageStore, VersionStore {
         return try await catalog.versions(of: shelves)
     }
 
-    func currentUnlessUnion<Answer: Sendable>(
+    func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead {
         guard let catalog else { throw .unavailable }
-        return try await catalog.currentUnlessUnion(request, or: answer)
+        return try await catalog.read(request, unless: isAnswered)
     }
 
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {

@@ -158,11 +158,11 @@ private final class Failover: PageStore, VersionStore {
 
     private var store: InMemoryCatalog { isPromoted.withLock { $0 } ? stores.standby : stores.primary }
 
-    func currentUnlessUnion<Answer: Sendable>(
+    func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
-        try await store.currentUnlessUnion(request, or: answer)
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead {
+        try await store.read(request, unless: isAnswered)
     }
 
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {

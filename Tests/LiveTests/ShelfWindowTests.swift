@@ -165,7 +165,8 @@ import TestSupport
         #expect(await wakeups.wait())
         store.gate.continuation.yield()
         try await starting.value
-        #expect(text(feed.event(from: nil)?.event).contains(#""ids":["p1","p2","p3"]"#))
+        let shown = text(feed.event(from: nil)?.event)
+        #expect(shown.contains(#""ids":["p1","p2","p3"]"#))
         let version = try await catalog.versions(of: [Self.address])[Self.address] ?? nil
         #expect(!feed.isOutdated(version))
     }
@@ -209,11 +210,11 @@ private final class LateStore: PageStore, VersionStore {
 
     init(_ catalog: InMemoryCatalog) { self.catalog = catalog }
 
-    func currentUnlessUnion<Answer: Sendable>(
+    func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
-        let found = try await catalog.currentUnlessUnion(request, or: answer)
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead {
+        let found = try await catalog.read(request, unless: isAnswered)
         let waits = isFirst.withLock { isFirst in
             defer { isFirst = false }
             return isFirst

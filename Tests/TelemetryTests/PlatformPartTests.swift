@@ -45,9 +45,11 @@ import Testing
         let done = ThreadSignal()
         let box = Box(name: "")
         try OSThread.start(name: "a long name of a thread") {
-            var buffer = [CChar](repeating: 0, count: 64)
-            pthread_getname_np(pthread_self(), &buffer, buffer.count)
-            let found = buffer.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
+            var buffer = [UInt8](repeating: 0, count: 64)
+            let file = open("/proc/thread-self/comm", O_RDONLY)
+            let length = read(file, &buffer, buffer.count)
+            close(file)
+            let found = String(decoding: buffer.prefix(max(length - 1, 0)), as: UTF8.self)
             box.name.withLock { $0 = found }
             done.send()
         }

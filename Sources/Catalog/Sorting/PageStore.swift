@@ -1,17 +1,15 @@
 /// The products of shelves, in every order.
 package protocol PageStore: Sendable {
-    /// Returns the answer to a request that shows one shelf, or the shelf to read it from, at versions that are current: no answer is older
-    /// than its request.
+    /// Reads the shelf of a request, at versions that are current: what it returns is never older than the request.
     ///
     /// - Parameters:
     ///   - request: the shelf, and what else its basis depends on: the user, and for descendants the sort and the cursor.
-    ///   - answer: returns the answer if it follows from the basis alone, so that the products are not needed; otherwise nil.
-    /// - Returns: nil for a request that shows several shelves.
-    /// - Throws: `notFound` for the store or the shelf; the errors of `answer`.
-    func currentUnlessUnion<Answer: Sendable>(
+    ///   - isAnswered: whether the basis alone answers the request, so that the products are not needed.
+    /// - Throws: `notFound` for the store or the shelf; the errors of `isAnswered`.
+    func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>?
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead
 
     /// Returns what a request shows that may show several shelves, at versions that are current. It may take long.
     ///
@@ -19,18 +17,14 @@ package protocol PageStore: Sendable {
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
 }
 
-/// An answer that follows from the basis of a request, or the shelf that is needed for it.
-package enum AnswerOrShelf<Answer: Sendable>: Sendable {
-    case answer(Answer)
+/// What was read of a shelf.
+package enum ShelfRead: Sendable {
+    /// Only the basis, which answers the request.
+    case answered
     case shelf(any CurrentShelf)
-
-    /// Asks for the answer of a shelf's basis.
-    package init(
-        _ shelf: any CurrentShelf,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) throws(CatalogError) {
-        if let found = try answer(shelf.basis) { self = .answer(found) } else { self = .shelf(shelf) }
-    }
+    /// Nothing, because the request shows several shelves. Their basis does not say enough for an answer: the dimension of the unit prices may be
+    /// the most frequent one of the products.
+    case union
 }
 
 /// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
@@ -89,28 +83,36 @@ extension CurrentShelf {
 }
 
 extension PageStore {
-    /// Returns the answer to a request, or the shelf or union to read it from. The basis of a union does not say enough for an answer: the
-    /// dimension of its unit prices may be the most frequent one of its products.
-    package func current<Answer: Sendable>(
+    /// Returns what a request shows; nil if its basis answers it.
+    package func current(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer> {
-        if let found = try await currentUnlessUnion(request, or: answer) { return found }
-        return try AnswerOrShelf(try await currentUnion(request), or: answer)
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> (any CurrentShelf)? {
+        switch try await read(request, unless: isAnswered) {
+        case .answered: return nil
+        case .shelf(let shelf): return shelf
+        case .union:
+            let union = try await currentUnion(request)
+            return try isAnswered(union.basis) ? nil : union
+        }
     }
 
     /// Returns what a request shows.
     package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        switch try await current(request, or: { _ -> Never? in nil }) {
-        case .shelf(let shelf): shelf
+        guard let shelf = try await current(request, unless: { _ in false }) else {
+            throw .fault("a shelf was not read, although its basis answers nothing")
         }
+        return shelf
     }
 
     package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        switch try await current(request, or: { basis -> PageBasis? in basis }) {
-        case .answer(let basis): basis
-        case .shelf(let shelf): shelf.basis
+        var basis: PageBasis?
+        let shelf = try await current(request) { found in
+            basis = found
+            return true
         }
+        guard let found = basis ?? shelf?.basis else { throw .fault("a shelf was read without its basis") }
+        return found
     }
 
     /// Returns a page, for feeds and commands. The API plans its pages itself, because it may have them already.

@@ -60,15 +60,13 @@ struct DiffEndpoints: EndpointGroup {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
-        let found = try await pages.current(request.page) { basis -> Response? in
-            guard let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) else { return nil }
-            return .notModified(tag, cache, headers)
+        var knownTag: String?
+        let found = try await pages.current(request.page) { basis throws(CatalogError) in
+            knownTag = request.entityTag(basis, mediaType: form.mediaType).flatMap { call.knows($0) ? $0 : nil }
+            return knownTag != nil
         }
-        let current: any CurrentShelf
-        switch found {
-        case .answer(let response): return response
-        case .shelf(let shelf): current = shelf
-        }
+        if let knownTag { return .notModified(knownTag, cache, headers) }
+        guard let current = found else { throw CatalogError.fault("a shelf was not read for its diff") }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
         let tag = request.entityTag(diff, mediaType: form.mediaType)

@@ -101,9 +101,8 @@ struct ImportEndpoint: EndpointGroup {
             response.headers[.connection] = "close"
             return response
         } catch {
-            guard var problem = error as? Problem ?? (error as? CatalogError).map({ Problem($0) }) else { throw error }
-            problem.closesConnection = true
-            throw problem
+            guard error is Problem || error is CatalogError else { throw error }
+            throw ClosingError(error: error)
         }
     }
 

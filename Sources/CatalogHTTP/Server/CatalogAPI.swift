@@ -212,6 +212,10 @@ package struct CatalogAPI: HTTPResponder {
 
     private func problem(_ error: any Error, _ requestID: String) -> Problem {
         switch error {
+        case let closing as ClosingError:
+            var problem = problem(closing.error, requestID)
+            problem.closesConnection = true
+            return problem
         case let problem as Problem: return problem
         case let error as CatalogError:
             if case .fault(let text) = error {

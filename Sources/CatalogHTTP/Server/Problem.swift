@@ -58,3 +58,8 @@ struct Problem: Error {
         return Response(status: kind.status, headers: headers, body: .init(byteBuffer: body))
     }
 }
+
+/// An error after which the connection ends, because the rest of the request is not read.
+struct ClosingError: Error {
+    let error: any Error
+}

@@ -83,12 +83,16 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// A request for a page, with everything but the basis that its response depends on.
-    private struct AskedPage {
-        var call: Call
+    private final class AskedPage: Sendable {
+        let call: Call
         let plans: PagePlans
         let request: PageRequest
         /// The UTC day to which the popularity of products is scaled.
         let day = Timestamp.now().day
+
+        init(_ call: Call, _ plans: PagePlans) {
+            (self.call, self.plans, request) = (call, plans, plans.request(by: call.caller?.user))
+        }
 
         private var isShared: Bool { request.sort != nil }
         var cacheControl: String { isShared ? "public, no-cache" : "private, no-cache" }
@@ -103,29 +107,25 @@ struct PageEndpoints: EndpointGroup {
     ///
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
-        let plans = try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) }
-        let asked = AskedPage(call: call, plans: plans, request: plans.request(by: call.caller?.user))
-        let found = try await store.currentUnlessUnion(asked.request) { basis throws(CatalogError) -> Response? in
-            try known(asked, basis)
+        let asked = AskedPage(call, try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) })
+        var response: Response?
+        let read = try await store.read(asked.request) { basis throws(CatalogError) in
+            response = try known(asked, basis)
+            return response != nil
         }
-        if let found { return try await response(found, asked) }
+        if let response { return response }
+        if case .shelf(let current) = read { return try await rendered(asked, current) }
         // The query does not say that the shelf includes those below it.
         if shelf != nil, asked.request.includesDescendants == nil { call.work.add(points: Self.pointsForUnion) }
         // A page of all shelves already has a deadline.
         if call.deadline != nil { return try await union(asked) }
-        return try await call.within(TimeLimit.lookup.request) { call in
-            var asked = asked
-            asked.call = call
-            return try await union(asked)
-        }
+        return try await call.within(TimeLimit.lookup.request) { _ in try await union(asked) }
     }
 
     private func union(_ asked: AskedPage) async throws -> Response {
         let union = try await store.currentUnion(asked.request)
-        return try await response(
-            try AnswerOrShelf(union) { basis throws(CatalogError) in try known(asked, basis) },
-            asked
-        )
+        if let response = try known(asked, union.basis) { return response }
+        return try await rendered(asked, union)
     }
 
     /// Returns the response to a request whose page the client or the cache has; otherwise nil.
@@ -140,13 +140,7 @@ struct PageEndpoints: EndpointGroup {
         return cache.response(cached, plan.key, for: asked.call)
     }
 
-    /// Renders the page unless the response is known.
-    private func response(_ found: AnswerOrShelf<Response>, _ asked: AskedPage) async throws -> Response {
-        let current: any CurrentShelf
-        switch found {
-        case .answer(let response): return response
-        case .shelf(let shelf): current = shelf
-        }
+    private func rendered(_ asked: AskedPage, _ current: any CurrentShelf) async throws -> Response {
         let plan = try asked.plan(current.basis)
         let page = try await current.page(
             plan.plan,

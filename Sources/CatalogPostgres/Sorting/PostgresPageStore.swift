@@ -36,23 +36,20 @@ struct PostgresPageStore: PageStore {
     /// The number of attempts to read a shelf and its basis at one version, before both are read in one transaction.
     private static let attempts = 3
 
-    func currentUnlessUnion<Answer: Sendable>(
+    func read(
         _ request: PageRequest,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws(CatalogError) -> AnswerOrShelf<Answer>? {
-        guard !request.asksForUnion, let address = request.address else { return nil }
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> ShelfRead {
+        guard !request.asksForUnion, let address = request.address else { return .union }
         return try await database.mappingErrors {
             try await database.router.withSource(of: request.store, for: request.rememberingUser) {
-                source -> AnswerOrShelf<Answer>? in
+                source -> ShelfRead in
                 for _ in 0..<Self.attempts {
-                    switch try await read(request, at: address, source, or: answer) {
-                    case .found(let found): return found
-                    case .union: return nil
-                    case .changing: continue
-                    }
+                    if let read = try await read(request, at: address, source, unless: isAnswered) { return read }
                 }
                 // A shelf that becomes a union meanwhile is read within a time limit, too.
-                return try AnswerOrShelf(try await readInTransaction(request, source), or: answer)
+                let shelf = try await readInTransaction(request, source)
+                return try isAnswered(shelf.basis) ? .answered : .shelf(shelf)
             }
         }
     }
@@ -68,37 +65,26 @@ struct PostgresPageStore: PageStore {
         }
     }
 
-    /// The result of an attempt to read a shelf.
-    private enum Attempt<Answer: Sendable> {
-        case found(AnswerOrShelf<Answer>)
-        /// The request shows several shelves, none of which was read.
-        case union
-        /// The shelf changed meanwhile.
-        case changing
-    }
-
-    /// Returns the answer of the basis, or else the shelf: if it is not in memory at its current version, it is brought up to date.
-    private func read<Answer: Sendable>(
+    /// Confirms the basis, and unless it answers the request, brings the shelf up to date in memory; returns nil if it changes meanwhile.
+    private func read(
         _ request: PageRequest,
         at address: ShelfAddress,
         _ source: ReadSource,
-        or answer: (PageBasis) throws(CatalogError) -> Answer?
-    ) async throws -> Attempt<Answer> {
+        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
+    ) async throws -> ShelfRead? {
         let (found, known) = try await confirmed(request, at: address, source)
         if request.showsUnion(of: found.basis.head) { return .union }
         let (location, state) = (found.location, found.basis.head.state)
         try memory.requireCommits(of: location, at: state.version, source.origin)
-        if let early = try answer(found.basis) { return .found(.answer(early)) }
+        if try isAnswered(found.basis) { return .answered }
         let current: ShelfSnapshot? =
             if let known, known.version == state.version {
                 known
             } else {
                 try await memory.shelf(location, at: state.version, products: state.productCount, source)
             }
-        guard let shelf = current,
-            let loaded = try await readOrderingKey(loadedShelf(found, shelf), request, location, source)
-        else { return .changing }
-        return .found(.shelf(loaded))
+        guard let current else { return nil }
+        return try await readOrderingKey(loadedShelf(found, current), request, location, source).map { .shelf($0) }
     }
 
     /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version.
