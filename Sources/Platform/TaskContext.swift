@@ -8,7 +8,7 @@ package struct TaskContext: Sendable {
     package var steps: StepRecorder?
     /// The position of the task's request, which requests to other servers continue; nil outside a trace.
     package var trace: TraceParent?
-    /// What takes the place of the terminal; nil for the terminal of the process.
+    /// A record in the place of the terminal; nil for the terminal of the process.
     package var terminal: TerminalRecord?
 
     package init(

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct DoctorLimitTests {
     private static func verdicts(_ findings: [Doctor.Finding]) -> [Doctor.Finding.Verdict] { findings.map(\.verdict) }
 
-    @Test("A finding without a problem has no remedy, and advice is no failure")
+    @Test("A finding without a problem has no remedy, and advice is not a failure")
     func findings() {
         let fine = Doctor.Finding(true, "text", "remedy")
         #expect(fine.verdict == .ok && fine.isOK && fine.remedy == nil)

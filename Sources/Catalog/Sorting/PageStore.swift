@@ -17,7 +17,7 @@ package protocol PageStore: Sendable {
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
 }
 
-/// What was read of a shelf.
+/// The result of reading a shelf.
 package enum ShelfRead: Sendable {
     /// Only the basis, which answers the request.
     case answered
