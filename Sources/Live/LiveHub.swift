@@ -149,7 +149,7 @@ package final class LiveHub: Sendable {
     package func showsUnion(_ address: ShelfAddress, _ includesDescendants: Bool?) async throws(CatalogError) -> Bool {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = includesDescendants
-        return try await pages.basis(of: request).union != nil
+        return if case .union = try await pages.read(request, unless: { _ in true }) { true } else { false }
     }
 
     /// The numbers of subscriptions and feeds.

@@ -204,4 +204,18 @@ import Testing
         #expect(problem?.detail == "the request timed out after 0 seconds")
         #expect(problem?.headers[.retryAfter] == "1")
     }
+
+    @Test("A timeout ends the connection if the error would, and a problem is more specific than the timeout")
+    func closingErrors() async throws {
+        let watch = DeadlineWatch()
+        for error in [CatalogError.cancelled, Problem(.forbidden, "no")] as [any Error] {
+            let thrown = await #expect(throws: ClosingError.self) {
+                try await watch.run(within: .zero, or: Late(), unless: { false }) { deadline async throws -> Void in
+                    deadline.check(.now + .seconds(1))
+                    throw ClosingError(error: error)
+                }
+            }
+            #expect((thrown?.error is Late) != (error is Problem))
+        }
+    }
 }

@@ -85,4 +85,15 @@ import Testing
         #expect(Self.image(after: .changes) == nil)
         #expect(Self.image(after: .changes, later: ImageQueue.delay) != nil)
     }
+
+    @Test("An entry that is no longer too large takes the place of the large one")
+    func shrinkingEntries() {
+        let cache = TableCache<String, Int>(limit: 100, largest: 50) { $0 }
+        cache.insert(80, for: "a")
+        cache.insert(10, for: "a")
+        #expect(cache["a"] == 10 && cache.use.count == 1 && cache.entries.count == 1)
+        cache.insert(90, for: "b")
+        cache.insert(20, for: "a")
+        #expect(cache["b"] == 90 && cache.use.count == 2)
+    }
 }

@@ -166,7 +166,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     ) async throws(CatalogError) -> ShelfRead {
         let shelf = try await currentUnion(request)
         if shelf.basis.union != nil { return .union }
-        return try isAnswered(shelf.basis) ? .answered : .shelf(shelf)
+        return try isAnswered(shelf.basis) ? .answered(shelf.basis) : .shelf(shelf)
     }
 
     package func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {

@@ -11,7 +11,7 @@ package protocol PageStore: Sendable {
         unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
     ) async throws(CatalogError) -> ShelfRead
 
-    /// Returns what a request shows that may show several shelves, at versions that are current. It may take long.
+    /// Reads the union that a request shows, or its shelf if it shows only one by now, at versions that are current. It may take long.
     ///
     /// - Throws: `notFound` for the store or the shelf.
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
@@ -20,7 +20,7 @@ package protocol PageStore: Sendable {
 /// The result of reading a shelf.
 package enum ShelfRead: Sendable {
     /// Only the basis, which answers the request.
-    case answered
+    case answered(PageBasis)
     case shelf(any CurrentShelf)
     /// Nothing, because the request shows several shelves. Their basis does not say enough for an answer: the dimension of the unit prices may be
     /// the most frequent one of the products.
@@ -83,36 +83,18 @@ extension CurrentShelf {
 }
 
 extension PageStore {
-    /// Returns what a request shows; nil if its basis answers it.
-    package func current(
-        _ request: PageRequest,
-        unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
-    ) async throws(CatalogError) -> (any CurrentShelf)? {
-        switch try await read(request, unless: isAnswered) {
-        case .answered: return nil
-        case .shelf(let shelf): return shelf
-        case .union:
-            let union = try await currentUnion(request)
-            return try isAnswered(union.basis) ? nil : union
-        }
-    }
-
     /// Returns what a request shows.
     package func current(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        guard let shelf = try await current(request, unless: { _ in false }) else {
-            throw .fault("a shelf was not read, although its basis answers nothing")
-        }
-        return shelf
+        if case .shelf(let shelf) = try await read(request, unless: { _ in false }) { return shelf }
+        return try await currentUnion(request)
     }
 
     package func basis(of request: PageRequest) async throws(CatalogError) -> PageBasis {
-        var basis: PageBasis?
-        let shelf = try await current(request) { found in
-            basis = found
-            return true
+        switch try await read(request, unless: { _ in true }) {
+        case .answered(let basis): basis
+        case .shelf(let shelf): shelf.basis
+        case .union: try await currentUnion(request).basis
         }
-        guard let found = basis ?? shelf?.basis else { throw .fault("a shelf was read without its basis") }
-        return found
     }
 
     /// Returns a page, for feeds and commands. The API plans its pages itself, because it may have them already.

@@ -60,13 +60,16 @@ struct DiffEndpoints: EndpointGroup {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
-        var knownTag: String?
-        let found = try await pages.current(request.page) { basis throws(CatalogError) in
-            knownTag = request.entityTag(basis, mediaType: form.mediaType).flatMap { call.knows($0) ? $0 : nil }
-            return knownTag != nil
+        func knownTag(_ basis: PageBasis) -> String? {
+            request.entityTag(basis, mediaType: form.mediaType).flatMap { call.knows($0) ? $0 : nil }
         }
-        if let knownTag { return .notModified(knownTag, cache, headers) }
-        guard let current = found else { throw CatalogError.fault("a shelf was not read for its diff") }
+        let current: any CurrentShelf
+        switch try await pages.read(request.page, unless: { knownTag($0) != nil }) {
+        case .answered(let basis): return .notModified(knownTag(basis) ?? "", cache, headers)
+        case .shelf(let shelf): current = shelf
+        case .union: current = try await pages.currentUnion(request.page)
+        }
+        if let tag = knownTag(current.basis) { return .notModified(tag, cache, headers) }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
         let tag = request.entityTag(diff, mediaType: form.mediaType)

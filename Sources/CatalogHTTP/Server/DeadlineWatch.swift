@@ -34,8 +34,14 @@ final class DeadlineWatch: Sendable {
                 task.cancel()
             }
         } catch let failure {
+            if let reason = deadline.reason { throw reason }
+            guard deadline.isOverdue else { throw failure }
             // A problem for the client is more specific than the timeout.
-            throw deadline.reason ?? (deadline.isOverdue && !(failure is Problem) ? error() : failure)
+            switch failure {
+            case let closing as ClosingError: throw closing.error is Problem ? closing : ClosingError(error: error())
+            case is Problem: throw failure
+            default: throw error()
+            }
         }
     }
 

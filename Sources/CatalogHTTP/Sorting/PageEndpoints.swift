@@ -108,13 +108,14 @@ struct PageEndpoints: EndpointGroup {
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
         let asked = AskedPage(call, try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) })
-        var response: Response?
+        var (plan, response): (TaggedPlan?, Response?)
         let read = try await store.read(asked.request) { basis throws(CatalogError) in
-            response = try known(asked, basis)
+            let found = try asked.plan(basis)
+            (plan, response) = (found, known(asked, found))
             return response != nil
         }
         if let response { return response }
-        if case .shelf(let current) = read { return try await rendered(asked, current) }
+        if case .shelf(let shelf) = read { return try await rendered(asked, try plan ?? asked.plan(shelf.basis), shelf) }
         // The query does not say that the shelf includes those below it.
         if shelf != nil, asked.request.includesDescendants == nil { call.work.add(points: Self.pointsForUnion) }
         // A page of all shelves already has a deadline.
@@ -124,13 +125,13 @@ struct PageEndpoints: EndpointGroup {
 
     private func union(_ asked: AskedPage) async throws -> Response {
         let union = try await store.currentUnion(asked.request)
-        if let response = try known(asked, union.basis) { return response }
-        return try await rendered(asked, union)
+        let plan = try asked.plan(union.basis)
+        if let response = known(asked, plan) { return response }
+        return try await rendered(asked, plan, union)
     }
 
     /// Returns the response to a request whose page the client or the cache has; otherwise nil.
-    private func known(_ asked: AskedPage, _ basis: PageBasis) throws(CatalogError) -> Response? {
-        let plan = try asked.plan(basis)
+    private func known(_ asked: AskedPage, _ plan: TaggedPlan) -> Response? {
         if let tag = asked.call.knownTag(of: plan.tag) {
             observer.observe(.pageReturned(.notModified))
             return .notModified(tag, asked.cacheControl, asked.headers)
@@ -140,8 +141,7 @@ struct PageEndpoints: EndpointGroup {
         return cache.response(cached, plan.key, for: asked.call)
     }
 
-    private func rendered(_ asked: AskedPage, _ current: any CurrentShelf) async throws -> Response {
-        let plan = try asked.plan(current.basis)
+    private func rendered(_ asked: AskedPage, _ plan: TaggedPlan, _ current: any CurrentShelf) async throws -> Response {
         let page = try await current.page(
             plan.plan,
             into: RenderedProducts(current.basis.head.store, day: asked.day, fragments)

@@ -113,9 +113,6 @@ final class ShelfUnions: Sendable {
         }
     }
 
-    /// The number of products from which tables are merged on another thread than the event loop's.
-    private static let offLoopProducts = 300
-
     private let memory: ShelfMemory
     private let loads = SharedWork<ShelfMemory.LoadKey, LoadedUnion?>()
     private let count = Atomic<Int64>(0)
@@ -144,10 +141,7 @@ final class ShelfUnions: Sendable {
                 else { return nil }
                 tables.append(shelf.table)
             }
-            let merged = tables
-            return await offLoop(if: merged.reduce(0) { $0 + $1.count } >= Self.offLoopProducts) {
-                self.merge(merged, keyed, members, since: start)
-            }
+            return self.merge(tables, keyed, members, since: start)
         }
         return found?.members.digest == members.digest ? found : nil
     }

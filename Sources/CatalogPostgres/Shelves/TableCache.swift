@@ -24,6 +24,7 @@ final class TableCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     func insert(_ value: Value, for key: Key) {
         if size(value) <= largest {
             cache[key] = value
+            large.withLock { if $0?.key == key { $0 = nil } }
         } else {
             cache[key] = nil
             large.withLock { $0 = (key, value) }

@@ -47,9 +47,9 @@ struct PostgresPageStore: PageStore {
                 for _ in 0..<Self.attempts {
                     if let read = try await read(request, at: address, source, unless: isAnswered) { return read }
                 }
-                // A shelf that becomes a union meanwhile is read within a time limit, too.
                 let shelf = try await readInTransaction(request, source)
-                return try isAnswered(shelf.basis) ? .answered : .shelf(shelf)
+                if shelf.basis.union != nil { return .union }
+                return try isAnswered(shelf.basis) ? .answered(shelf.basis) : .shelf(shelf)
             }
         }
     }
@@ -76,7 +76,7 @@ struct PostgresPageStore: PageStore {
         if request.showsUnion(of: found.basis.head) { return .union }
         let (location, state) = (found.location, found.basis.head.state)
         try memory.requireCommits(of: location, at: state.version, source.origin)
-        if try isAnswered(found.basis) { return .answered }
+        if try isAnswered(found.basis) { return .answered(found.basis) }
         let current: ShelfSnapshot? =
             if let known, known.version == state.version {
                 known
@@ -169,8 +169,8 @@ struct PostgresPageStore: PageStore {
         return version == ShelfVersion(head) ? found : nil
     }
 
-    /// Returns the query for the ordering key of a cursor whose ordering keys were replaced since its page; nil for other cursors. A product
-    /// that has left the shelf keeps its place.
+    /// Returns the query for the current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor;
+    /// otherwise nil. A product that has left the shelf keeps its place.
     private static func orderingKeyQuery(
         _ request: PageRequest,
         _ head: ShelfHead,
