@@ -112,7 +112,9 @@ package enum RejectedRow {
 
     /// Returns an object without the reasons.
     static func removingReasons(_ value: JSONValue) -> JSONValue {
-        guard case .object(let members) = value else { return value }
+        guard case .object(let members) = value, members.contains(where: { columns.contains($0.name) }) else {
+            return value
+        }
         return .object(members.filter { !columns.contains($0.name) })
     }
 }

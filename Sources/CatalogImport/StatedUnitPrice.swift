@@ -31,7 +31,13 @@ struct StatedUnitPrice {
         guard let first = parts.first, let amount = read(first), !amount.isZero, !amount.isNegative, !prices.isEmpty
         else { return nil }
         self.amount = amount
-        let decimals = if case .decimals(_, let count)? = PriceText(first)?.form { count } else { 0 }
+        let decimals =
+            switch PriceText(first)?.form {
+            case .decimals(_, let count): count
+            // The mark precedes decimals if the amount is below the number without a mark.
+            case .ambiguous: amount < ExactDecimal(1000) ? 3 : 0
+            case .whole, nil: 0
+            }
         step = ExactDecimal(1, scale: max(amount.scale, decimals))
         if parts.count == 2 {
             guard let size = Self.size(parts[1], context) else { return nil }

@@ -51,8 +51,9 @@ final class Transfer: @unchecked Sendable {
             throw HTTPFetchError(kind: .invalidRequest, description: "the URL or a header contains a line break or NUL")
         }
         // libcurl has one code for other schemes and for servers that do not respond with HTTP.
-        if let scheme = fetch.url.firstRange(of: "://").map({ fetch.url[..<$0.lowerBound].lowercased() }),
-            scheme != "http", scheme != "https"
+        let beginning = fetch.url.prefix { !"/?#".contains($0) }
+        if fetch.url[beginning.endIndex...].hasPrefix("//"), beginning.hasSuffix(":"),
+            !["http:", "https:"].contains(beginning.lowercased())
         {
             throw HTTPFetchError(kind: .invalidRequest, description: "the URL must begin with http:// or https://")
         }

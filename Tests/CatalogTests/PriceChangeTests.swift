@@ -41,7 +41,8 @@ import Testing
         #expect(
             throws: CatalogError.unprocessable(
                 field: "regular_price_minor",
-                detail: "product “b”: regular_price_minor requires price_minor; set price_minor, too, or omit regular_price_minor"
+                detail:
+                    "product “b”: regular_price_minor requires price_minor; set price_minor, too, or omit regular_price_minor"
             )
         ) { try PriceChange.check([PriceChange(sku: a, priceMinor: 1), regular]) }
         #expect(throws: CatalogError.unprocessable(field: "sku", detail: "duplicate product “a”")) {

@@ -12,7 +12,8 @@ package struct PriceRevision: Sendable, Hashable {
 
         /// Whether the prices follow `rule`.
         package var isValid: Bool { regular == nil || price != nil }
-        package static let rule = "regular_price_minor requires price_minor; set price_minor, too, or omit regular_price_minor"
+        package static let rule =
+            "regular_price_minor requires price_minor; set price_minor, too, or omit regular_price_minor"
     }
 
     package var sku: SKU

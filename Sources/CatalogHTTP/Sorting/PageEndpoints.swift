@@ -115,7 +115,9 @@ struct PageEndpoints: EndpointGroup {
             return response != nil
         }
         if let response { return response }
-        if case .shelf(let shelf) = read { return try await rendered(asked, try plan ?? asked.plan(shelf.basis), shelf) }
+        if case .shelf(let shelf) = read {
+            return try await rendered(asked, try plan ?? asked.plan(shelf.basis), shelf)
+        }
         // The query does not say that the shelf includes those below it.
         if shelf != nil, asked.request.includesDescendants == nil { call.work.add(points: Self.pointsForUnion) }
         // A page of all shelves already has a deadline.
@@ -141,7 +143,8 @@ struct PageEndpoints: EndpointGroup {
         return cache.response(cached, plan.key, for: asked.call)
     }
 
-    private func rendered(_ asked: AskedPage, _ plan: TaggedPlan, _ current: any CurrentShelf) async throws -> Response {
+    private func rendered(_ asked: AskedPage, _ plan: TaggedPlan, _ current: any CurrentShelf) async throws -> Response
+    {
         let page = try await current.page(
             plan.plan,
             into: RenderedProducts(current.basis.head.store, day: asked.day, fragments)

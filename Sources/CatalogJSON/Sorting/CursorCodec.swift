@@ -33,7 +33,8 @@ package struct CursorCodec: Sendable {
 
     /// - Throws: `CatalogError.invalidCursor` for anything that `encode` did not create with the same key.
     package func decode(_ text: String) throws(CatalogError) -> Cursor {
-        guard text.utf8.count <= Self.maximumLength, let sealed = Base64URL.decode(text) else { throw .invalidCursor }
+        guard text.utf8.count <= Self.maximumLength, let sealed = Base64URL.decode(text), sealed.count > Self.macLength
+        else { throw .invalidCursor }
         let bytes = Array(sealed.dropLast(Self.macLength))
         let expected = mac(bytes).prefix(Self.macLength)
         let difference = zip(sealed.suffix(Self.macLength), expected).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) }

@@ -290,7 +290,7 @@ final class ImportSession {
                 the attributes of the file and those of the stored product have more than \(Product.attributesLimit) bytes; \
                 delete some of them
                 """
-            // Any row may have too many, so that none is kept for the file of rejected rows.
+            // Any row may have too many, so none is kept for the file of rejected rows.
             try reject(ImportRejection(line: line(of: number), column: "attributes", reason: reason), onReject)
         }
     }
