@@ -35,7 +35,7 @@ struct PostgresPurchaseStore: PurchaseStore {
         }
     }
 
-    /// How often a report of purchases is tried. Several folds, one after the other, may seal the cells during an attempt.
+    /// How often a report of purchases is tried, within one deadline. Several folds, one after the other, may seal the cells during an attempt.
     private static let attempts = 16
 
     private static func add(
