@@ -5,6 +5,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 
 /// Servers whose responder or listening socket fails, and servers that are cancelled.
@@ -99,9 +100,9 @@ import Testing
         let error = try await run(responder) { port, channel, _ in
             let client = try RawClient(port)
             client.send(Self.get("/wait"))
-            #expect(try await eventually { responder.paths == ["/wait"] })
+            #expect(await eventually { responder.paths == ["/wait"] })
             try await channel.close()
-            #expect(try await eventually { responder.cancellations == 1 })
+            #expect(await eventually { responder.cancellations == 1 })
             client.disconnect()
         }
         #expect(error is ListeningSocketClosed)
@@ -113,10 +114,10 @@ import Testing
         let error = try await run(responder, count: count) { port, _, task in
             let client = try RawClient(port)
             client.send(Self.get("/wait", "Connection: close\r\n"))
-            #expect(try await eventually { responder.paths == ["/wait"] })
+            #expect(await eventually { responder.paths == ["/wait"] })
             #expect(count.current == 1)
             task.cancel()
-            #expect(try await eventually { responder.cancellations == 1 })
+            #expect(await eventually { responder.cancellations == 1 })
             client.disconnect()
         }
         #expect(error == nil)
