@@ -43,9 +43,11 @@ import Testing
             while self.collections < collections, ContinuousClock.now < deadline { await Task.yield() }
         }
 
-        /// Ends a collection, and returns what is written.
+        /// Ends a collection, and returns what is written within a minute.
         func text() -> String {
             gate.send()
+            var wanted = pollfd(fd: reader, events: Int16(POLLIN), revents: 0)
+            guard poll(&wanted, 1, 60_000) > 0 else { return "nothing was written" }
             var buffer = [UInt8](repeating: 0, count: 1 << 16)
             let length = read(reader, &buffer, buffer.count)
             return String(decoding: buffer.prefix(max(0, length)), as: UTF8.self)
