@@ -12,7 +12,10 @@ import Testing
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments =
-            ["--signal=KILL", "60", "python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", TestProcess.executable] + arguments
+            [
+                "--signal=KILL", "60", "python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])",
+                TestProcess.executable,
+            ] + arguments
         let (keyboard, screen) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput) = (keyboard, screen)
         try process.run()

@@ -4,6 +4,7 @@ import Crypto
 import CryptoExtras
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CatalogHTTP
@@ -338,16 +339,6 @@ import Testing
         #expect(await eventually { keys.generation.load(ordering: .relaxed) == 2 })
         #expect(issuer.count == attempts + 1)
         #expect(try await keys.keys(.es256, "b").count == 1)
-    }
-
-    /// Returns whether a condition comes true within 30 seconds.
-    private func eventually(_ condition: () -> Bool) async -> Bool {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !condition() {
-            guard ContinuousClock.now < deadline else { return false }
-            await Task.yield()
-        }
-        return true
     }
 
     @Test("Secrets need no key set, and without a source only secrets are keys")

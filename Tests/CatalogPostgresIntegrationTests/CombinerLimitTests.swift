@@ -1,6 +1,7 @@
 import LibPQ
 import Platform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CatalogPostgres
@@ -13,11 +14,10 @@ import Testing
         WriteCombinerTests.Write(key: "k\(number)", number: number)
     }
 
-    /// Waits for a condition, at most half a minute.
+    /// Waits for a condition.
     private static func wait(until condition: () -> Bool) async {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !condition(), ContinuousClock.now < deadline { await Task.yield() }
-        #expect(condition())
+        let isMet = await eventually { condition() }
+        #expect(isMet)
     }
 
     /// The numbers of batches that are written at the same time.

@@ -84,15 +84,15 @@ struct WorkerReadTests {
 
         /// Returns the read of the store as soon as the worker is used.
         func read() async throws -> (read: WorkerRead, shortReads: PageLane) {
-            let deadline = ContinuousClock.now + .seconds(60)
-            while true {
+            var used: (read: WorkerRead, shortReads: PageLane)?
+            _ = await eventually {
                 apply()
                 if let found = workers.read(of: storeID, through: coordinator), let lane = found.shortReads {
-                    return (found.read, lane)
+                    used = (found.read, lane)
                 }
-                try #require(ContinuousClock.now < deadline, "the worker is not used")
-                await Task.yield()
+                return used != nil
             }
+            return try #require(used, "the worker is not used")
         }
 
         /// Returns whether the worker is used for a store.

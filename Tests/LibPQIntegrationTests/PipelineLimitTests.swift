@@ -53,20 +53,14 @@ import TestSupport
 
     /// Checks the number of reads in flight, which is reached soon.
     private static func expectReads(_ count: Int, _ pipeline: PostgresPipeline) async {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while pipeline.readsInFlight != count, ContinuousClock.now < deadline { await Task.yield() }
+        _ = await eventually { pipeline.readsInFlight == count }
         #expect(pipeline.readsInFlight == count)
     }
 
     /// Checks that a connection is replaced as soon as it has no reads.
     private static func expectReplacement(of former: Int32, _ pipeline: PostgresPipeline) async throws {
-        let deadline = ContinuousClock.now + .seconds(10)
-        var current = former
-        while current == former, ContinuousClock.now < deadline {
-            current = try await backend(pipeline)
-            await Task.yield()
-        }
-        #expect(current != former)
+        let isReplaced = try await eventually { try await backend(pipeline) != former }
+        #expect(isReplaced)
     }
 
     @Test("A connection that finds the server read-only is replaced, because another host may be the primary now")

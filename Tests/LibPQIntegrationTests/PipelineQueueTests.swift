@@ -65,8 +65,7 @@ import Testing
             }
             #expect(error?.kind == .deadline && error?.message == "the deadline passed")
         }
-        let deadline = ContinuousClock.now + .seconds(30)
-        while pipeline.readsInFlight > 0, ContinuousClock.now < deadline { await Task.yield() }
+        _ = await eventually { pipeline.readsInFlight == 0 }
         #expect(pipeline.readsInFlight == 0)
     }
 }

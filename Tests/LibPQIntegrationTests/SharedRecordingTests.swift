@@ -89,12 +89,10 @@ import TestSupport
             let count = try await connection.perform { try $0.query(listening) { $0.count } }
             #expect(count == 1)
         }
-        let deadline = ContinuousClock.now + .seconds(30)
-        var count = 1
-        while count > 0, ContinuousClock.now < deadline {
-            count = try await connection.perform { try $0.query(listening) { $0.count } }
+        let hasEnded = try await eventually {
+            try await connection.perform { try $0.query(listening) { $0.count } } == 0
         }
-        #expect(count == 0)
+        #expect(hasEnded)
         await connection.close()
     }
 }

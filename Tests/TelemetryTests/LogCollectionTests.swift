@@ -2,6 +2,7 @@ import Glibc
 import Platform
 import Synchronization
 import Telemetry
+import TestSupport
 import Testing
 
 /// An output whose collection of lines waits for the test.
@@ -39,8 +40,7 @@ import Testing
 
         /// Waits until a number of collections have begun.
         func wait(_ collections: Int) async {
-            let deadline = ContinuousClock.now + .seconds(60)
-            while self.collections < collections, ContinuousClock.now < deadline { await Task.yield() }
+            _ = await eventually { self.collections >= collections }
         }
 
         /// Ends a collection, and returns what is written within a minute.
