@@ -21,7 +21,7 @@ import Testing
         try process.run()
         keyboard.fileHandleForWriting.write(Data(input.utf8))
         // The terminal stays open until the command ends.
-        let text = try text(of: screen.fileHandleForReading.fileDescriptor)
+        let text = try Self.text(of: screen.fileHandleForReading.fileDescriptor)
         try keyboard.fileHandleForWriting.close()
         process.waitUntilExit()
         return text.replacing("\r\n", with: "\n")
