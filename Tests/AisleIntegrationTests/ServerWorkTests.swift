@@ -245,7 +245,9 @@ import WebClient
             )
             #expect(abs((values["aisle_resort_last_success_timestamp_seconds"] ?? 0) - end) < 0.001)
             #expect(abs((values["aisle_resort_last_duration_seconds"] ?? -1) - (end - start)) < 0.001)
-            let shelves = try await commands.value("SELECT shelves::text FROM resort_run").flatMap { Double($0) }
+            let shelves = try #require(
+                try await commands.value("SELECT shelves::text FROM resort_run").flatMap { Double($0) }
+            )
             #expect(values[#"aisle_resort_last_changes{kind="shelves"}"#] == shelves)
             #expect(values["aisle_resort_running"] == 0 && values["aisle_resort_failed"] == 0)
 
