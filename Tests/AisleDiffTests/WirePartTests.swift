@@ -5,7 +5,7 @@ import Testing
 @testable import AisleDiff
 
 /// The bounds of the wire format and of JSON diffs.
-@Suite(.timeLimit(.minutes(5))) struct WirePartTests {
+@Suite(.timeLimit(.minutes(15))) struct WirePartTests {
     private typealias Diff = ShelfDiff<NoProduct>
 
     @Test(

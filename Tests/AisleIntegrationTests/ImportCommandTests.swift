@@ -10,7 +10,7 @@ import Testing
 @testable import aisle
 
 /// The output of the commands of imports, profiles, exports and generated catalogs, and their errors.
-@Suite(.timeLimit(.minutes(5))) struct ImportCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportCommandTests {
     @Test("A dry run shows the first products as they were read, and changes nothing")
     func dryRun() async throws {
         try await CommandDatabase.run { commands in

@@ -18,7 +18,7 @@ import WebClient
 @testable import aisle
 
 /// The background work of a server, and what it exports about itself.
-@Suite(.timeLimit(.minutes(5))) struct ServerWorkTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerWorkTests {
     private static let shelf = ShelfAddress(CatalogKey("shop")!, CatalogKey("dairy")!)
 
     /// Runs a body with the catalog of a server, which has a shelf of three products.

@@ -6,7 +6,7 @@ import Testing
 @testable import aisle
 
 /// Commands in a shell: on a terminal, and completing names.
-@Suite(.timeLimit(.minutes(5))) struct TerminalTests {
+@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
     /// Runs a command on a terminal of its own, with input; returns everything that it shows.
     private static func onTerminal(_ arguments: [String], input: String = "") throws -> String {
         let process = Process()

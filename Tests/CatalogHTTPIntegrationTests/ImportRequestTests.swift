@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Requests of imports over a real socket: what of them reaches the importer, and what becomes of its results.
-@Suite(.timeLimit(.minutes(5))) struct ImportRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportRequestTests {
     /// An importer that records its calls, reads the file, and ends as a test says.
     private final class RecordingImporter: CatalogImporting {
         let calls = Mutex<[ImportOptions]>([])

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Servers whose responder or listening socket fails, and servers that are cancelled.
-@Suite(.timeLimit(.minutes(5))) struct ListeningServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ListeningServerTests {
     /// Fails on `/fail`, waits until it is cancelled on `/wait`, and answers other requests.
     private final class Responder: HTTPResponder {
         typealias Context = CallContext

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Addresses of clients and proxies.
-@Suite(.timeLimit(.minutes(1))) struct AddressTests {
+@Suite(.timeLimit(.minutes(15))) struct AddressTests {
     @Test(
         "An address with a port is an IPv4 address, or an IPv6 address in brackets",
         arguments: [

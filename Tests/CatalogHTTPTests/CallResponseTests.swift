@@ -9,7 +9,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The responses that handlers make.
-@Suite(.timeLimit(.minutes(2))) struct CallResponseTests {
+@Suite(.timeLimit(.minutes(15))) struct CallResponseTests {
     /// Returns the fields of a response, without its length.
     private static func fields(_ response: Response) -> [String: String] {
         Dictionary(

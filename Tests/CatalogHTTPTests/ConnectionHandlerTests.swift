@@ -12,7 +12,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The handlers of connections, without sockets and with a clock that the tests advance.
-@Suite(.timeLimit(.minutes(1))) struct ConnectionHandlerTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionHandlerTests {
     private final class Count: Sendable {
         private let count = Atomic(0)
         var value: Int { count.load(ordering: .relaxed) }

@@ -15,7 +15,7 @@ import Tracing
 @testable import CatalogHTTP
 
 /// The observations of requests for logs and metrics.
-@Suite(.timeLimit(.minutes(2))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(15))) struct ObservationTests {
     private final class Observations: Sendable {
         private let all = Mutex<[HTTPObservation]>([])
 

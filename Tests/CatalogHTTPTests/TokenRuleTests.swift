@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Limits and times of tokens and their keys, each at its edge, and the reasons for rejections.
-@Suite(.timeLimit(.minutes(2))) struct TokenRuleTests {
+@Suite(.timeLimit(.minutes(15))) struct TokenRuleTests {
     private static let secret = Array("thirty-two bytes are the shortest secret".utf8)
     /// 2027-01-15T08:00:00Z, in seconds.
     private static let now: Int64 = 1_800_000_000

@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The statuses and headers of writes, and that the arguments of each reach the storage.
-@Suite(.timeLimit(.minutes(2))) struct WriteHeaderTests {
+@Suite(.timeLimit(.minutes(15))) struct WriteHeaderTests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
     private static let json = "application/json"
 

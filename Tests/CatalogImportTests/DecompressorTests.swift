@@ -3,7 +3,7 @@ import Testing
 @testable import Platform
 
 /// Compressed files and XML, byte by byte.
-@Suite("Compressed files and XML", .timeLimit(.minutes(5))) struct DecompressorTests {
+@Suite("Compressed files and XML", .timeLimit(.minutes(15))) struct DecompressorTests {
     /// Reads a file in pieces; the content, and the reason of a fault.
     private static func read(_ file: [UInt8], piece: Int = 1 << 16) -> (content: [UInt8], fault: String?, name: String?)
     {

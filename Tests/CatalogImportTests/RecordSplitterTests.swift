@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogImport
 
 /// Records of files that are larger than the sample, with headers, limits and line numbers.
-@Suite(.timeLimit(.minutes(5))) struct RecordSplitterTests {
+@Suite(.timeLimit(.minutes(15))) struct RecordSplitterTests {
     private func reader(
         _ format: ImportOptions.Format = .csv,
         _ dialect: FileDialect = FileDialect()

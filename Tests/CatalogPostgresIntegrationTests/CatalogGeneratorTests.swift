@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Generated catalogs: the sizes of their shelves, and what their products have.
-@Suite(.timeLimit(.minutes(5))) struct CatalogGeneratorTests {
+@Suite(.timeLimit(.minutes(15))) struct CatalogGeneratorTests {
     private func sizes(_ shelves: Int, _ products: Int) -> [Int] {
         CatalogGenerator(shelves: shelves, products: products, seed: 1).sizes
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Combined writes at their limits: the size of batches, their number, and the waits of writes.
-@Suite(.timeLimit(.minutes(2))) struct CombinerLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct CombinerLimitTests {
     private typealias Recorder = WriteCombinerTests.Recorder
 
     private static func write(_ number: Int) -> WriteCombinerTests.Write {

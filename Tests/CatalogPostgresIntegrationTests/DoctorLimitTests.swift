@@ -4,8 +4,8 @@ import Testing
 
 @testable import CatalogPostgres
 
-/// The doctor's findings at their limits, the steps of migrations in words, and the sizes of generated shelves.
-@Suite(.timeLimit(.minutes(1))) struct DoctorLimitTests {
+/// The doctor's findings at their limits, and the steps of migrations in words.
+@Suite(.timeLimit(.minutes(15))) struct DoctorLimitTests {
     private static func verdicts(_ findings: [Doctor.Finding]) -> [Doctor.Finding.Verdict] { findings.map(\.verdict) }
 
     @Test("A finding without a problem has no remedy, and advice is not a failure")

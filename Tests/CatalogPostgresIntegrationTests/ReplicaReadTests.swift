@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Reads from a replica. The replica is the test server itself: functions in a schema of their own hide those that distinguish a standby.
-@Suite(.disabled(if: CitusServers.prefix != nil, "a cluster has no replicas"), .timeLimit(.minutes(5)))
+@Suite(.disabled(if: CitusServers.prefix != nil, "a cluster has no replicas"), .timeLimit(.minutes(15)))
 struct ReplicaReadTests {
     private static let store = CatalogKey("corner")!
 

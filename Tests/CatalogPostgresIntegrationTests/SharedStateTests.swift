@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The state that requests, runs and servers share: locks, hashes, positions, connections and uses of shelves.
-@Suite(.timeLimit(.minutes(5))) struct SharedStateTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedStateTests {
     private struct Refused: Error {}
 
     // MARK: - Locks of runs

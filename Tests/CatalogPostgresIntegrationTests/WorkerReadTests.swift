@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Reads from a worker of a cluster. The worker is the test server itself, with the two tables of Citus that reads from workers need.
-@Suite(.disabled(if: CitusServers.prefix != nil, "the server has these tables already"), .timeLimit(.minutes(5)))
+@Suite(.disabled(if: CitusServers.prefix != nil, "the server has these tables already"), .timeLimit(.minutes(15)))
 struct WorkerReadTests {
     private static let store = CatalogKey("corner")!
     private static let ann = UserID("ann")!

@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// Pipelines at their limits: connections that are replaced, servers that do not answer, and the end.
-@Suite(.timeLimit(.minutes(2))) struct PipelineLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct PipelineLimitTests {
     /// Returns a pipeline with one connection.
     private static func pipeline(
         _ configuration: PostgresConfiguration = TestServer.configuration,

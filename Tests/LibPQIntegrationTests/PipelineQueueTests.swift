@@ -5,7 +5,7 @@ import Testing
 @testable import LibPQ
 
 /// The jobs of a pipeline that wait or are in flight.
-@Suite(.timeLimit(.minutes(2))) struct PipelineQueueTests {
+@Suite(.timeLimit(.minutes(15))) struct PipelineQueueTests {
     private func job() -> ReadJob<Void, Int> {
         let queries = ReadQueries(
             sharing: [],

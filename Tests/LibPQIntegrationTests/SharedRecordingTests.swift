@@ -4,7 +4,7 @@ import Testing
 import TestSupport
 
 /// The steps of requests whose reads share queries, and the notices of listeners.
-@Suite(.timeLimit(.minutes(2))) struct SharedRecordingTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedRecordingTests {
     private static let texts: PostgresStatement = """
         SELECT w.number, 10 / length(w.key) FROM unnest($1::text[]) WITH ORDINALITY AS w (key, number)
         """

@@ -8,7 +8,7 @@ import TestSupport
 @testable import Live
 
 /// The parts of live updates: timers, semaphores, subscribers, limits and polling.
-@Suite("Parts of live updates", .timeLimit(.minutes(5))) struct LivePartTests {
+@Suite("Parts of live updates", .timeLimit(.minutes(15))) struct LivePartTests {
     private static let (ann, bob) = (UserID("ann")!, UserID("bob")!)
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
 

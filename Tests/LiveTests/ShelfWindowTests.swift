@@ -7,7 +7,7 @@ import TestSupport
 @testable import Live
 
 /// The windows of a shelf's feed, the ids at which they were read, and their events.
-@Suite("Windows of shelf feeds", .timeLimit(.minutes(5))) struct ShelfWindowTests {
+@Suite("Windows of shelf feeds", .timeLimit(.minutes(15))) struct ShelfWindowTests {
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
 
     private static func catalog() async throws -> InMemoryCatalog {

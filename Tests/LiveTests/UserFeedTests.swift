@@ -6,7 +6,7 @@ import TestSupport
 @testable import Live
 
 /// A user's feed and subscriptions on a store whose answers are fixed.
-@Suite("Feeds of users", .timeLimit(.minutes(5))) struct UserFeedTests {
+@Suite("Feeds of users", .timeLimit(.minutes(15))) struct UserFeedTests {
     private static let user = UserID("ann")!
 
     private final class Observations: Sendable {

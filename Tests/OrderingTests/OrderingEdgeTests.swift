@@ -3,7 +3,7 @@ import Testing
 @testable import Ordering
 
 /// Keys and diffs at the limits of their ranges.
-@Suite(.timeLimit(.minutes(5))) struct OrderingEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderingEdgeTests {
     private func error(_ body: () throws -> Void) -> PathKeyError? {
         do {
             try body()

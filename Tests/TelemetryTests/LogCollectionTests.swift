@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// An output whose collection of lines waits for the test.
-@Suite(.timeLimit(.minutes(5))) struct LogCollectionTests {
+@Suite(.timeLimit(.minutes(15))) struct LogCollectionTests {
     private final class Output: Sendable {
         let output: LogOutput
         private let reader: Int32
