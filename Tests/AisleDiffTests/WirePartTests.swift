@@ -9,7 +9,7 @@ import Testing
     private typealias Diff = ShelfDiff<NoProduct>
 
     @Test(
-        "Numbers below a limit have this many bits",
+        "A number below a limit takes the fewest bits that fit",
         arguments: [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (256, 8), (257, 9), (1 << 31, 31)]
     )
     func bits(_ limit: Int, _ bits: Int) { #expect(WireWriter.bits(below: limit) == bits) }

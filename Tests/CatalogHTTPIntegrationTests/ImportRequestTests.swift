@@ -282,7 +282,7 @@ import Testing
     private static func key(_ key: String) -> HTTPFields { [HTTPField.Name("Idempotency-Key")!: key] }
 
     @Test(
-        "A repeated import answers the first response, another file or query is an error, and a dry run is not recorded"
+        "A repeated import returns the first response, another file or query is an error, and a dry run is not recorded"
     )
     func repeats() async throws {
         let importer = RecordingImporter()

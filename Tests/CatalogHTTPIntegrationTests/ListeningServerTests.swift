@@ -75,7 +75,7 @@ import Testing
         } catch { return error }
     }
 
-    @Test("A responder that fails answers 500 with a date, and its connection stays open")
+    @Test("A responder that fails returns 500 with a date, and its connection stays open")
     func failingResponders() async throws {
         let responder = Responder()
         let error = try await run(responder) { port, _, task in

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "Another text is not an address",
+        "Other text is rejected",
         arguments: ["", "[", "[]", "[::1", "::1]", "192.0.2", "192.0.2.1%eth0", "x"]
     )
     func otherTexts(text: String) { #expect(NetworkAddress(text) == nil) }

@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(
-        "A row fits a header of its width, and separators at the end of only one of them",
+        "A row fits a header of its width; trailing separators on either side are ignored",
         arguments: [
             ("a,b", 2, 2, true), ("a,b", 3, 3, false), ("a,b", 4, 2, true), ("a,b", 4, 3, false), ("a,b,", 2, 2, true),
             ("a,b, ,\t", 2, 2, true), ("a,b,,x", 2, 2, false), ("a,b,x", 3, 2, true), ("a,b,x", 4, 2, false),

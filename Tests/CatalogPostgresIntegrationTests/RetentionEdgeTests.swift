@@ -49,7 +49,7 @@ import Testing
 
     // MARK: - Recorded responses
 
-    @Test("A recorded response of a store answers for 24 hours, is then replaced, and is swept")
+    @Test("A recorded response of a store is returned for 24 hours, is then replaced, and is swept")
     func responsesOfStores() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.createShelf(catalog)
