@@ -6,7 +6,7 @@ package func eventually(
     let deadline = ContinuousClock.now + limit
     while true {
         if try await condition() { return true }
-        // What is awaited needs the processor. A cancelled test ends.
+        // Others need the processor. A cancelled test ends.
         guard ContinuousClock.now < deadline, (try? await Task.sleep(for: .milliseconds(5))) != nil else {
             return false
         }
