@@ -21,7 +21,7 @@ TEST_LIMIT := timeout --kill-after=30 45m
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 16
 TEST_RUN := $(TEST_LIMIT) swift test --disable-xctest --skip-build
 # Tests of pure logic: no database, no process, no socket.
-FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CollationTests|ShelvesTests|CatalogImportTests|CatalogJSONTests|LiveTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.|^CatalogPostgresIntegrationTests\.(LogPosition|LogPositionToken|ReadSource|ReplicaSelection|ResortRequestText|ShelfCaches)Tests/
+FAST_TESTS := ^(OrderingTests|AisleDiffTests|CatalogTests|CollationTests|ShelvesTests|CatalogImportTests|CatalogJSONTests|LiveTests|LibPQTests|TelemetryTests|CatalogHTTPTests|AisleTests)\.|^CatalogPostgresIntegrationTests\.(CombinerLimit|DoctorLimit|LogPosition|LogPositionToken|ReadSource|ReplicaSelection|ResortDecision|ResortRequestText|ShelfCaches|ShelfDecision|WriteCombiner)Tests/
 # A PgBouncer that supports prepared statements, if its source exists.
 POOLER_SOURCE := $(wildcard ../shared/pgbouncer/build.sh)
 POOLER := .aisle/pooler

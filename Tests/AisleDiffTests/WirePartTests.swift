@@ -5,11 +5,11 @@ import Testing
 @testable import AisleDiff
 
 /// The bounds of the wire format and of JSON diffs.
-@Suite(.timeLimit(.minutes(5))) struct WirePartTests {
+@Suite(.timeLimit(.minutes(15))) struct WirePartTests {
     private typealias Diff = ShelfDiff<NoProduct>
 
     @Test(
-        "Numbers below a limit have this many bits",
+        "A number below a limit takes the fewest bits that fit",
         arguments: [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (256, 8), (257, 9), (1 << 31, 31)]
     )
     func bits(_ limit: Int, _ bits: Int) { #expect(WireWriter.bits(below: limit) == bits) }

@@ -8,7 +8,7 @@ import Testing
 @testable import aisle
 
 /// The output of the commands of prices, purchases and re-sorts, and their errors.
-@Suite(.timeLimit(.minutes(5))) struct BatchCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct BatchCommandTests {
     /// Fills a shelf with four products, whose prices are 1 to 4.
     private func fill(_ commands: CommandDatabase) async throws {
         let rows = ["a", "b", "c", "d"].enumerated().map { "shop,all,\($1),Product \($1),\($0 + 1),EUR\n" }.joined()

@@ -9,7 +9,7 @@ import Testing
 @testable import aisle
 
 /// The output of the commands of stores, shelves, orders and diffs, and their errors.
-@Suite(.timeLimit(.minutes(5))) struct CatalogCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct CatalogCommandTests {
     /// Products with and without a brand and a price, and one that is sold out.
     static let dairy = """
         store,shelf,sku,name,brand,price,currency,size,unit,pack_count,in_stock

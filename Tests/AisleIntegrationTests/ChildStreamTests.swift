@@ -2,7 +2,7 @@ import Foundation
 import Platform
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ChildStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct ChildStreamTests {
     private static func path() -> String {
         FileManager.default.temporaryDirectory.appending(path: "aisle-test-\(UUID().uuidString)").path
     }

@@ -8,7 +8,7 @@ import Testing
 import TestSupport
 
 /// Event streams of two servers on one database, over real sockets.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct EventTests {
+@Suite(.timeLimit(.minutes(15))) struct EventTests {
     @Test("A change of a setting reaches the user's other devices, and no other user", arguments: ["true", "false"])
     func settingReachesOwnDevicesOnly(listens: String) async throws {
         try await TestServers.run(["AISLE_LISTEN": listens]) { servers in

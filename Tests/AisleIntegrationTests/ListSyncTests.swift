@@ -8,7 +8,7 @@ import TestSupport
 
 /// Three devices with one list on two servers: two devices of one user, and one of another user. Whatever the devices
 /// change, online or offline, they converge and lose nothing.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct ListSyncTests {
+@Suite(.timeLimit(.minutes(15))) struct ListSyncTests {
     /// The oracle: all edits of all devices, by their own clocks.
     private final class Log: Sendable {
         private struct State {

@@ -4,7 +4,7 @@ import Testing
 @testable import aisle
 
 /// The preparation of a server that needs sockets.
-@Suite(.timeLimit(.minutes(5))) struct ServerSetupTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerSetupTests {
     @Test("A key set that is not there yet, or is for any audience, is noted")
     func keySets() async throws {
         let warning =

@@ -6,22 +6,38 @@ import Testing
 @testable import aisle
 
 /// Commands in a shell: on a terminal, and completing names.
-@Suite(.timeLimit(.minutes(5))) struct TerminalTests {
+@Suite(.timeLimit(.minutes(15))) struct TerminalTests {
     /// Runs a command on a terminal of its own, with input; returns everything that it shows.
     private static func onTerminal(_ arguments: [String], input: String = "") throws -> String {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.arguments =
-            ["60", "python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])", TestProcess.executable] + arguments
+            [
+                "--signal=KILL", "60", "python3", "-c", "import pty, sys; pty.spawn(sys.argv[1:])",
+                TestProcess.executable,
+            ] + arguments
         let (keyboard, screen) = (Pipe(), Pipe())
         (process.standardInput, process.standardOutput) = (keyboard, screen)
         try process.run()
         keyboard.fileHandleForWriting.write(Data(input.utf8))
         // The terminal stays open until the command ends.
-        let text = String(decoding: screen.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = try Self.text(of: screen.fileHandleForReading.fileDescriptor)
         try keyboard.fileHandleForWriting.close()
         process.waitUntilExit()
         return text.replacing("\r\n", with: "\n")
+    }
+
+    /// Reads until the end, and waits for each part for at most a minute and a half.
+    private static func text(of descriptor: Int32) throws -> String {
+        var (bytes, buffer) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 16))
+        while true {
+            var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+            let isReadable = poll(&wanted, 1, 90_000) > 0
+            try #require(isReadable, "the command did not end")
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return String(decoding: bytes, as: UTF8.self) }
+            bytes += buffer[..<count]
+        }
     }
 
     @Test("On a terminal, a listing is a table, and a deletion asks")

@@ -7,7 +7,7 @@ import TestSupport
 import WebClient
 
 /// Traces of real servers, sent to a collector on a real socket.
-@Suite(.serialized, .timeLimit(.minutes(15))) struct TraceTests {
+@Suite(.timeLimit(.minutes(15))) struct TraceTests {
     private static let page = "/stores/corner/shelves/cheese/products?sort=price&limit=5"
 
     /// Sends a request that continues a trace, and returns the response.

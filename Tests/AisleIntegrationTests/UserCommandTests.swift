@@ -10,7 +10,7 @@ import TestSupport
 @testable import aisle
 
 /// The output of the commands of users, tokens, settings of servers and the schema, and their errors.
-@Suite(.timeLimit(.minutes(5))) struct UserCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct UserCommandTests {
     @Test("A setting is set to JSON or text, read, listed in every format, and deleted")
     func settings() async throws {
         try await CommandDatabase.run { commands in

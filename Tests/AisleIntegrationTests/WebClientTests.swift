@@ -2,7 +2,7 @@ import Testing
 import WebClient
 
 /// The client of other servers, on a real socket.
-@Suite(.timeLimit(.minutes(5))) struct WebClientTests {
+@Suite(.timeLimit(.minutes(15))) struct WebClientTests {
     private static let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
     /// Returns the error of a request.

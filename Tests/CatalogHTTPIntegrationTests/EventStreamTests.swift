@@ -11,7 +11,7 @@ import TestSupport
 import Testing
 
 /// The bytes of event streams, and where they start.
-@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(15))) struct EventStreamTests {
     private static let shelf = "/v1/stores/s/shelves/x"
 
     private struct Server: Sendable {

@@ -10,7 +10,7 @@ import Testing
 
 /// Every documented operation with an `If-Match` parameter. The operations come from the description, so that a new one fails here
 /// until it has a request.
-@Suite(.timeLimit(.minutes(5))) struct IfMatchTests {
+@Suite(.timeLimit(.minutes(15))) struct IfMatchTests {
     struct Operation: Sendable {
         let id: String
         let method: HTTPRequest.Method

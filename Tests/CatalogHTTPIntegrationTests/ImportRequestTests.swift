@@ -12,7 +12,7 @@ import TestSupport
 import Testing
 
 /// Requests of imports over a real socket: what of them reaches the importer, and what becomes of its results.
-@Suite(.timeLimit(.minutes(5))) struct ImportRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportRequestTests {
     /// An importer that records its calls, reads the file, and ends as a test says.
     private final class RecordingImporter: CatalogImporting {
         let calls = Mutex<[ImportOptions]>([])
@@ -282,7 +282,7 @@ import Testing
     private static func key(_ key: String) -> HTTPFields { [HTTPField.Name("Idempotency-Key")!: key] }
 
     @Test(
-        "A repeated import answers the first response, another file or query is an error, and a dry run is not recorded"
+        "A repeated import returns the first response, another file or query is an error, and a dry run is not recorded"
     )
     func repeats() async throws {
         let importer = RecordingImporter()

@@ -9,7 +9,7 @@ import Testing
 
 /// A server whose connection for notifications is lost. Its database announces nothing, and the counters are polled once an hour, so
 /// only gaps lead to events.
-@Suite(.timeLimit(.minutes(5))) struct LostListenerTests {
+@Suite(.timeLimit(.minutes(15))) struct LostListenerTests {
     private static let ann = UserID("ann")!
 
     @Test("Subscribers get what changed while the connection for notifications was lost")

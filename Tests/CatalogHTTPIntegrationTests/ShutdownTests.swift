@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import ServiceLifecycle
 import Synchronization
+import TestSupport
 import Testing
 
 /// Connections of a server that is shut down, and its limit on connections.
@@ -60,7 +61,7 @@ import Testing
                 try await body(number) {
                     await group.triggerGracefulShutdown()
                     // Afterwards, all connections know of the shutdown.
-                    let isClosed = try await eventually { (try? RawClient(number)) == nil }
+                    let isClosed = await eventually { (try? RawClient(number)) == nil }
                     #expect(isClosed)
                 }
             }
@@ -95,7 +96,7 @@ import Testing
         try await serving(responder) { port, shutDown in
             let client = try RawClient(port)
             client.send(Self.get("/slow"))
-            #expect(try await eventually { responder.paths == ["/slow"] })
+            #expect(await eventually { responder.paths == ["/slow"] })
             try await shutDown()
             responder.release()
             let text = await client.response()
@@ -146,7 +147,7 @@ import Testing
             for client in waiting { client.send(Self.get("/waiting")) }
             for count in 1...2 {
                 open.removeFirst().disconnect()
-                #expect(try await eventually { responder.paths.count { $0 == "/waiting" } >= count })
+                #expect(await eventually { responder.paths.count { $0 == "/waiting" } >= count })
                 open[0].send(Self.get("/open"))
                 #expect(await open[0].receive().hasPrefix("HTTP/1.1 200 "))
                 #expect(responder.paths.count { $0 == "/waiting" } == count)

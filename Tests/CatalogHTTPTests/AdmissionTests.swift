@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The admission of requests: quotas, and limits that depend on them.
-@Suite(.timeLimit(.minutes(1))) struct AdmissionTests {
+@Suite(.timeLimit(.minutes(15))) struct AdmissionTests {
     private static let user = Client.user(UserID("ann")!)
 
     private static func admission(_ quota: String?, _ change: (inout CatalogAPI.Options) -> Void = { _ in })

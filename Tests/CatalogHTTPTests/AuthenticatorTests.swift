@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// How requests authenticate, and the challenges of those that do not (RFC 6750, section 3).
-@Suite(.timeLimit(.minutes(1))) struct AuthenticatorTests {
+@Suite(.timeLimit(.minutes(15))) struct AuthenticatorTests {
     private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
     private static let authenticator = Authenticator(verifier: TokenVerifier(keys: TokenKeys(secrets: [secret])))
     private static let token = TokenSigner(secret: secret).token(

@@ -9,7 +9,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Bodies that arrive in pieces, at times that the tests give.
-@Suite(.timeLimit(.minutes(1))) struct BodyArrivalTests {
+@Suite(.timeLimit(.minutes(15))) struct BodyArrivalTests {
     private struct Broken: Error {}
 
     /// Returns a body of pieces.

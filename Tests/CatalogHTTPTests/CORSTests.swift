@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Requests of pages from other origins.
-@Suite(.timeLimit(.minutes(1))) struct CORSTests {
+@Suite(.timeLimit(.minutes(15))) struct CORSTests {
     private static let origin = "https://shop.example"
     private static let preflight = ["Origin": origin, "Access-Control-Request-Method": "PUT"]
 

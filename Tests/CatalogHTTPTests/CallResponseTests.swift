@@ -9,7 +9,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The responses that handlers make.
-@Suite(.timeLimit(.minutes(2))) struct CallResponseTests {
+@Suite(.timeLimit(.minutes(15))) struct CallResponseTests {
     /// Returns the fields of a response, without its length.
     private static func fields(_ response: Response) -> [String: String] {
         Dictionary(
@@ -71,7 +71,7 @@ import Testing
         )
     }
 
-    @Test("A write answers 201 with the address of a new resource, and 200 otherwise, with the tag of a read")
+    @Test("A write returns 201 with the address of a new resource, and 200 otherwise, with the tag of a read")
     func written() throws {
         let call = try Call.sample(.put, "/v1/stores/s?x=1", template: "/v1/stores/{store}")
         let created = call.written(true, Self.bytes)

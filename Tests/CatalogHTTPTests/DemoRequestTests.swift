@@ -13,7 +13,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The endpoints of a demo on the in-memory catalog: tokens, days of prices, and who may use them.
-@Suite(.timeLimit(.minutes(2))) struct DemoRequestTests {
+@Suite(.timeLimit(.minutes(15))) struct DemoRequestTests {
     private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
     private static let (store, other) = (CatalogKey("s")!, CatalogKey("r")!)
 

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Secrets that are derived from the key of the deployment, computed here without it.
-@Suite(.timeLimit(.minutes(1))) struct DeploymentKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct DeploymentKeyTests {
     private static let bytes = Array("test".utf8)
     private static let key = DeploymentKey(bytes)
     private static let id = UniqueID("018f0000-0000-7000-8000-000000000000")!

@@ -4,7 +4,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The format of a diff that a client prefers.
-@Suite(.timeLimit(.minutes(1))) struct DiffFormatTests {
+@Suite(.timeLimit(.minutes(15))) struct DiffFormatTests {
     private static let (json, patch, wire) = (
         "application/json", "application/json-patch+json", "application/vnd.aisle.diff"
     )

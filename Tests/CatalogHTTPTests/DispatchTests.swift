@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The way of a request from its path to its handler.
-@Suite(.timeLimit(.minutes(2))) struct DispatchTests {
+@Suite(.timeLimit(.minutes(15))) struct DispatchTests {
     private static let user = Client.user(UserID("ann")!)
 
     @Test("A path, a method and a SKU that do not exist are named in their errors")

@@ -8,7 +8,7 @@ import Testing
 
 /// Every limit of size, number and value that the description states for requests: the limit itself is accepted, one more or less is
 /// refused. The limits come from the description, so that a new one fails here until it has a request.
-@Suite(.timeLimit(.minutes(5))) struct DocumentedLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct DocumentedLimitTests {
     /// A limit of a schema or parameter.
     struct Limit: Sendable, CustomTestStringConvertible {
         /// The path of the property, such as `ProductInput.tags[]`; a parameter begins with `?`.

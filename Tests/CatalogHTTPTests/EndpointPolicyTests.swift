@@ -6,7 +6,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The cost and the limits of requests of each endpoint.
-@Suite(.timeLimit(.minutes(2))) struct EndpointPolicyTests {
+@Suite(.timeLimit(.minutes(15))) struct EndpointPolicyTests {
     /// The policy of an endpoint as text: points, time limit, and what differs from most endpoints.
     private static func policy(_ endpoint: Endpoint) -> String {
         var words = ["\(endpoint.cost)", endpoint.timeLimit.map { "\($0.components.seconds) s" } ?? "no limit"]

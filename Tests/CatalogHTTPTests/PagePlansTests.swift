@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The plans of pages that routes remember, and the keys of the cache of pages.
-@Suite(.timeLimit(.minutes(1))) struct PagePlansTests {
+@Suite(.timeLimit(.minutes(15))) struct PagePlansTests {
     private static let request = PageRequest(store: CatalogKey("s")!, shelf: CatalogKey("dairy")!)
 
     private static func basis(

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Problem documents: their statuses, texts, members and headers.
-@Suite(.timeLimit(.minutes(2))) struct ProblemTests {
+@Suite(.timeLimit(.minutes(15))) struct ProblemTests {
     /// The types with their statuses and titles, and a phrase of the advice on the help page.
     private static let kinds: [String: (status: Int, title: String, advice: String)] = [
         "malformed-request": (400, "Malformed request", "“allowed” lists the accepted values"),

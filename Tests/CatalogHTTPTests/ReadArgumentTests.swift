@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The arguments of reads reach the storage: revisions, sorts, pages and identities.
-@Suite(.timeLimit(.minutes(2))) struct ReadArgumentTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadArgumentTests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
 
     @Test("Reads since a revision return only what changed after it")

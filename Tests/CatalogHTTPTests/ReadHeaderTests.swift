@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The headers of reads: media type, caching, entity tag and links.
-@Suite(.timeLimit(.minutes(2))) struct ReadHeaderTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadHeaderTests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
     private static let link = HTTPField.Name("Link")!
     private static let (shared, own) = ("public, no-cache", "private, no-cache")

@@ -6,7 +6,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Every documented read. `AuditAPITests` has every documented write.
-@Suite(.timeLimit(.minutes(5))) struct ReadTests {
+@Suite(.timeLimit(.minutes(15))) struct ReadTests {
     @Test("Every documented read returns 200 for what exists")
     func readsSucceed() async throws {
         let api = try await MemoryAPI.withShelf()

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Deadlines of requests, at times that the tests give.
-@Suite(.timeLimit(.minutes(1))) struct RequestDeadlineTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestDeadlineTests {
     private final class Count: Sendable {
         private let count = Atomic(0)
         var value: Int { count.load(ordering: .relaxed) }

@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The values that calls read from the headers of requests.
-@Suite(.timeLimit(.minutes(2))) struct RequestHeaderTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestHeaderTests {
     private static let ann = Caller(user: UserID("ann")!, expiresAt: Timestamp(microseconds: 0))
 
     @Test(

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Values of query parameters, their limits and the errors for others.
-@Suite(.timeLimit(.minutes(2))) struct RequestTargetRuleTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestTargetRuleTests {
     private static func target(_ query: String?, path: String = "/") throws -> RequestTarget {
         try RequestTarget(path: path, query: query)
     }

@@ -9,7 +9,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// Routes of requests, their memory, and what is answered on event loops.
-@Suite(.timeLimit(.minutes(1))) struct RouteTests {
+@Suite(.timeLimit(.minutes(15))) struct RouteTests {
     private static let id = "018f0000-0000-7000-8000-000000000000"
 
     @Test("Each parameter of a path is parsed into its own place")

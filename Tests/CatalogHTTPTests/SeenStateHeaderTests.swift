@@ -13,7 +13,7 @@ import Testing
     private static let token = Base64URL.encode(InMemoryCatalog.state.bytes)
     private static let seen = HTTPField.Name("Aisle-Seen")!
 
-    @Test("Every successful write answers the token of the state after it, and reads answer none")
+    @Test("Every successful write returns the token of the state after it, and reads return none")
     func writesAnswerTokens() async throws {
         let api = try await MemoryAPI.withShelf()
         let writes: [(HTTPRequest.Method, String, String?)] = [
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    @Test("A conflict answers the token of the state that it is about, and other errors answer none")
+    @Test("A conflict returns the token of the state that it is about, and other errors return none")
     func conflictsAnswerTokens() async throws {
         let api = try await MemoryAPI.withShelf()
         let moves = "/v1/stores/s/shelves/dairy/order/moves"

@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The files of the site, with their media types, caching and content security policies.
-@Suite(.timeLimit(.minutes(2))) struct SiteTests {
+@Suite(.timeLimit(.minutes(15))) struct SiteTests {
     private static let referrer = HTTPField.Name("Referrer-Policy")!
 
     /// Returns the policy of pages with some sources of images.

@@ -12,7 +12,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// How reads and writes use the states of the storage, and what becomes of errors that are not the catalog's.
-@Suite(.timeLimit(.minutes(2))) struct StateFlowTests {
+@Suite(.timeLimit(.minutes(15))) struct StateFlowTests {
     /// A source of states that records how it is used, and may fail.
     private final class States: StateSource {
         private let failure: (any Error)?

@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogHTTP
 
 /// The statuses and headers of writes, and that the arguments of each reach the storage.
-@Suite(.timeLimit(.minutes(2))) struct WriteHeaderTests {
+@Suite(.timeLimit(.minutes(15))) struct WriteHeaderTests {
     private static let shelf = "/v1/stores/s/shelves/dairy"
     private static let json = "application/json"
 
@@ -92,7 +92,7 @@ import Testing
         #expect(try await api.send(.get, "/v1/stores/s/products/new").texts("shelves") == [])
     }
 
-    @Test("An edit of an order answers the order's new tag, and its indexes only if they are wanted")
+    @Test("An edit of an order returns the order's new tag, and its indexes only if they are wanted")
     func orders() async throws {
         let api = try await MemoryAPI.withShelf()
         let order = Self.shelf + "/order"
@@ -117,7 +117,7 @@ import Testing
         #expect(history.texts("changes", "subject").allSatisfy { $0 == "ann" })
     }
 
-    @Test("A setting answers its revision as its tag, several answer none, and a deletion nothing")
+    @Test("A setting returns its revision as its tag, several return none, and a deletion nothing")
     func settings() async throws {
         let api = try await MemoryAPI.withShelf()
         for (path, body) in [
@@ -285,7 +285,7 @@ import Testing
 
     // MARK: - Diffs with a key
 
-    @Test("A repeated diff of a list answers the first response in its format, and a long one is computed again")
+    @Test("A repeated diff of a list returns the first response in its format, and a long one is computed again")
     func recordedDiffs() async throws {
         let api = try await MemoryAPI.withShelf()
         let path = Self.shelf + "/order/diff"

@@ -3,7 +3,7 @@ import Testing
 @testable import Platform
 
 /// Compressed files and XML, byte by byte.
-@Suite("Compressed files and XML", .timeLimit(.minutes(5))) struct DecompressorTests {
+@Suite("Compressed files and XML", .timeLimit(.minutes(15))) struct DecompressorTests {
     /// Reads a file in pieces; the content, and the reason of a fault.
     private static func read(_ file: [UInt8], piece: Int = 1 << 16) -> (content: [UInt8], fault: String?, name: String?)
     {
@@ -217,7 +217,7 @@ import Testing
         #expect(Self.events(Array("<a>\(String(repeating: "<b></b>", count: 40))</a>".utf8)).fault == nil)
     }
 
-    @Test("A comment has up to a MiB, and with more than that and a step it is refused")
+    @Test("A comment of more than 1 MiB is refused")
     func tokens() {
         func comment(_ length: Int) -> [UInt8] { Array("<a><!--\(String(repeating: "x", count: length))--></a>".utf8) }
         #expect(Self.events(comment(1 << 20)).fault == nil)

@@ -57,7 +57,7 @@ import Testing
     }
 
     @Test(
-        "Another text is not a time",
+        "Other text is rejected",
         arguments: [
             "", "soon", "2026", "2026-3-1", "2026-03-01x", "1.3.26", "1.3.20261", "001.3.2026", "1.003.2026",
             "a.3.2026",

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogImport
 
 /// Rows of files with limits, variants of texts, and the findings of their report.
-@Suite(.timeLimit(.minutes(5))) struct ImportRowTests {
+@Suite(.timeLimit(.minutes(15))) struct ImportRowTests {
     private struct Outcome {
         var records: [ImportRecord] = []
         var rejections: [String] = []

@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test(
-        "Another text is not a number",
+        "Other text is rejected",
         arguments: [
             "", "abc", "€", "1.23.456", "1234.567.890", "1,23,456", "1 23", "12'34", "1.234,567.8", "1,234.567,8",
             "1 234'567",

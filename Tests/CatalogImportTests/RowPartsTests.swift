@@ -235,7 +235,7 @@ import Testing
         #expect(SizeText.Context().pricing == .eu)
     }
 
-    @Test("Names of fields without a prefix, escapes and records of XML")
+    @Test("Field names lose their prefix, and XML is escaped")
     func fieldRecords() {
         #expect(
             FieldRecord.localName("g:id") == "id" && FieldRecord.localName("a:b:c") == "c"

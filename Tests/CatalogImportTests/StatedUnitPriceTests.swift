@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(
-        "Another text is not a unit price",
+        "Other text is rejected",
         arguments: ["", "/", "/kg", "x", "x/kg", "0", "0.00", "-1", "1/blob", "1/6-10 kg"]
     )
     func otherTexts(_ text: String) throws {

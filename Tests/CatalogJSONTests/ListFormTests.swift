@@ -157,10 +157,11 @@ import Testing
         let texts = Self.texts(withProducts: true)
         for item in Self.list.items { #expect(text(item.json(Self.facts())) == texts[item.id]) }
         func score(_ day: Int) -> String {
-            text(Self.membership().json(Self.facts(Popularity(log2: 200)), by: nil, since: nil, day: day))
+            text(Self.membership().json(Self.facts(Popularity(log2: 3)), by: nil, since: nil, day: day))
         }
-        #expect(score(20_000) == score(20_000))
-        #expect(score(20_000) != score(20_014))
+        // Eight purchases on the first of January 2020, of which half counts after a half-life of 14 days.
+        #expect(score(18_262).contains(#""popularity":8.0,"#), "\(score(18_262))")
+        #expect(score(18_276).contains(#""popularity":4.0,"#), "\(score(18_276))")
     }
 
     /// The outcome of checking milk, which moves to the end. An unknown item is named, too.

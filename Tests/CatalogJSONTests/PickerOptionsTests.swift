@@ -3,7 +3,7 @@ import CatalogJSON
 import JSON
 import Testing
 
-@Suite("Options of pickers", .timeLimit(.minutes(2))) struct PickerOptionsTests {
+@Suite("Options of pickers", .timeLimit(.minutes(15))) struct PickerOptionsTests {
     @Test(
         "A picker offers each sort once, with the selected one, under titles that differ",
         arguments: Language.allCases

@@ -254,7 +254,7 @@ import Testing
         #expect(failure?.name == name, "\(failure?.reason ?? "it is valid")")
     }
 
-    @Test("A body that must be an object or an array is nothing else")
+    @Test("A body of the wrong JSON type is rejected")
     func forms() throws {
         for kind in Self.readers.keys {
             let isList = kind == "prices" || kind == "purchases"

@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Each change announces exactly the users and the store that it concerns, and a change of nothing announces nobody.
-@Suite(.timeLimit(.minutes(5))) struct AnnouncedTopicsTests {
+@Suite(.timeLimit(.minutes(15))) struct AnnouncedTopicsTests {
     private static let (store, shelf) = (CatalogKey("shop")!, CatalogKey("dairy")!)
     private static let (ann, bob, guest) = (UserID("ann")!, UserID("bob")!, UserID("guest:tim")!)
 

@@ -11,7 +11,7 @@ import Testing
 /// The memory of a server is divided by store, shelf, user, sort, filter and set of facets.
 ///
 /// Two stores have shelves with the same keys, ids and versions, and products with the same SKUs.
-@Suite(.timeLimit(.minutes(5))) struct CacheKeyTests {
+@Suite(.timeLimit(.minutes(15))) struct CacheKeyTests {
     private struct Shop: Sendable {
         let key: CatalogKey
         let prices: [Int64]

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The notices of a change source: lost and unknown notifications become gaps.
-@Suite(.timeLimit(.minutes(1))) struct ChangeSourceTests {
+@Suite(.timeLimit(.minutes(15))) struct ChangeSourceTests {
     private static let topic = ChangeTopic.store(CatalogKey("s")!)
 
     @Test("If the buffer overflows, the last notice is followed by a gap", arguments: 0...6)

@@ -1,23 +1,23 @@
 import LibPQ
 import Platform
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import CatalogPostgres
 
 /// Combined writes at their limits: the size of batches, their number, and the waits of writes.
-@Suite(.timeLimit(.minutes(2))) struct CombinerLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct CombinerLimitTests {
     private typealias Recorder = WriteCombinerTests.Recorder
 
     private static func write(_ number: Int) -> WriteCombinerTests.Write {
         WriteCombinerTests.Write(key: "k\(number)", number: number)
     }
 
-    /// Waits for a condition, at most half a minute.
+    /// Waits for a condition.
     private static func wait(until condition: () -> Bool) async {
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !condition(), ContinuousClock.now < deadline { await Task.yield() }
-        #expect(condition())
+        let isMet = await eventually { condition() }
+        #expect(isMet)
     }
 
     /// The numbers of batches that are written at the same time.
@@ -86,6 +86,29 @@ import Testing
         #expect(recorder.batches.map(\.count) == [1, 1, 1])
     }
 
+    @Test(
+        "A key can be written again after a write failed, whatever the reason was",
+        arguments: [PostgresError(.connection, "lost"), PostgresError(.server, "refused", sqlState: SQLState("23514"))]
+    )
+    func keysAreReleased(_ failure: PostgresError) async throws {
+        let combiner = WriteCombiner<WriteCombinerTests.Write, Int>(
+            limit: 16,
+            parallel: 2,
+            waitLimit: .seconds(60),
+            key: \.key
+        ) { batch in
+            if batch.contains(where: { $0.number < 0 }) { throw failure }
+            return batch.map(\.number)
+        }
+        for number in 1...3 {
+            let error = await #expect(throws: PostgresError.self) {
+                try await combiner.perform(.init(key: "a", number: -number))
+            }
+            #expect(error?.kind == failure.kind)
+            #expect(try await combiner.perform(.init(key: "a", number: number)) == number)
+        }
+    }
+
     @Test("At most as many batches are written at the same time as allowed", arguments: [1, 2, 3])
     func parallelBatches(parallel: Int) async throws {
         let (recorder, meter) = (Recorder(), Meter())
@@ -114,7 +137,7 @@ import Testing
         let combiner = WriteCombiner<WriteCombinerTests.Write, Int>(
             limit: 1,
             parallel: 1,
-            waitLimit: .seconds(2),
+            waitLimit: .seconds(1),
             key: \.key
         ) { batch in
             await recorder.run(batch)
@@ -124,8 +147,11 @@ import Testing
         await Self.wait { recorder.batches.count == 1 }
         let start = ContinuousClock.now
         let error = await #expect(throws: PostgresError.self) { try await combiner.perform(Self.write(2)) }
-        #expect(ContinuousClock.now - start >= .seconds(2))
+        #expect(ContinuousClock.now - start >= .seconds(1))
         #expect(error?.kind == .exhausted)
+        // One with the same key, too.
+        let same = await #expect(throws: PostgresError.self) { try await combiner.perform(.init(key: "k1", number: 4)) }
+        #expect(same?.kind == .exhausted)
         #expect(combiner.waitingCount == 0)
         recorder.open()
         #expect(try await first.value == 1)

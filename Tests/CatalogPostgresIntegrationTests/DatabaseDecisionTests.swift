@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The meaning of database errors for requests, and the sizes and settings of the lanes.
-@Suite(.timeLimit(.minutes(2))) struct DatabaseDecisionTests {
+@Suite(.timeLimit(.minutes(15))) struct DatabaseDecisionTests {
     private static func server(_ state: String, constraint: String? = nil) -> PostgresError {
         PostgresError(.server, "secret", sqlState: SQLState(state), constraint: constraint)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The reports of the database for logs and metrics, and its repeated attempts.
-@Suite(.timeLimit(.minutes(5))) struct DatabaseObservationTests {
+@Suite(.timeLimit(.minutes(15))) struct DatabaseObservationTests {
     /// Collects observations.
     private final class Observations: Sendable {
         private let list = Mutex<[DatabaseObservation]>([])

@@ -6,7 +6,7 @@ import Testing
 import TestSupport
 
 /// The queue of products whose scores are due.
-@Suite struct DueProductsTests {
+@Suite(.timeLimit(.minutes(15))) struct DueProductsTests {
     private static let shop = CatalogKey("shop")!
 
     private func withStore(_ body: (PostgresCatalog, DueProducts) async throws -> Void) async throws {

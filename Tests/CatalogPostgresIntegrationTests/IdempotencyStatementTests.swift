@@ -9,7 +9,7 @@ import Testing
 /// Recorded responses: whose they are, when they are replaced and swept, and what waits for whom.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct IdempotencyStatementTests {
     private typealias Probe = StatementProbe
 

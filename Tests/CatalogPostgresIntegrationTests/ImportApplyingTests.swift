@@ -8,7 +8,7 @@ import Testing
 /// The statements that apply an import to a store: each condition and each assignment has a row of its own.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct ImportApplyingTests {
     private typealias Probe = StatementProbe
     private static let id = "11111111-1111-4111-8111-111111111111"

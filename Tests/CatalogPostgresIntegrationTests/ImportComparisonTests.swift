@@ -9,7 +9,7 @@ import Testing
 /// leaves out. The staged rows have one more column, with the name of a row.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct ImportComparisonTests {
     private typealias Probe = StatementProbe
     private static let id = "11111111-1111-4111-8111-111111111111"

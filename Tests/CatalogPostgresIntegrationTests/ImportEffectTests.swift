@@ -8,7 +8,7 @@ import Testing
 /// The effects of an import beyond the values of its file: positions, popularity, times and the queue of products.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct ImportEffectTests {
     private typealias Probe = StatementProbe
     private static let dairy = CatalogKey("dairy")!

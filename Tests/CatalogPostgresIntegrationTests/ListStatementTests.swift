@@ -10,7 +10,7 @@ import Testing
 /// Ann's list 1 is the one that statements name. Her other lists, and a list of Tim with the same id, have equal rows.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the texts of rows are read in one query"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct ListStatementTests {
     private static let day: Int64 = 86_400
     private static let one = "00000000-0000-0000-0000-000000000001"

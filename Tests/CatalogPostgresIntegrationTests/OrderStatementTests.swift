@@ -11,7 +11,7 @@ import Testing
 /// in between. Versions are in the future, so that the next one does not depend on the clock.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the texts of rows are read in one query"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct OrderStatementTests {
     private static let day: Int64 = 86_400
     private static let version: Int64 = 4_000_000_000_000_000

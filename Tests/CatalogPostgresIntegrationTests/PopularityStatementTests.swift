@@ -8,7 +8,7 @@ import Testing
 /// The statements that score products: the first and the last day of each window, and what is not counted.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct PopularityStatementTests {
     private typealias Probe = StatementProbe
 

@@ -8,7 +8,7 @@ import Testing
 /// Changes of prices: which products and shelves they change, and their times.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct PriceStatementTests {
     private typealias Probe = StatementProbe
 

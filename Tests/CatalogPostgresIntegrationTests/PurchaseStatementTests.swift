@@ -8,7 +8,7 @@ import Testing
 /// The statements of purchases: the states of cells, strays, retention and erasures, each condition with a row of its own.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct PurchaseStatementTests {
     private typealias Probe = StatementProbe
     private static let ann: [UInt8] = [0xA1]

@@ -6,7 +6,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Reads that a replica or a worker may answer instead of the primary.
-@Suite("Read sources", .timeLimit(.minutes(5))) struct ReadSourceTests {
+@Suite("Read sources", .timeLimit(.minutes(15))) struct ReadSourceTests {
     @Test("The primary repeats what a replica could not read, unless the read was cancelled")
     func repeatsReads() {
         for kind in [PostgresError.Kind.server, .connection, .deadline, .exhausted] {

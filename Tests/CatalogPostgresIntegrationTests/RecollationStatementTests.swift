@@ -9,7 +9,7 @@ import Testing
 /// The computation of sort keys again: batches, languages of stores, titles of deleted shelves, and versions.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct RecollationStatementTests {
     private typealias Probe = StatementProbe
 

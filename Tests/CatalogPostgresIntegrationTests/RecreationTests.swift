@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// A resource that is deleted and created again has nothing of its former life, and its versions go on.
-@Suite(.timeLimit(.minutes(5))) struct RecreationTests {
+@Suite(.timeLimit(.minutes(15))) struct RecreationTests {
     typealias Implementation = StoreConformanceTests.Implementation
 
     private static let shop = StoreConformanceTests.shop

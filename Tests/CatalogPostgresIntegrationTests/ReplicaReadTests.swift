@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Reads from a replica. The replica is the test server itself: functions in a schema of their own hide those that distinguish a standby.
-@Suite(.disabled(if: CitusServers.prefix != nil, "a cluster has no replicas"), .timeLimit(.minutes(5)))
+@Suite(.disabled(if: CitusServers.prefix != nil, "a cluster has no replicas"), .timeLimit(.minutes(15)))
 struct ReplicaReadTests {
     private static let store = CatalogKey("corner")!
 
@@ -180,27 +180,32 @@ struct ReplicaReadTests {
     @Test("If a replica has an older state than its probe found, the read fails there, and the primary repeats it")
     func laggingReads() async throws {
         try await Self.withCluster { cluster in
-            await cluster.probe(until: nil)
             let lag = Self.replayed("SELECT ''0/1''::pg_lsn")
-            let origins = try await cluster.origins { source in
-                if source.origin == .replica(0) {
-                    try await cluster.run(lag)
-                    #expect(source.isReplaced(after: ReplicaProblem.lagging))
-                }
-                try await Self.read(source)
-            }
-            #expect(origins == [.replica(0), .primary])
             let name = Replica.name(of: cluster.replica)
-            let reasons = cluster.observations.all.compactMap { observation -> String? in
-                if case .replicaPassedOver(name, let reason) = observation { reason } else { nil }
+            var reasons: [String] = []
+            // A replica has a second for an answer, so that a busy machine may need another attempt.
+            for _ in 0..<20 where reasons != [ReplicaProblem.lagging.rawValue] {
+                try await cluster.run(Self.replayed("SELECT pg_current_wal_insert_lsn()"))
+                await cluster.probe(until: nil)
+                let earlier = cluster.observations.all.count
+                let origins = try await cluster.origins { source in
+                    if source.origin == .replica(0) {
+                        try await cluster.run(lag)
+                        #expect(source.isReplaced(after: ReplicaProblem.lagging))
+                    }
+                    try await Self.read(source)
+                }
+                #expect(origins == [.replica(0), .primary])
+                reasons = cluster.observations.all.dropFirst(earlier).compactMap { observation -> String? in
+                    if case .replicaPassedOver(name, let reason) = observation { reason } else { nil }
+                }
+                #expect(reasons.count == 1)
             }
-            #expect(reasons.count == 1)
+            #expect(reasons == [ReplicaProblem.lagging.rawValue])
             // The next read does not ask it.
-            if reasons == [ReplicaProblem.lagging.rawValue] {
-                #expect(cluster.replicas.status[0].problem == ReplicaProblem.lagging.rawValue)
-                let next = try await cluster.origins { try await Self.read($0) }
-                #expect(next == [.primary])
-            }
+            #expect(cluster.replicas.status[0].problem == ReplicaProblem.lagging.rawValue)
+            let next = try await cluster.origins { try await Self.read($0) }
+            #expect(next == [.primary])
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The decisions of re-sorts, without a database.
-@Suite(.timeLimit(.minutes(1))) struct ResortDecisionTests {
+@Suite(.timeLimit(.minutes(15))) struct ResortDecisionTests {
     private static let day: Int64 = 86_400_000_000
 
     // MARK: - Groups

@@ -9,7 +9,7 @@ import Testing
 /// The statements of re-sorts: the history, which shelves are due, and what is written, each condition with a row of its own.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "rows are inserted as on one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct ResortStatementTests {
     private typealias Probe = StatementProbe
     /// A version and a time after now.

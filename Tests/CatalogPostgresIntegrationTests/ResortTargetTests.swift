@@ -7,7 +7,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Which shelves a re-sort processes: each shelf of the test is left out, or included, by one condition only.
-@Suite(.timeLimit(.minutes(5))) struct ResortTargetTests {
+@Suite(.timeLimit(.minutes(15))) struct ResortTargetTests {
     private static let (shop, other) = (CatalogKey("shop")!, CatalogKey("other")!)
     private static let names = ["moved", "sourced", "edge", "early", "bought", "same", "gone"]
 

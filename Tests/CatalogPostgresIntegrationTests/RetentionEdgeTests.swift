@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// How long rows are kept: a minute, a day or one row before each limit, and after it. Times are changed in the database.
-@Suite(.timeLimit(.minutes(5))) struct RetentionEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct RetentionEdgeTests {
     private static let shop = CatalogKey("shop")!
     private static let shelf = CatalogKey("shelf")!
     private static let ann = UserID("ann")!
@@ -49,7 +49,7 @@ import Testing
 
     // MARK: - Recorded responses
 
-    @Test("A recorded response of a store answers for 24 hours, is then replaced, and is swept")
+    @Test("A recorded response of a store is returned for 24 hours, is then replaced, and is swept")
     func responsesOfStores() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             try await Self.createShelf(catalog)

@@ -8,7 +8,7 @@ import Testing
 /// The rows that statements of stores, shelves, lists and users lock, and how strongly.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the statements lock the rows of one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct RowLockTests {
     private static let rows = """
         INSERT INTO store (store_id, key, title, currency, locale, unit_pricing, sold_out, popularity_metric,

@@ -10,7 +10,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The state that requests, runs and servers share: locks, hashes, positions, connections and uses of shelves.
-@Suite(.timeLimit(.minutes(5))) struct SharedStateTests {
+@Suite(.timeLimit(.minutes(15))) struct SharedStateTests {
     private struct Refused: Error {}
 
     // MARK: - Locks of runs
@@ -52,6 +52,11 @@ import Testing
     func waitingRuns() async throws {
         let pool = PostgresPool(TestServer.configuration, options: .init(size: 1))
         let number = getpid() + 10
+        var configuration = TestServer.configuration
+        configuration.applicationName = "run \(number)"
+        let name = PostgresValue.text(configuration.applicationName)
+        let waiting = PostgresPool(configuration, options: .init(size: 1))
+        let observer = try await PostgresConnection.connect(TestServer.configuration)
         final class Order: Sendable { let names = Mutex<[String]>([]) }
         let order = Order()
         let (began, end) = (AsyncStream<Void>.makeStream(), AsyncStream<Void>.makeStream())
@@ -67,15 +72,25 @@ import Testing
         let refused = try await Self.locked(number, in: pool) { 0 }
         #expect(refused == nil)
         let second = Task {
-            try await Self.locked(number, waiting: .seconds(60), in: pool) { () async throws -> Int in
+            try await Self.locked(number, waiting: .seconds(60), in: waiting) { () async throws -> Int in
                 order.names.withLock { $0.append("second") }
                 return 2
             }
         }
+        // A run that waits rolls its attempt back, and sleeps.
+        let refusals: PostgresStatement = """
+            SELECT 1 FROM pg_stat_activity WHERE application_name = $1 AND state = 'idle' AND query LIKE '%ROLLBACK%'
+            """
+        let hasTried = try await eventually {
+            try await observer.perform { try $0.query(refusals, [name]) { $0.count } } > 0
+        }
+        #expect(hasTried)
         end.continuation.finish()
         #expect(try await first.value == 1)
         #expect(try await second.value == 2)
         #expect(order.names.withLock { $0 } == ["first", "second"])
+        await observer.close()
+        waiting.shutDown()
         pool.shutDown()
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The choice of the shelves that servers keep in memory, and of the images that they store, without a database.
-@Suite(.timeLimit(.minutes(1))) struct ShelfDecisionTests {
+@Suite(.timeLimit(.minutes(15))) struct ShelfDecisionTests {
     private static let start = ContinuousClock.now
 
     private static func location(_ number: Int32) -> ShelfLocation { ShelfLocation(storeID: 1, shelfID: number) }

@@ -6,7 +6,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The times at which shelves were used, by which starting servers choose the shelves to read.
-@Suite(.timeLimit(.minutes(5))) struct ShelfUseTests {
+@Suite(.timeLimit(.minutes(15))) struct ShelfUseTests {
     private static let (store, shelf) = (CatalogKey("s")!, CatalogKey("dairy")!)
     private static let hour: Int64 = 3_600_000_000
 

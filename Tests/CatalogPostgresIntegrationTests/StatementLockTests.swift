@@ -7,7 +7,7 @@ import Testing
 /// Which rows statements lock, how, and in which order.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the scripts lock the rows of one server"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct StatementLockTests {
     private typealias Probe = StatementProbe
     private static let id = "11111111-1111-4111-8111-111111111111"

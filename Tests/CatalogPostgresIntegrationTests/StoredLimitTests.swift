@@ -8,7 +8,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// Limits of stored numbers: the last one is accepted, and one more is refused.
-@Suite(.timeLimit(.minutes(5))) struct StoredLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct StoredLimitTests {
     typealias Implementation = StoreConformanceTests.Implementation
 
     private static let shop = StoreConformanceTests.shop

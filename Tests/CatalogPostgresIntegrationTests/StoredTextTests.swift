@@ -6,7 +6,7 @@ import Testing
 @testable import CatalogPostgres
 
 /// The texts and keys that the program writes into the database, without one.
-@Suite(.timeLimit(.minutes(1))) struct StoredTextTests {
+@Suite(.timeLimit(.minutes(15))) struct StoredTextTests {
     // MARK: - COPY
 
     /// Returns the text of one row.

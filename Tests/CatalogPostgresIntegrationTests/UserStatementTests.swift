@@ -10,7 +10,7 @@ import Testing
 /// Ann is the user that statements name; Bob has equal rows. Revisions are in the future, so that the next one does not depend on the clock.
 @Suite(
     .disabled(if: CitusServers.prefix != nil, "the texts of rows are read in one query"),
-    .timeLimit(.minutes(5))
+    .timeLimit(.minutes(15))
 ) struct UserStatementTests {
     private static let day: Int64 = 86_400
     private static let revision: Int64 = 4_000_000_000_000_000

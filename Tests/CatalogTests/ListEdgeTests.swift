@@ -5,7 +5,7 @@ import Testing
 @testable import Catalog
 
 /// Lists, their items and their members at the edges of each rule.
-@Suite(.timeLimit(.minutes(5))) struct ListEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct ListEdgeTests {
     private static func time(_ seconds: Int64) -> Timestamp { Timestamp(microseconds: seconds * 1_000_000) }
     private static let start = time(1000)
     private static let euro = Currency("EUR")!

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Sorts compared with naive ones: stable insertion sorts, from the least significant key to the first, group by group.
-@Suite(.timeLimit(.minutes(5))) struct NaiveOrderTests {
+@Suite(.timeLimit(.minutes(15))) struct NaiveOrderTests {
     /// Inserts each element before the first one that it must precede, so equal elements keep their order.
     private static func inserted<Element>(
         _ elements: [Element],

@@ -5,7 +5,7 @@ import Testing
 @testable import Catalog
 
 /// Manual orders, prices, settings and recorded changes at the edges of each rule.
-@Suite(.timeLimit(.minutes(5))) struct OrderEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct OrderEdgeTests {
     private func refusal(_ body: () throws -> Void) -> String? {
         do {
             try body()

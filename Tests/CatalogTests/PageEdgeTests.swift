@@ -4,7 +4,7 @@ import Testing
 @testable import Catalog
 
 /// Pages, filters, orders and their diffs at the edges of each rule.
-@Suite(.timeLimit(.minutes(5))) struct PageEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct PageEdgeTests {
     private static let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
     private static let euro = Currency("EUR")!
     private static let (price, name) = (Sort(.price, .ascending)!, Sort(.name, .ascending)!)

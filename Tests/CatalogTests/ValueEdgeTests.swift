@@ -4,7 +4,7 @@ import Testing
 @testable import Catalog
 
 /// Values of the domain at the limits of their ranges.
-@Suite(.timeLimit(.minutes(5))) struct ValueEdgeTests {
+@Suite(.timeLimit(.minutes(15))) struct ValueEdgeTests {
     // MARK: - Numbers
 
     @Test(

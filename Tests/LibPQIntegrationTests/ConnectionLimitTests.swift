@@ -23,7 +23,7 @@ private final class Counter: Sendable {
 }
 
 /// Connections and pools at their limits: deferred statements, uncertain commits, misuse, COPY and the ends of leases.
-@Suite(.timeLimit(.minutes(2))) struct ConnectionLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct ConnectionLimitTests {
     private static let count: PostgresStatement = "SELECT count(*) FROM t"
     private static let insert: PostgresStatement = "INSERT INTO t VALUES (1)"
 

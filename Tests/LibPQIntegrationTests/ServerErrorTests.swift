@@ -3,7 +3,7 @@ import Testing
 import TestSupport
 
 /// The parts of an error that the server reports.
-@Suite(.timeLimit(.minutes(5))) struct ServerErrorTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerErrorTests {
     @Test("An error has the message, state and constraint of the server, without the detail that quotes a row")
     func parts() async throws {
         let connection = try await PostgresConnection.connect(TestServer.configuration)

@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The effect of a configuration on connections and transactions.
-@Suite(.timeLimit(.minutes(1))) struct ConfigurationTests {
+@Suite(.timeLimit(.minutes(15))) struct ConfigurationTests {
     private func keywords(_ configuration: PostgresConfiguration) -> [String: String] {
         // Later keywords override earlier ones.
         Dictionary(configuration.connectionKeywords.map { ($0.key, $0.value) }) { $1 }

@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The binary forms of parameters, as PostgreSQL's protocol defines them.
-@Suite(.timeLimit(.minutes(1))) struct ParameterTests {
+@Suite(.timeLimit(.minutes(15))) struct ParameterTests {
     /// The object ids are those of the catalog `pg_type`.
     @Test(
         "Each type has its object id and its bytes",

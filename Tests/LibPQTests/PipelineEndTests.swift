@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The ends of reads that were sent together: those that fail, and those that are sent again.
-@Suite(.timeLimit(.minutes(1))) struct PipelineEndTests {
+@Suite(.timeLimit(.minutes(15))) struct PipelineEndTests {
     private let end = PostgresError(.connection, "end")
 
     private static func error(_ state: String, _ message: String) -> PostgresError {

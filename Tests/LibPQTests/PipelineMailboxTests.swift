@@ -4,7 +4,7 @@ import Testing
 @testable import LibPQ
 
 /// The mailbox of a pipeline, and the descriptors that wake threads.
-@Suite(.timeLimit(.minutes(1))) struct PipelineMailboxTests {
+@Suite(.timeLimit(.minutes(15))) struct PipelineMailboxTests {
     /// Returns whether a descriptor is readable, and makes it unreadable.
     private static func takeSignal(_ wakeup: Wakeup) -> Bool {
         let outcome = pollDescriptors([(descriptor: wakeup.descriptor, events: Int16(POLLIN))], until: .now)

@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The pool's decisions at its limits, tested without a clock or connections.
-@Suite(.timeLimit(.minutes(1))) struct PoolDecisionTests {
+@Suite(.timeLimit(.minutes(15))) struct PoolDecisionTests {
     private let now = ContinuousClock.now
     private let group = PoolGroup("group")
     private let other = PoolGroup("other")

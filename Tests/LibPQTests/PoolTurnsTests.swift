@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The turns of groups, without a pool.
-@Suite(.timeLimit(.minutes(1))) struct PoolTurnsTests {
+@Suite(.timeLimit(.minutes(15))) struct PoolTurnsTests {
     private let group = PoolGroup("group")
     private let other = PoolGroup("other")
 

@@ -3,7 +3,7 @@ import Testing
 @testable import LibPQ
 
 /// The names of prepared statements.
-@Suite(.timeLimit(.minutes(1))) struct StatementCacheTests {
+@Suite(.timeLimit(.minutes(15))) struct StatementCacheTests {
     @Test("A statement keeps its name, and a name is never given to another statement")
     func names() {
         var cache = StatementCache(capacity: 2)

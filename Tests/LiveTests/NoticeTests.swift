@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Notices are the only source of changes: the counters are polled once an hour.
-@Suite(.timeLimit(.minutes(5))) struct NoticeTests {
+@Suite(.timeLimit(.minutes(15))) struct NoticeTests {
     private static let (ann, bob) = (UserID("ann")!, UserID("bob")!)
     private static let address = ShelfAddress(CatalogKey("s")!, CatalogKey("x")!)
     private static let sku = SKU("p")!

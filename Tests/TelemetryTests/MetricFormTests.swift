@@ -85,7 +85,7 @@ import Testing
         #expect(registry.text(.prometheus).hasPrefix("# TYPE other histogram\n"))
     }
 
-    @Test("The declared buckets are these")
+    @Test("Waits and batches have the documented buckets")
     func bounds() {
         #expect(
             MetricDefinition.Kind.waitSeconds

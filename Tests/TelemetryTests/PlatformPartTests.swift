@@ -5,7 +5,7 @@ import Testing
 @testable import Platform
 
 /// Threads, time limits, contexts and ids of the platform.
-@Suite("Parts of the platform", .timeLimit(.minutes(5))) struct PlatformPartTests {
+@Suite("Parts of the platform", .timeLimit(.minutes(15))) struct PlatformPartTests {
     @Test(
         "Numbers are read from lower-case hexadecimal digits only",
         arguments: [

@@ -9,7 +9,7 @@ import Tracing
 @testable import WebClient
 
 /// The bounds and the exact values of the parts of traces.
-@Suite("Parts of traces", .timeLimit(.minutes(5))) struct TracePartTests {
+@Suite("Parts of traces", .timeLimit(.minutes(15))) struct TracePartTests {
     /// Numbers in a given order.
     private struct Numbers: RandomNumberGenerator {
         var rest: [UInt64]
