@@ -11,7 +11,7 @@ package protocol PageStore: Sendable {
         unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
     ) async throws(CatalogError) -> ShelfRead
 
-    /// Reads the union that a request shows, or its shelf if it shows only one by now, at versions that are current. It may take long.
+    /// Reads the union of a request, or a single shelf if the request shows only one by now, at current versions. It may take long.
     ///
     /// - Throws: `notFound` for the store or the shelf.
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf
