@@ -46,7 +46,8 @@ final class PipelineDriver: @unchecked Sendable {
             for (slot, result) in content.connected { connectionFinished(slot, result) }
             connectWhereNeeded()
             dispatch()
-            wait()
+            // Reads whose callers had gone are counted off before the thread sleeps.
+            if finished == 0 { wait() }
         }
     }
 

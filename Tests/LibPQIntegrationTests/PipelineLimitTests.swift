@@ -184,36 +184,6 @@ import TestSupport
         }
     }
 
-    @Test("A read whose caller has gone before it was sent does not run")
-    func skipsAbandonedReads() async throws {
-        let pipeline = try Self.pipeline()
-        _ = try await Self.backend(pipeline)
-        let owner = try await PostgresConnection.connect(TestServer.configuration)
-        let sequence = "abandoned_read_\(getpid())"
-        try await owner.perform { try $0.run(script: "CREATE SEQUENCE \(sequence)") }
-        let statement: PostgresStatement = "SELECT nextval('\(identifier: sequence)')"
-        try await Self.withLock(3) { waiting in
-            var tasks: [Task<Int, any Error>] = []
-            for number in 1...2 {
-                tasks.append(Task { try await Self.run(waiting, pipeline) })
-                await Self.expectReads(number, pipeline)
-            }
-            // Two transactions are in flight, so this one waits.
-            let abandoned = Task { try await Self.run(statement, pipeline) }
-            await Self.expectReads(3, pipeline)
-            abandoned.cancel()
-            #expect(await Self.error(of: abandoned)?.kind == .cancelled)
-            for task in tasks { task.cancel() }
-        }
-        let value: Int64 = try await pipeline.read([PostgresQuery(statement)], into: 0) { value, _, rows in
-            value = try rows.first { try $0.int8(0) } ?? 0
-        }
-        #expect(value == 1)
-        await Self.expectReads(0, pipeline)
-        try await owner.perform { try $0.run(script: "DROP SEQUENCE \(sequence)") }
-        pipeline.shutDown()
-    }
-
     @Test("Parts of the queries of a read keep the numbers of the whole")
     func partsOfReads() async throws {
         let pipeline = try Self.pipeline()
