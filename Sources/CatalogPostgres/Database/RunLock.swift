@@ -48,6 +48,8 @@ enum RunLock {
         } catch {
             result = .failure(error)
         }
+        // The server notices the end of a connection later: without this, the next run might still find the lock.
+        try? await connection.perform(within: .seconds(10)) { try $0.run(script: "ROLLBACK") }
         await connection.close()
         return try result.get()
     }
