@@ -244,7 +244,7 @@ import Testing
             #expect(again.notes.hasPrefix("set \(setting) to \"name\"; revision "), "\(again)")
             await commands.expect(["sort", "dairy", "--user", "ann"], output: lines(0, 2, 1, 3))
 
-            // A terminal also shows what was sorted.
+            // A terminal also shows the sorted shelf.
             func note(_ arguments: [String]) async -> String {
                 await commands.aisle(["sort", "dairy"] + arguments, on: TerminalRecord(isTerminal: true)).notes
             }

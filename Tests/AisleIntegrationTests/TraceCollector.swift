@@ -46,21 +46,7 @@ final class TraceCollector: Sendable {
     ///   - answers: the answers to the first requests.
     ///   - fallback: the answer to all others.
     init(_ answers: [Answer] = [], then fallback: Answer = .accept) throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let descriptor = listener
-        let isListening = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 && listen(descriptor, 64) == 0
-                    && getsockname(descriptor, $0, &length) == 0
-            }
-        }
-        guard isListening else { throw POSIXError(.EADDRINUSE) }
-        _ = fcntl(listener, F_SETFD, FD_CLOEXEC)
-        port = Int(UInt16(bigEndian: address.sin_port))
+        (listener, port) = try listeningSocket()
         state.withLock { ($0.answers, $0.fallback) = (answers, fallback) }
         try OSThread.start(name: "collector") { [self] in run() }
     }

@@ -35,7 +35,7 @@ struct MemoryAPI {
         }
     }
 
-    private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
+    static let secret = Array("a secret of thirty-two bytes, or more".utf8)
     let catalog: InMemoryCatalog
     let api: CatalogAPI
 
@@ -50,18 +50,45 @@ struct MemoryAPI {
         ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] { throw .unavailable }
     }
 
-    init(_ change: (inout CatalogAPI.Options) -> Void = { _ in }) async {
+    /// - Parameters:
+    ///   - audit: nil for that of the catalog, as `readiness` and `states`.
+    ///   - change: changes the options.
+    init(
+        audit: (any AuditStore)? = nil,
+        readiness: (any ReadinessSource)? = nil,
+        states: (any StateSource)? = nil,
+        observer: Observer<HTTPObservation> = .none,
+        _ change: (inout CatalogAPI.Options) -> Void = { _ in }
+    ) async {
         catalog = InMemoryCatalog(collate: collator)
+        let all = catalog.storage
         var options = CatalogAPI.Options()
         options.rejectionDelay = .zero
         change(&options)
         api = CatalogAPI(
-            catalog: catalog.storage,
+            catalog: CatalogStorage(
+                shelves: all.shelves,
+                products: all.products,
+                pages: all.pages,
+                manualOrder: all.manualOrder,
+                purchases: all.purchases,
+                prices: all.prices,
+                settings: all.settings,
+                users: all.users,
+                lists: all.lists,
+                versions: all.versions,
+                responses: all.responses,
+                importProfiles: all.importProfiles,
+                audit: audit ?? all.audit,
+                readiness: readiness ?? all.readiness,
+                states: states ?? all.states
+            ),
             importer: NoImports(),
             key: DeploymentKey(Array("test".utf8)),
             verifier: TokenVerifier(keys: TokenKeys(secrets: [Self.secret])),
             live: LiveHub(pages: catalog, versions: catalog, source: nil),
-            options: options
+            options: options,
+            observer: observer
         )
     }
 

@@ -41,24 +41,11 @@ import Tracing
         func audit(_ request: AuditRequest) async throws(CatalogError) -> AuditPage { throw .fault("secret text") }
     }
 
-    /// An importer that rejects every file.
-    private struct NoImports: CatalogImporting {
-        func importFile<Chunks: AsyncSequence>(
-            _ chunks: Chunks,
-            _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void,
-            onProgress: (Int) -> Void,
-            onPrune: ([ShelfRemoval]) throws -> Bool
-        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] { throw .unavailable }
-    }
-
     private final class Spans: Sendable {
         let all = Mutex<[FinishedSpan]>([])
 
         func receive(_ span: FinishedSpan) { all.withLock { $0.append(span) } }
     }
-
-    private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
 
     private struct Server {
         let api: CatalogAPI
@@ -90,48 +77,23 @@ import Tracing
         readiness: Readiness = .ready,
         _ change: (inout CatalogAPI.Options) -> Void = { _ in }
     ) async throws -> Server {
-        let catalog = InMemoryCatalog(collate: collator)
-        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-        var options = CatalogAPI.Options()
-        options.rejectionDelay = .zero
-        change(&options)
         let observations = Observations()
-        let all = catalog.storage
-        let storage = CatalogStorage(
-            shelves: all.shelves,
-            products: all.products,
-            pages: all.pages,
-            manualOrder: all.manualOrder,
-            purchases: all.purchases,
-            prices: all.prices,
-            settings: all.settings,
-            users: all.users,
-            lists: all.lists,
-            versions: all.versions,
-            responses: all.responses,
-            importProfiles: all.importProfiles,
+        let memory = await MemoryAPI(
             audit: FaultyAudit(),
             readiness: FixedReadiness(value: readiness),
-            states: all.states
+            observer: Observer { observations.receive($0) },
+            change
         )
-        let api = CatalogAPI(
-            catalog: storage,
-            importer: NoImports(),
-            key: DeploymentKey(Array("test".utf8)),
-            verifier: TokenVerifier(keys: TokenKeys(secrets: [secret])),
-            live: LiveHub(pages: catalog, versions: catalog, source: nil),
-            options: options,
-            observer: Observer { observations.receive($0) }
-        )
-        return Server(api: api, observations: observations)
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
+        _ = try await memory.catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        _ = try await memory.catalog.put(Shelf(key: shelf, title: "X"), in: store)
+        return Server(api: memory.api, observations: observations)
     }
 
     private static func bearer(_ scopes: Set<Scope> = []) -> String {
         let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
         let caller = Caller(user: UserID("ann")!, scopes: scopes, expiresAt: expiry)
-        return "Bearer " + TokenSigner(secret: secret).token(for: caller)
+        return "Bearer " + TokenSigner(secret: MemoryAPI.secret).token(for: caller)
     }
 
     @Test("A request is observed when it starts and when it is completed, with its path, status and length")

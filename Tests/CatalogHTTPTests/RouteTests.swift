@@ -8,7 +8,7 @@ import Testing
 
 @testable import CatalogHTTP
 
-/// Routes of requests, their memory, and what is answered on event loops.
+/// Routes of requests, their memory, and the endpoints that run on event loops.
 @Suite(.timeLimit(.minutes(15))) struct RouteTests {
     private static let id = "018f0000-0000-7000-8000-000000000000"
 

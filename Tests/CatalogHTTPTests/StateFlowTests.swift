@@ -49,18 +49,6 @@ import Testing
         }
     }
 
-    /// An importer that rejects every file.
-    private struct NoImports: CatalogImporting {
-        func importFile<Chunks: AsyncSequence>(
-            _ chunks: Chunks,
-            _ options: ImportOptions,
-            onReject: (ImportRejection) throws -> Void,
-            onProgress: (Int) -> Void,
-            onPrune: ([ShelfRemoval]) throws -> Bool
-        ) async throws(CatalogError) -> ImportSummary where Chunks.Element == [UInt8] { throw .unavailable }
-    }
-
-    private static let secret = Array("a secret of thirty-two bytes, or more".utf8)
     private static let seen = HTTPField.Name("Aisle-Seen")!
 
     private struct Server {
@@ -75,7 +63,7 @@ import Testing
         ) async -> Response {
             let expiry = Timestamp(microseconds: Timestamp.now().microseconds + 3_600_000_000)
             let caller = Caller(user: UserID("ann")!, scopes: [.catalogWrite], expiresAt: expiry)
-            let token = TokenSigner(secret: StateFlowTests.secret).token(for: caller)
+            let token = TokenSigner(secret: MemoryAPI.secret).token(for: caller)
             var head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
             head.headerFields[.authorization] = "Bearer \(token)"
             head.headerFields[.contentLength] = "\(body.utf8.count)"
@@ -94,38 +82,12 @@ import Testing
     }
 
     private static func server(_ states: States) async throws -> Server {
-        let catalog = InMemoryCatalog(collate: collator)
+        let observed = Observed()
+        let memory = await MemoryAPI(states: states, observer: Observer { observed.receive($0) })
         let (store, shelf) = (CatalogKey("s")!, CatalogKey("x")!)
-        _ = try await catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
-        _ = try await catalog.put(Shelf(key: shelf, title: "X"), in: store)
-        let (all, observed) = (catalog.storage, Observed())
-        let storage = CatalogStorage(
-            shelves: all.shelves,
-            products: all.products,
-            pages: all.pages,
-            manualOrder: all.manualOrder,
-            purchases: all.purchases,
-            prices: all.prices,
-            settings: all.settings,
-            users: all.users,
-            lists: all.lists,
-            versions: all.versions,
-            responses: all.responses,
-            importProfiles: all.importProfiles,
-            audit: all.audit,
-            readiness: all.readiness,
-            states: states
-        )
-        let api = CatalogAPI(
-            catalog: storage,
-            importer: NoImports(),
-            key: DeploymentKey(Array("test".utf8)),
-            verifier: TokenVerifier(keys: TokenKeys(secrets: [secret])),
-            live: LiveHub(pages: catalog, versions: catalog, source: nil),
-            options: CatalogAPI.Options(),
-            observer: Observer { observed.receive($0) }
-        )
-        return Server(api: api, observed: observed)
+        _ = try await memory.catalog.put(Store(key: store, title: "S", currency: Currency("EUR")!))
+        _ = try await memory.catalog.put(Shelf(key: shelf, title: "X"), in: store)
+        return Server(api: memory.api, observed: observed)
     }
 
     private static let page = "/v1/stores/s/shelves/x/products"

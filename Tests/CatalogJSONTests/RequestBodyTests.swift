@@ -556,7 +556,7 @@ import Testing
         #expect(share?.reason == "role must be one of the allowed values (got “\(quoted)”)")
     }
 
-    @Test("Errors of a reader say what was expected")
+    @Test("Errors of a reader name the expected type")
     func expectations() throws {
         var reader = try BodyReader(
             .object([

@@ -99,7 +99,7 @@ import Testing
         #expect(repeated.contains("same resource"))
     }
 
-    /// Returns what is observed of an error, and the mapped error.
+    /// Returns the observation of an error, and the mapped error.
     private static func observed(_ error: any Error) async -> ([DatabaseObservation], CatalogError?) {
         let observations = Observations()
         let observer = Observer<DatabaseObservation> { observations.add($0) }

@@ -60,16 +60,16 @@ struct DiffEndpoints: EndpointGroup {
         let cache = isShared ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
-        func knownTag(_ basis: PageBasis) -> String? {
-            request.entityTag(basis, mediaType: form.mediaType).flatMap { call.knows($0) ? $0 : nil }
+        var response: Response?
+        func isKnown(_ basis: PageBasis) -> Bool {
+            guard let tag = request.entityTag(basis, mediaType: form.mediaType), call.knows(tag) else { return false }
+            response = .notModified(tag, cache, headers)
+            return true
         }
-        let current: any CurrentShelf
-        switch try await pages.read(request.page, unless: { knownTag($0) != nil }) {
-        case .answered(let basis): return .notModified(knownTag(basis) ?? "", cache, headers)
-        case .shelf(let shelf): current = shelf
-        case .union: current = try await pages.currentUnion(request.page)
-        }
-        if let tag = knownTag(current.basis) { return .notModified(tag, cache, headers) }
+        let read = try await pages.read(request.page, unless: { isKnown($0) })
+        if let response { return response }
+        let current = if case .shelf(let shelf) = read { shelf } else { try await pages.currentUnion(request.page) }
+        if isKnown(current.basis), let response { return response }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
