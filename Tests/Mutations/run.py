@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 """Puts random faults into the sources, and finds out which of them the tests notice.
 
-Usage: run.py [--sample N] [--seed S] [--path PREFIX ...]
-       run.py --faults FILE
+Usage: run.py [--sample N] [--seed S] [--path PREFIX ...] [--faults FILE]
 
 The faults are chosen by the seed: a random line, and then a random fault of this line. One build holds the whole sample: each fault has a
 switch, which a variable of the test run turns on. A run of each suite shows which faults it executes. Then each fault runs alone with the
 quick suites that execute it, until a test fails. The faults that are left run with their slow suites, a few together; a group with a failure
 is halved until each failure belongs to one fault. Everything runs in a copy in .aisle/mutations.
 
-A file of faults is a JSON list of objects: "file"; "original", which occurs once in the file; and "code", which replaces it and asks
+A file adds faults of its own. It is a JSON list of objects: "file"; "original", which occurs once in the file; and "code", which replaces it and asks
 isMutated(#), or sqlMutation(#, mutant, original).
 
 The results are in .aisle/mutations/results-SEED.tsv, the suites with their seconds and numbers of faults in suites.tsv. Faults that change
@@ -17,10 +16,12 @@ nothing are listed with the reason in equivalent.json.
 """
 import argparse
 import collections
+import concurrent.futures
 import json
 import mmap
 import os
 import pathlib
+import queue
 import random
 import re
 import shutil
@@ -44,6 +45,8 @@ PATIENCE = 90
 QUICK = (8, 40)
 # So many faults share a run of their slow suites.
 TOGETHER = 6
+# So many runs at the same time, each with a server of its own.
+RUNS = 2
 EXPECTED_ERROR = re.compile(r"^(/\S+\.swift):(\d+):\d+: error: (.*)$", re.M)
 
 SWITCH = """{imports}
@@ -281,18 +284,42 @@ def suites():
     return sorted(name for name in names if not name.startswith("RealCatalogTests."))
 
 
-def coverage(server, count):
+def in_parallel(servers, function, items):
+    """Returns the results of a function of a server and an item. Each run has a server, which it cleans, to itself."""
+    free = queue.Queue()
+    for server in servers:
+        free.put(server)
+
+    def one(item):
+        server = free.get()
+        try:
+            result = function(server, item)
+            server.clean()
+            return result
+        finally:
+            free.put(server)
+
+    with concurrent.futures.ThreadPoolExecutor(len(servers)) as pool:
+        return list(pool.map(one, items))
+
+
+def coverage(servers, count):
     """Runs each suite alone; returns its faults and its seconds."""
-    executed, seconds = {}, {}
-    record = HOME / "record"
-    for name in suites():
+
+    def one(server, name):
+        record = HOME / f"record-{name}"
         record.write_bytes(bytes(count))
-        failure, seconds[name] = run(server, [name], 900, record=record)
+        failure, seconds = run(server, [name], 900, record=record)
         if failure:
             print(f"{name} fails without a fault: {failure}", flush=True)
         data = record.read_bytes()
-        executed[name] = {number for number in range(count) if data[number]}
-    server.clean()
+        record.unlink()
+        return {number for number in range(count) if data[number]}, seconds
+
+    names = suites()
+    found = in_parallel(servers, one, names)
+    executed = {name: numbers for name, (numbers, _) in zip(names, found)}
+    seconds = {name: took for name, (_, took) in zip(names, found)}
     rows = [f"{seconds[name]:.1f} s\t{len(executed[name])}\t{name}\n" for name in sorted(seconds, key=seconds.get, reverse=True)]
     (HOME / "suites.tsv").write_text("".join(rows))
     return executed, seconds
@@ -343,39 +370,41 @@ def main():
     equivalent = {(known["file"], known["original"], known["mutant"]): known["reason"] for known in json.loads((HERE / "equivalent.json").read_text())}
     print(f"seed {options.seed}", flush=True)
     copy_tree()
-    if options.faults:
-        sample = built = build(described(options.faults))
-    else:
-        ordered = list(choose(candidates(options.path), options.seed))
-        # About a quarter of the faults do not compile.
-        built = build(ordered[: options.sample * 3 // 2 + 5])
-        sample = built[: options.sample]
+    own = described(options.faults) if options.faults else []
+    ordered = [fault for fault in choose(candidates(options.path), options.seed) if not any(overlaps(fault, other) for other in own)]
+    # About a quarter of the faults do not compile.
+    built = build(own + ordered[: options.sample * 3 // 2 + 5])
+    sample = built[: sum(fault in built for fault in own) + options.sample]
     print(f"{len(sample)} faults are built", flush=True)
-    server = Server()
+    servers = [Server() for _ in range(RUNS)]
     try:
-        executed, seconds = coverage(server, len(built))
-        outcomes, left = {}, {}
-        for number, fault in enumerate(sample):
+        executed, seconds = coverage(servers, len(built))
+        outcomes, left, ended = {}, {}, collections.Counter()
+
+        def one(server, number):
+            fault = sample[number]
             key = (fault["file"], fault["original"], fault["mutant"])
             if key in equivalent:
                 outcomes[number] = ("equivalent", equivalent[key], 0)
-                continue
+                return
             *outcome, names = judge(server, number, executed, seconds)
             outcomes[number] = tuple(outcome)
             if names:
                 left[number] = names
-            if number % 10 == 9:
-                server.clean()
-                print(f"{number + 1} faults: {sum(outcome[0] == 'noticed' for outcome in outcomes.values())} noticed by quick suites", flush=True)
+            ended[outcome[0]] += 1
+            if ended.total() % 10 == 0:
+                print(f"{ended.total()} faults: {ended['noticed']} noticed by quick suites", flush=True)
+
+        in_parallel(servers, one, range(len(sample)))
         # Faults with similar suites are near each other.
         numbers = sorted(left, key=lambda number: (len(left[number]), left[number]))
-        for start in range(0, len(numbers), TOGETHER):
-            failures = judge_together(server, {number: left[number] for number in numbers[start : start + TOGETHER]}, seconds)
+        groups = [{number: left[number] for number in numbers[start : start + TOGETHER]} for start in range(0, len(numbers), TOGETHER)]
+        for failures in in_parallel(servers, lambda server, group: judge_together(server, group, seconds), groups):
             for number, failure in failures.items():
                 outcomes[number] = ("noticed", failure, outcomes[number][2])
-            server.clean()
     finally:
-        server.close()
+        for server in servers:
+            server.close()
     results = HOME / f"results-{options.seed}.tsv"
     with open(results, "w") as file:
         for number, (outcome, detail, took) in sorted(outcomes.items()):
