@@ -191,6 +191,7 @@ import Testing
     @Test("Each filter option sets its own key")
     func filters() async throws {
         #expect(try await Self.filter([]) == nil)
+        var tested: Set<String> = []
         for (arguments, query) in [
             (["--brand", "Alm", "--brand", "-x"], "brand=-x&brand=Alm"), (["--tag", "bio"], "tag=bio"),
             (["--in-stock"], "in_stock=true"), (["--no-in-stock"], "in_stock=false"),
@@ -201,6 +202,7 @@ import Testing
                 separator: "&"
             )
             #expect(found == query)
+            tested.formUnion(query.split(separator: "&").map { String($0.prefix { $0 != "=" }) })
         }
         for (option, key) in [
             ("--created-after", "created_after"), ("--created-before", "created_before"),
@@ -210,7 +212,9 @@ import Testing
             let value = key == "unit_price_max" ? "4/1l" : "2026-01-01"
             let filter = try await Self.filter([option, value])
             #expect(filter?.parameters.map(\.name) == [key])
+            tested.insert(key)
         }
+        #expect(tested == Set(FilterKey.allCases.map(\.name)))
     }
 
     @Test("A watch is of a user or a shelf, and only a shelf has a sort and a limit")

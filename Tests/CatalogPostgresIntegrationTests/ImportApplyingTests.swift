@@ -110,6 +110,9 @@ import Testing
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "name_key": "'\\x03'", "brand_key": "'\\x04'",
             "line": "8", "part": "2", "shelf_key": "'x'", "position_numerator": "1", "position_denominator": "3",
         ]
+        // Each row has a name.
+        let columns = Set(ProductColumn.staged.map(\.name.text)).subtracting(["name"])
+        #expect(columns.isSubset(of: full.keys))
         try await Probe.run { probe in
             let rows = [
                 Self.row("a", full), Self.row("b"), Self.row("other-store", ["store_id": "2"]),

@@ -243,6 +243,7 @@ import Testing
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "keeps_stock": "true", "keeps_attributes": "true",
             "name_key": "'\\x03'", "brand_key": "'\\x04'", "name": "'Last'",
         ]
+        #expect(Set(ProductColumn.staged.map(\.name.text)).isSubset(of: full.keys))
         try await Self.run { probe in
             let rows = [
                 Self.row("last", full.merging(["line": "30", "shelf_key": "'x'", "position_numerator": "1"]) { $1 }),

@@ -211,6 +211,18 @@ import Testing
         }
     }
 
+    @Test("Random products have several values of each sort key", arguments: SortKey.allCases)
+    func randomValues(_ key: SortKey) {
+        var generator = SeededGenerator(seed: 1)
+        var values: Set<SortValue> = []
+        for number in 0..<60 {
+            let product = Product.random(number, using: &generator)
+            values.insert(key.value(of: Listing(product: product, position: [UInt8(number)], isSoldOut: false)))
+        }
+        values.remove(.missing)
+        #expect(values.count > 1, "add values to Generators.swift")
+    }
+
     @Test(
         "Products are sorted by availability, then by each key of the sort, then by name and SKU",
         arguments: Sort.allSingle.map(\.description) + [

@@ -312,6 +312,21 @@ import Testing
         #expect(filter[.priceMax] == six && filter[.brand] == nil && !filter.isEmpty && Filter.none.isEmpty)
     }
 
+    @Test("Each start of a range has one end, which must not be below it", arguments: FilterKey.allCases)
+    func rangesHaveEnds(_ key: FilterKey) {
+        let values: (low: FilterValue, high: FilterValue)
+        switch key.form {
+        case .amount(isEnd: false): values = (.amount(ExactDecimal(5)), .amount(ExactDecimal(6)))
+        case .timestamp(isEnd: false):
+            values = (.moment(Timestamp(microseconds: 1)), .moment(Timestamp(microseconds: 2)))
+        default: return
+        }
+        let ends = FilterKey.allCases.filter { end in
+            end != key && isRefused { _ = try Filter([key: values.high, end: values.low]) }
+        }
+        #expect(ends.count == 1 && ends.allSatisfy(\.form.isEnd), "\(ends)")
+    }
+
     @Test("Texts have at most 500 bytes, and a filter 100 values and 4096 bytes")
     func filterLimits() throws {
         func isRefused(_ brands: [String]) -> Bool { self.isRefused { _ = try Filter { $0 == .brand ? brands : [] } } }
