@@ -288,7 +288,7 @@ import TestSupport
         async throws
     {
         try await withServer(["a", "b", "c"]) { (client: any TestClient) async throws in
-            for _ in 0..<1000 {
+            for _ in 0..<300 {
                 async let one = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["a"],"after":"b"}]}"#)
                 async let two = send(client, .post, Self.path + "/moves", #"{"moves":[{"ids":["b"],"after":"a"}]}"#)
                 let statuses = try await [one.status, two.status]
