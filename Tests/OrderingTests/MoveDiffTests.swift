@@ -21,15 +21,17 @@ import TestSupport
     func everyPermutation(_ count: Int) async {
         let old = Array(0..<count)
         let texts = old.map(String.init)
+        // The 40,320 permutations of eight elements are for the diff itself; its other forms have those of seven, and random lists.
+        let isLargest = count == 8
         for (number, new) in arrangements(of: old, whole: true).enumerated() {
             if number % 64 == 0 { await Task.yield() }
             let diff = MoveDiff(permutation: new.map { Int32($0) })
-            if let flaw = Oracle.flawOfUnique(diff, old, new) {
+            if let flaw = Oracle.flawOfUnique(diff, old, new, checksNeighbors: !isLargest) {
                 Issue.record("\(flaw) of \(new)")
                 return
             }
             guard MoveDiff(from: old, to: new) == diff,
-                MoveDiff(from: texts, to: new.map { texts[$0] }) == diff
+                isLargest || MoveDiff(from: texts, to: new.map { texts[$0] }) == diff
             else {
                 Issue.record("the entries differ for \(new)")
                 return
