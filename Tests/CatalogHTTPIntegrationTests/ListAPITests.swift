@@ -578,11 +578,13 @@ import TestSupport
         }
     }
 
-    /// Adds a number of items at once, which no request may do.
-    private func fill(_ path: String, _ count: Int, of user: String, _ catalog: PostgresCatalog) async throws {
-        let id = try #require(UniqueID(String(path.dropFirst(Self.lists.utf8.count + 1))))
-        let items = (0..<count).map { NewListItem(text: "\($0)") }
-        _ = try await catalog.lists.editList(id, of: UserID(user)!, .add(items), expected: nil, once: nil)
+    /// Adds items, up to 500 at once, which no request may do.
+    private func fill(_ path: String, _ count: Int, of user: UserID, _ catalog: PostgresCatalog) async throws {
+        let id = try #require(UniqueID(path.dropFirst(Self.lists.utf8.count + 1)))
+        for start in stride(from: 0, to: count, by: 500) {
+            let items = (start..<min(start + 500, count)).map { NewListItem(text: "\($0)") }
+            _ = try await catalog.lists.editList(id, of: user, .add(items), expected: nil, once: nil)
+        }
     }
 
     @Test("The numbers of lists and items are limited")
@@ -590,7 +592,7 @@ import TestSupport
         try await withServer { client, catalog in
             let path = try await list(client, "Long")
             let one = #"{"text":"x"}"#
-            try await fill(path, UserList.itemLimit - UserList.addLimit, of: "ann", catalog)
+            try await fill(path, UserList.itemLimit - UserList.addLimit, of: UserID("ann")!, catalog)
             let last = "{\"items\":[" + Array(repeating: one, count: UserList.addLimit).joined(separator: ",") + "]}"
             #expect(try await send(client, .post, path + "/items", last).status == 201)
             let full = try await send(client, .post, path + "/items", one)
@@ -623,7 +625,7 @@ import TestSupport
             let lists = UserList.allItemsLimit / UserList.itemLimit
             for number in 0..<lists {
                 let path = try await list(client, "\(number)")
-                try await fill(path, UserList.itemLimit - (number < lists - 1 ? 0 : 1), of: ann.text, catalog)
+                try await fill(path, UserList.itemLimit - (number < lists - 1 ? 0 : 1), of: ann, catalog)
             }
             let path = try await list(client, "Surplus")
             _ = try await item(client, path, "last")
