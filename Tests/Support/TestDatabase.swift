@@ -124,6 +124,13 @@ package struct TestDatabase: Sendable {
         return database
     }
 
+    /// Returns a copy of the database, to which nothing is connected.
+    package func copy() async throws -> TestDatabase {
+        let copy = try await Self.create("TEMPLATE \(name)")
+        try await copy.continueLife()
+        return copy
+    }
+
     /// Records that nothing stored was lost by the copy of the template.
     private func continueLife() async throws {
         let connection = try await PostgresConnection.connect(configuration)
