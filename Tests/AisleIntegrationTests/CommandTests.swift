@@ -428,9 +428,10 @@ import TestSupport
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
         let process = try TestProcess(["import", "-", "--format", "csv", "--create-store"], environment: url)
         process.send(Self.file + (0..<20_000).map { "shop,Dairy,x\($0),Name \($0),1.00,EUR,1,kg\n" }.joined())
-        while try await pool.perform({ try $0.query("SELECT 1 FROM import_run") { $0.count } }) == 0 {
-            await Task.yield()
+        let hasBegun = try await eventually {
+            try await pool.perform { try $0.query("SELECT 1 FROM import_run") { $0.count } } > 0
         }
+        #expect(hasBegun)
         process.signal(SIGKILL)
         #expect(await process.wait() == 128 + SIGKILL)
         #expect(try await pool.perform { try $0.query("SELECT 1 FROM store") { $0.count } } == 0)
@@ -569,9 +570,10 @@ extension CommandTests {
             environment: ["DATABASE_URL": database.configuration.dsn]
         )
         process.send("store,sku,name\n" + (0..<20_000).map { "shop,x\($0),Name \($0)\n" }.joined())
-        while try await pool.perform({ try $0.query("SELECT 1 FROM import_run") { $0.count } }) == 0 {
-            await Task.yield()
+        let hasBegun = try await eventually {
+            try await pool.perform { try $0.query("SELECT 1 FROM import_run") { $0.count } } > 0
         }
+        #expect(hasBegun)
         process.signal(SIGINT)
         #expect(await process.wait() == 130)
         #expect(process.standardError.contains("interrupted"))
@@ -727,10 +729,8 @@ extension CommandTests {
         #expect(status(base + "/readyz").0 == 503)
         #expect(status(base + "/livez").0 == 200)
         try cluster.start(isDurable: false)
-        let limit = ContinuousClock.now + .seconds(120)
-        var code = 0
-        while code != 200, ContinuousClock.now < limit { code = status(page).0 }
-        #expect(code == 200)
+        let isBack = await eventually(within: .seconds(120)) { status(page).0 == 200 }
+        #expect(isBack)
         for header in ["Content-Length: 2000000000", "Transfer-Encoding: chunked"] {
             #expect(statusOfEndlessBody(writer + header, port) == 413)
         }

@@ -43,12 +43,11 @@ import WebClient
         _ settings: [String: String] = [:],
         _ body: (Monitored) async throws -> Void
     ) async throws {
-        let database = try await TestDatabase.migrated()
+        let database = try await TestServers.seeded.value.copy()
         var variables = settings
         variables["DATABASE_URL"] = database.configuration.dsn
         variables["AISLE_ADMIN_PORT"] = "0"
         variables["AISLE_JWT_SECRET"] = Self.secret
-        #expect(try await TestProcess(["seed"], environment: variables).wait() == 0)
         let process = try TestProcess(["serve", "--port", "0"], environment: variables)
         let server = Monitored(
             process: process,

@@ -390,10 +390,7 @@ import WebClient
             func output(_ arguments: [String], until text: String) async throws -> String {
                 let record = TerminalRecord()
                 let watch = Task { await commands.aisle(["watch"] + arguments, on: record) }
-                let deadline = ContinuousClock.now + .seconds(60)
-                while !record.output.contains(text), ContinuousClock.now < deadline {
-                    try await Task.sleep(for: .milliseconds(5))
-                }
+                _ = await eventually { record.output.contains(text) }
                 watch.cancel()
                 let run = await watch.value
                 // Cancelled, as Ctrl-C does.

@@ -80,12 +80,8 @@ final class TestProcess: Sendable {
     /// Returns the exit code, or 128 plus the signal that ended the process. Kills the process after two minutes.
     func wait() async -> Int32 {
         endInput()
-        let limit = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < limit {
-            if let code = exitCode() { return code }
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return kill()
+        _ = await eventually(within: .seconds(120)) { exitCode() != nil }
+        return exitCode() ?? kill()
     }
 
     /// Returns the exit code; nil while the process runs.
@@ -108,13 +104,7 @@ final class TestProcess: Sendable {
 
     /// Waits for a text on stderr; returns false after two minutes.
     func waitForOutput(_ text: String) async -> Bool {
-        let limit = ContinuousClock.now + .seconds(120)
-        while ContinuousClock.now < limit {
-            if standardError.contains(text) { return true }
-            // Poll slowly: the process under test needs the CPU.
-            try? await Task.sleep(for: .milliseconds(5))
-        }
-        return false
+        await eventually(within: .seconds(120)) { standardError.contains(text) }
     }
 
     /// Waits for the server to listen, and returns its port.

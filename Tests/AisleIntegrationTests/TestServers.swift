@@ -18,16 +18,23 @@ struct TestServers {
 
     private static let secret = String(repeating: "k", count: 40)
 
+    /// A database with the seed catalog, which is created once per process and copied.
+    static let seeded = Task { () async throws -> TestDatabase in
+        let database = try await TestDatabase.migrated()
+        let seed = try TestProcess(["seed"], environment: ["DATABASE_URL": database.configuration.dsn])
+        #expect(await seed.wait() == 0, "\(seed.standardError)")
+        return database
+    }
+
     func url(_ server: Int, _ path: String) -> String { "http://127.0.0.1:\(ports[server])/v1" + path }
 
     static func run(_ environment: [String: String] = [:], _ body: (TestServers) async throws -> Void) async throws {
-        let database = try await TestDatabase.migrated()
+        let database = try await seeded.value.copy()
         var variables = environment
         variables["DATABASE_URL"] = database.pooled.dsn
         variables["AISLE_DIRECT_DSN"] = database.configuration.dsn
         variables["AISLE_PREPARED_STATEMENTS"] = database.pooled.statements.rawValue
         variables["AISLE_JWT_SECRET"] = secret
-        #expect(try await TestProcess(["seed"], environment: variables).wait() == 0)
         let processes = try (0..<2).map { _ in try TestProcess(["serve", "--port", "0"], environment: variables) }
         var ports: [Int] = []
         for process in processes { ports.append(try #require(await process.port())) }

@@ -12,26 +12,28 @@ import TestSupport
 
 /// The API over a real socket, on the in-memory catalog: response formats, headers and errors.
 @Suite(.timeLimit(.minutes(15))) struct APITests {
+    /// Runs a body with a server that has a shelf of 30 products.
     func withServer(_ body: @escaping @Sendable (any TestClient) async throws -> Void) async throws {
+        let catalog = InMemoryCatalog(collate: collator)
+        let (store, shelf) = (CatalogKey("s")!, CatalogKey("dairy")!)
+        _ = try await catalog.put(Store(key: store, title: "Shop", currency: Currency("EUR")!))
+        _ = try await catalog.put(Shelf(key: shelf, title: "Dairy", defaultSort: Sort(.name, .ascending)), in: store)
+        let liter = try Size(amount: ExactDecimal(1), unit: .l)
+        for number in 0..<30 {
+            let product = Product(
+                sku: SKU("m\(number)")!,
+                name: "Milk \(number)",
+                priceMinor: number % 3 == 0 ? nil : Int64(100 + number % 5),
+                size: liter,
+                inStock: number % 7 > 0
+            )
+            _ = try await catalog.put(product, in: store)
+            _ = try await catalog.place(product.sku, on: shelf, in: store)
+        }
         var options = CatalogAPI.Options()
         options.origins = ["https://shop.example"]
-        let api = await TestAPI.api(
-            InMemoryCatalog(collate: collator).storage,
-            importer: TestAPI.NoImports(),
-            options: options
-        )
-        try await TestAPI.run(api) { client in
-            _ = try await put(client, "/v1/stores/s", #"{"title":"Shop","currency":"EUR"}"#)
-            _ = try await put(client, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","default_sort":"name"}"#)
-            for number in 0..<30 {
-                let body = """
-                    {"name":"Milk \(number)","price_minor":\(number % 3 == 0 ? "null" : String(100 + number % 5)),"size":{"amount":"1","unit":"l"},"in_stock":\(number % 7 > 0)}
-                    """
-                _ = try await put(client, "/v1/stores/s/products/m\(number)", body)
-                _ = try await put(client, "/v1/stores/s/shelves/dairy/products/m\(number)", "")
-            }
-            try await body(client)
-        }
+        let api = await TestAPI.api(catalog.storage, importer: TestAPI.NoImports(), options: options)
+        try await TestAPI.run(api, body)
     }
 
     func put(_ client: any TestClient, _ path: String, _ body: String) async throws -> TestResponse {

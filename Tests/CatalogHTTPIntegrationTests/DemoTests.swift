@@ -108,17 +108,16 @@ import TestSupport
     func rejectsOtherAuthority(_ authority: String) { #expect(!Demo.isLoopback(authority: authority)) }
 
     /// Requests from pages of another site and through a proxy.
-    @Test(
-        "A request from another origin or through a proxy is rejected",
-        arguments: [
-            ("Origin", "https://evil.example"), ("Origin", "null"), ("Forwarded", "for=10.0.0.1"),
-            ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
-        ]
-    )
-    func rejectsOtherOriginsAndProxies(_ name: String, _ value: String) async throws {
+    @Test("A request from another origin or through a proxy is rejected")
+    func rejectsOtherOriginsAndProxies() async throws {
         try await withDemo { client, _ in
-            let response = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
-            #expect(response.status == .forbidden)
+            for (name, value) in [
+                ("Origin", "https://evil.example"), ("Origin", "null"), ("Forwarded", "for=10.0.0.1"),
+                ("X-Forwarded-For", "10.0.0.1"), ("Via", "1.1 proxy"),
+            ] {
+                let response = try await post(client, "/demo/tokens", #"{"user":"ann"}"#, [.init(name)!: value])
+                #expect(response.status == .forbidden, "\(name): \(value)")
+            }
         }
     }
 

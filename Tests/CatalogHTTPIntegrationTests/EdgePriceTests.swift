@@ -146,12 +146,21 @@ import TestSupport
         _ rules: UnitPricing,
         _ currency: Currency
     ) async throws {
+        let lines = try Self.products(currency).map { try JSONReader.parse(Array($0.utf8)) }
+        let skus = lines.compactMap { $0["sku"]?.string.flatMap { SKU($0) } }
+        var stored: [Product] = []
+        for start in stride(from: 0, to: skus.count, by: 100) {
+            let some = Array(skus[start...].prefix(100))
+            stored += try await catalog.products.products(CatalogKey(rules.rawValue)!, some).products
+        }
+        #expect(Set(stored.map(\.sku)) == Set(skus) && stored.count == lines.count)
         var shown: [(value: String, price: Int64, quantity: String, reference: String, decimals: Int)] = []
-        for sku in Self.products(currency).compactMap({ try? JSONReader.parse(Array($0.utf8)) }) {
-            guard case .string(let id)? = sku["sku"] else { continue }
-            let found = try await catalog.products.product(CatalogKey(rules.rawValue)!, SKU(id)!)
-            guard let price = found.product.priceMinor, let size = found.product.size else { continue }
-            let display = try #require(rules.display(priceMinor: price, size: size, currency: currency), "\(id)")
+        for product in stored {
+            guard let price = product.priceMinor, let size = product.size else { continue }
+            let display = try #require(
+                rules.display(priceMinor: price, size: size, currency: currency),
+                "\(product.sku)"
+            )
             let decimals = display.value.split(separator: ".").dropFirst().first?.count ?? 0
             let reference = rules.reference(for: size.unit.dimension).quantity.description
             shown.append((display.value, price, size.baseQuantity.description, reference, decimals))

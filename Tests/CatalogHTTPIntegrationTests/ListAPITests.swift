@@ -578,16 +578,23 @@ import TestSupport
         }
     }
 
+    /// Adds items, up to 500 at once, which no request may do.
+    private func fill(_ path: String, _ count: Int, of user: UserID, _ catalog: PostgresCatalog) async throws {
+        let id = try #require(UniqueID(path.dropFirst(Self.lists.utf8.count + 1)))
+        for start in stride(from: 0, to: count, by: 500) {
+            let items = (start..<min(start + 500, count)).map { NewListItem(text: "\($0)") }
+            _ = try await catalog.lists.editList(id, of: user, .add(items), expected: nil, once: nil)
+        }
+    }
+
     @Test("The numbers of lists and items are limited")
     func limitsListsAndItems() async throws {
         try await withServer { client, catalog in
             let path = try await list(client, "Long")
             let one = #"{"text":"x"}"#
-            for _ in 0..<(UserList.itemLimit / UserList.addLimit) {
-                let many =
-                    "{\"items\":[" + Array(repeating: one, count: UserList.addLimit).joined(separator: ",") + "]}"
-                #expect(try await send(client, .post, path + "/items", many).status == 201)
-            }
+            try await fill(path, UserList.itemLimit - UserList.addLimit, of: UserID("ann")!, catalog)
+            let last = "{\"items\":[" + Array(repeating: one, count: UserList.addLimit).joined(separator: ",") + "]}"
+            #expect(try await send(client, .post, path + "/items", last).status == 201)
             let full = try await send(client, .post, path + "/items", one)
             #expect(full.status == 422)
             #expect(full.text("detail").contains("2000"))
@@ -615,16 +622,13 @@ import TestSupport
     func limitsItemsOfAllLists() async throws {
         try await withServer { client, catalog in
             let (ann, guest) = (UserID("ann")!, UserID("guest:9")!)
-            let perList = UserList.itemLimit
-            let items = (0..<perList).map { number in "{\"text\":\"\(number)\"}" }
-            for number in 0..<(UserList.allItemsLimit / perList) {
+            let lists = UserList.allItemsLimit / UserList.itemLimit
+            for number in 0..<lists {
                 let path = try await list(client, "\(number)")
-                for start in stride(from: 0, to: perList, by: UserList.addLimit) {
-                    let body = "{\"items\":[\(items[start..<start + UserList.addLimit].joined(separator: ","))]}"
-                    #expect(try await send(client, .post, path + "/items", body).status == 201)
-                }
+                try await fill(path, UserList.itemLimit - (number < lists - 1 ? 0 : 1), of: ann, catalog)
             }
             let path = try await list(client, "Surplus")
+            _ = try await item(client, path, "last")
             let surplus = try await send(client, .post, path + "/items", #"{"items":[{"text":"x"}]}"#)
             #expect(surplus.status == 422)
             #expect(surplus.text("detail").contains("20000 items in total"))

@@ -1,5 +1,6 @@
 import Catalog
 import HTTPTypes
+import InMemoryCatalog
 import TestSupport
 import Testing
 
@@ -156,8 +157,8 @@ import Testing
         _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
         _ = try await api.send(.put, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy"}"#)
         for number in 0..<1500 {
-            _ = try await api.send(.put, "/v1/stores/s/products/p\(number)", #"{"name":"P"}"#)
-            _ = try await api.send(.put, "/v1/stores/s/shelves/dairy/products/p\(number)")
+            let product = Product(sku: SKU("p\(number)")!, name: "P")
+            try api.catalog.seed(product, in: CatalogKey("s")!, on: [CatalogKey("dairy")!])
         }
         let order = "/v1/stores/s/shelves/dairy/order"
         let tag = try #require(try await api.send(.get, order + "?sort=name", as: nil).headers[.eTag])

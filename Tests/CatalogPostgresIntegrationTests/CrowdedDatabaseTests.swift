@@ -513,8 +513,10 @@ import Testing
 
     @Test("Operations have the same results next to stores and users with equal keys, and change no row of theirs")
     func othersDoNotMatter() async throws {
-        let alone = try await Self.results(isCrowded: false)
-        let crowded = try await Self.results(isCrowded: true)
+        // Each has a database of its own.
+        async let emptyResults = Self.results(isCrowded: false)
+        async let crowdedResults = Self.results(isCrowded: true)
+        let (alone, crowded) = try await (emptyResults, crowdedResults)
         #expect(alone.count == crowded.count)
         for (expected, result) in zip(alone, crowded) { #expect(result == expected) }
         // Only reads of the deleted store fail.

@@ -153,10 +153,10 @@ import TestSupport
         let migration = Task { try await Migrator(pool).migrate(to: 0) }
         let observer = try await PostgresConnection.connect(database.configuration)
         func waitUntil(isWaiting: Bool) async throws {
-            let deadline = ContinuousClock.now + .seconds(60)
-            while try await observer.perform({ try $0.query(Self.lockWaits) { $0.count > 0 } }) != isWaiting {
-                try #require(ContinuousClock.now < deadline)
+            let isMet = try await eventually {
+                try await observer.perform { try $0.query(Self.lockWaits) { $0.count > 0 } } == isWaiting
             }
+            try #require(isMet)
         }
         try await waitUntil(isWaiting: true)
         try await waitUntil(isWaiting: false)

@@ -10,11 +10,8 @@ import Testing
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("shelf")!
 
-    /// A page by an index, and one from memory.
-    private static let filters = [Filter.none, try! Filter([.inStock: .flag(true)])]
-
-    @Test("No two pages of one version show different products while a merchandiser moves them", arguments: filters)
-    func onePagePerVersion(_ filter: Filter) async throws {
+    @Test("No two pages of one version show different products while a merchandiser moves them")
+    func onePagePerVersion() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
             _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Shelf"), in: Self.store)
@@ -23,6 +20,7 @@ import Testing
                 _ = try await catalog.products.put(Product(sku: SKU(id)!, name: id), in: Self.store)
                 _ = try await catalog.products.place(SKU(id)!, on: Self.shelf, in: Self.store)
             }
+            let inStock = try Filter([.inStock: .flag(true)])
             // Each read starts with the basis of the one before, as requests to a server do.
             let seen = try await withThrowingTaskGroup(of: [Int64: Set<[String]>].self) { group in
                 group.addTask {
@@ -36,7 +34,8 @@ import Testing
                     }
                     return [:]
                 }
-                for _ in 0..<4 {
+                // All products are in stock, so pages with the filter have the same products as those without.
+                for filter in [Filter.none, Filter.none, inStock, inStock] {
                     group.addTask {
                         var seen: [Int64: Set<[String]>] = [:]
                         let request = PageRequest(

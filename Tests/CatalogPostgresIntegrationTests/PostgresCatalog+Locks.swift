@@ -17,9 +17,9 @@ extension PostgresCatalog {
             SELECT DISTINCT a.global_pid FROM citus_lock_waits w JOIN citus_stat_activity a ON a.global_pid = w.waiting_gpid
             WHERE a.datname = current_database()
             """
-        let deadline = ContinuousClock.now + .seconds(60)
-        while try await database.writes.perform({ try $0.query(waiting) { $0.count } }) < count {
-            try #require(ContinuousClock.now < deadline)
+        let isAwaited = try await eventually {
+            try await database.writes.perform { try $0.query(waiting) { $0.count } } >= count
         }
+        try #require(isAwaited)
     }
 }

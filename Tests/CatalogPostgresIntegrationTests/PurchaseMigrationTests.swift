@@ -16,7 +16,7 @@ import Testing
     private static let olderPurchases = """
         INSERT INTO purchase_day (store_id, sku, day, customer, quantity)
         SELECT s, 'p' || n % 40, date '2026-01-01' + n % 50, decode(md5((n * n % 30)::text), 'hex'), n % 5 - 1
-        FROM generate_series(1, 2) s, generate_series(1, 30000) n ON CONFLICT DO NOTHING;
+        FROM generate_series(1, 2) s, generate_series(1, 600) n ON CONFLICT DO NOTHING;
         INSERT INTO purchase_day (store_id, sku, day, customer, quantity)
         SELECT 1, 'p' || n % 60, date '2026-01-01' + n % 50, '', n % 7 - 2 FROM generate_series(1, 900) n ON CONFLICT DO NOTHING;
         INSERT INTO purchase_inbox (store_id, sku, day, customer, quantity)

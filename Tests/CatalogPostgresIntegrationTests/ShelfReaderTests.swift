@@ -35,15 +35,13 @@ import Testing
 
         /// Whether all are of one version, with the same products.
         var agrees: Bool {
-            guard
-                [followed, image].allSatisfy({
-                    $0.map { $0.version == whole.version && rows($0) == rows(whole) } ?? true
-                })
-            else { return false }
+            let (expected, others) = (rows(whole), [followed, image].compactMap { $0 })
+            guard others.allSatisfy({ $0.version == whole.version && rows($0) == expected }) else { return false }
+            // Equal rows are of equal products.
             return products.allSatisfy { product in
-                [whole, followed, image].allSatisfy { shelf in
-                    shelf.map { $0.table.row(of: product.sku).flatMap($0.table.product) == product } ?? true
-                }
+                let row = whole.table.row(of: product.sku)
+                return row.flatMap(whole.table.product) == product
+                    && others.allSatisfy { $0.table.row(of: product.sku) == row }
             }
         }
 

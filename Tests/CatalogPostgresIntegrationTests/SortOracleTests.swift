@@ -62,8 +62,9 @@ import TestSupport
                 for limit in [1, 7, 100] {
                     let paged = try await catalog.pages.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")
-                    #expect(try await memory.allPages(Self.request(sort, limit)) == expected)
                 }
+                // The specification sorts the whole shelf for each page.
+                #expect(try await memory.allPages(Self.request(sort, 7)) == expected)
             }
         }
     }

@@ -172,12 +172,10 @@ struct WorkersWithoutCitusTests {
                     }
                 }
             }
-            let deadline = ContinuousClock.now + .seconds(60)
-            while workers.isActive {
-                try #require(.now < deadline)
-                await Task.yield()
-            }
-            while try await connections() > 0 { try #require(.now < deadline) }
+            let isInactive = await eventually { !workers.isActive }
+            try #require(isInactive)
+            let isDisconnected = try await eventually { try await connections() == 0 }
+            try #require(isDisconnected)
             #expect(workers.read(of: 1, through: catalog.database.router.coordinator(for: nil)) == nil)
             #expect(workers.status.isEmpty)
         }

@@ -65,6 +65,13 @@ import TestSupport
         return request
     }
 
+    /// Returns the products of all pages as the specification shows them, which sorts all shelves again for each page.
+    private static func all(_ request: PageRequest, of memory: InMemoryCatalog) async throws -> [String] {
+        var whole = request
+        whole.limit = 100
+        return try await memory.allPages(whole)
+    }
+
     @Test("Each product is shown once, in every sort, with filters, facets and totals")
     func matchesSpecification() async throws {
         try await withShelves(seed: 1) { memory, catalog, products, generator in
@@ -74,7 +81,7 @@ import TestSupport
             for shelf in Self.shelves.map(\.key) + [nil] {
                 for sort in sorts {
                     var request = Self.request(shelf, sort)
-                    let expected = try await memory.allPages(request)
+                    let expected = try await Self.all(request, of: memory)
                     #expect(Set(expected).count == expected.count)
                     #expect(try await catalog.pages.allPages(request) == expected, "\(shelf?.text ?? "all") by \(sort)")
                     let keys = Set(FilterKey.allCases.shuffled(using: &generator).prefix(2))
@@ -140,10 +147,8 @@ import TestSupport
                 let sorts = ["name", "-price,brand", "unit_price"].map { try! Sort.parse($0) }
                 var request = Self.request([Self.food, CatalogKey("dairy")!, nil][number(3)], sorts[round % 3])
                 if request.shelf != nil { request.includesDescendants = [nil, true][number(2)] }
-                #expect(
-                    try await catalog.pages.allPages(request) == (try await memory.allPages(request)),
-                    "round \(round), kind \(kind)"
-                )
+                let expected = try await Self.all(request, of: memory)
+                #expect(try await catalog.pages.allPages(request) == expected, "round \(round), kind \(kind)")
             }
         }
     }

@@ -324,16 +324,13 @@ struct WorkerReadTests {
             #expect(workers.group(of: owner, and: .user(Self.ann))?.divisor == 4)
             #expect(workers.status.map(\.name) == [other.name, cluster.address.name].sorted())
             // It cannot be reached, which is observed once.
-            let deadline = ContinuousClock.now + .seconds(30)
             func changes() -> [DatabaseObservation] {
                 cluster.observations.all.filter {
                     if case .workerChanged(other.name, _?) = $0 { true } else { false }
                 }
             }
-            while changes().isEmpty {
-                try #require(ContinuousClock.now < deadline)
-                await Task.yield()
-            }
+            let isObserved = await eventually { !changes().isEmpty }
+            try #require(isObserved)
             #expect(changes().count == 1)
             #expect(workers.status.count { $0.name == other.name && !$0.isUsable } == 1)
             workers.shutDown()

@@ -335,10 +335,11 @@ import TestSupport
 
     /// Waits until a backend runs `pg_sleep`.
     private func isWaiting(_ pid: Int32, _ watcher: PostgresConnection) async throws {
-        while try await watcher.perform({
-            try $0.query("SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'", [.int4(pid)]) {
-                $0.count
-            }
-        }) == 0 { await Task.yield() }
+        let sleeping: PostgresStatement =
+            "SELECT 1 FROM pg_stat_activity WHERE pid = $1 AND wait_event = 'PgSleep'"
+        let isAsleep = try await eventually {
+            try await watcher.perform { try $0.query(sleeping, [.int4(pid)]) { $0.count } } > 0
+        }
+        try #require(isAsleep)
     }
 }

@@ -48,12 +48,14 @@ enum MoveDiffOracle {
     static func flawOfUnique<Element: Hashable & Sendable>(
         _ diff: MoveDiff,
         _ old: [Element],
-        _ new: [Element]
+        _ new: [Element],
+        checksNeighbors: Bool = true
     ) -> String? {
         if let flaw = flaw(diff, old, new) { return flaw }
         if diff.moves.count != minimumMoves(old, new) { return "not least" }
         if diff.deletes.map({ old[Int($0)] }) != old.filter({ !new.contains($0) }) { return "deletes" }
         if diff.inserts.map({ new[Int($0)] }) != new.filter({ !old.contains($0) }) { return "inserts" }
+        guard checksNeighbors else { return nil }
         return NeighbourDiff(diff, from: old, to: new).apply(to: old) == new ? nil : "neighbour form"
     }
 }

@@ -82,11 +82,10 @@ import TestSupport
             let count = Int.random(in: 0...5, using: &random) == 0 ? Int.random(in: 2...40, using: &random) : 1
             let made = try PathKey.between(a, b, count: count)
             #expect(made.count == count)
-            let around = [a].compactMap { $0 } + made + [b].compactMap { $0 }
-            let areInOrder = zip(around, around.dropFirst()).allSatisfy { left, right in
-                left.bytes.lexicographicallyPrecedes(right.bytes)
-            }
-            let areReadBack = try made.allSatisfy { try PathKey(bytes: $0.bytes) == $0 }
+            let bytes = made.map(\.bytes)
+            let around = [a?.bytes].compactMap { $0 } + bytes + [b?.bytes].compactMap { $0 }
+            let areInOrder = zip(around, around.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) }
+            let areReadBack = try zip(made, bytes).allSatisfy { try PathKey(bytes: $1) == $0 }
             guard areInOrder, areReadBack else {
                 Issue.record("between \(String(describing: a)) and \(String(describing: b)): \(made)")
                 return

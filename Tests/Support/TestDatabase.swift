@@ -75,8 +75,10 @@ package struct TestDatabase: Sendable {
     /// The template, created once per process.
     private static let template = Task { () -> String in
         let name = "aisle_template_\(getpid())"
-        try await runOnAll("DROP DATABASE IF EXISTS \(name)")
-        try await runOnAll("CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'")
+        try await runOnAll(
+            "DROP DATABASE IF EXISTS \(name)",
+            "CREATE DATABASE \(name) TEMPLATE template0 LOCALE 'C.UTF-8' ENCODING 'UTF8'"
+        )
         let isDistributed = CitusServers.prefix != nil
         if isDistributed { try await CitusServers.install(in: name) }
         let pool = PostgresPool(try TestServer.configuration.database(name), options: .init(size: 1))
@@ -92,13 +94,16 @@ package struct TestDatabase: Sendable {
         return name
     }
 
-    /// Runs a script on all servers.
-    private static func runOnAll(_ script: String) async throws {
+    /// Runs scripts on all servers, one after the other.
+    private static func runOnAll(_ scripts: String...) async throws {
         for server in TestServer.all {
             let connection = try await PostgresConnection.connect(server)
             let result: Result<Void, any Error>
             do {
-                result = .success(try await connection.perform(within: limit) { try $0.run(script: script) })
+                for script in scripts {
+                    try await connection.perform(within: limit) { try $0.run(script: script) }
+                }
+                result = .success(())
             } catch {
                 result = .failure(error)
             }
@@ -117,6 +122,13 @@ package struct TestDatabase: Sendable {
         let database = try await create("TEMPLATE \(try await template.value)")
         try await database.continueLife()
         return database
+    }
+
+    /// Returns a copy of the database, to which nothing is connected.
+    package func copy() async throws -> TestDatabase {
+        let copy = try await Self.create("TEMPLATE \(name)")
+        try await copy.continueLife()
+        return copy
     }
 
     /// Records that nothing stored was lost by the copy of the template.
@@ -147,8 +159,10 @@ package struct TestDatabase: Sendable {
         let name = "aisle_" + UUID().uuidString.lowercased().replacingOccurrences(of: "-", with: "")
         // Clones of one template wait for each other.
         try await cloning.run {
-            try await runOnAll("CREATE DATABASE \(name) \(options)")
-            try await runOnAll("ALTER DATABASE \(name) SET statement_timeout = '300s'")
+            try await runOnAll(
+                "CREATE DATABASE \(name) \(options)",
+                "ALTER DATABASE \(name) SET statement_timeout = '300s'"
+            )
         }
         return TestDatabase(configuration: try TestServer.configuration.database(name), name: name)
     }
