@@ -5,7 +5,7 @@ Usage: run.py [--sample N] [--seed S] [--path PREFIX ...] [--faults FILE]
 
 The faults are chosen by the seed: a random line, and then a random fault of this line. One build holds the whole sample: each fault has a
 switch, which a variable of the test run turns on. A run of each suite shows which faults it executes. Then each fault runs alone with the
-quick suites that execute it, until a test fails. The faults that are left run with their slow suites, a few together; a group with a failure
+quick suites that execute it, those of its feature first, until a test fails. The faults that are left run with their slow suites, a few together; a group with a failure
 is halved until each failure belongs to one fault. Everything runs in a copy in .aisle/mutations.
 
 A file adds faults of its own. It is a JSON list of objects: "file"; "original", which occurs once in the file; and "code", which replaces it and asks
@@ -325,17 +325,26 @@ def coverage(servers, count):
     return executed, seconds
 
 
-def judge(server, number, executed, seconds):
+def is_related(fault, suite):
+    """Whether a suite has the name of the fault's feature. All suites with a database execute each statement, because they name it."""
+    *_, folder, _ = pathlib.PurePath(fault["file"]).parts
+    return folder.removesuffix("s").lower() in suite.split(".")[-1].lower()
+
+
+def judge(server, fault, number, executed, seconds):
     """Returns how the quick suites notice a fault, what it took, and the suites that are left."""
-    names = sorted((name for name, numbers in executed.items() if number in numbers), key=lambda name: seconds[name])
+    names = [name for name, numbers in executed.items() if number in numbers]
+    names.sort(key=lambda name: (not is_related(fault, name), seconds[name]))
     if not names:
         return "not executed", "", 0, []
     total = 0
     for limit in QUICK:
         group, sum_ = [], 0
-        while names and sum_ + seconds[names[0]] <= limit:
-            sum_ += seconds[names[0]]
-            group.append(names.pop(0))
+        for name in names:
+            if sum_ + seconds[name] <= limit:
+                sum_ += seconds[name]
+                group.append(name)
+        names = [name for name in names if name not in group]
         if group:
             failure, took = run(server, group, PATIENCE + 2 * sum_, [number])
             total += took
@@ -387,7 +396,7 @@ def main():
             if key in equivalent:
                 outcomes[number] = ("equivalent", equivalent[key], 0)
                 return
-            *outcome, names = judge(server, number, executed, seconds)
+            *outcome, names = judge(server, fault, number, executed, seconds)
             outcomes[number] = tuple(outcome)
             if names:
                 left[number] = names
