@@ -30,13 +30,18 @@ import Testing
     @Test("A store can give other titles to an attribute of the deployment, but not another type")
     func overriding() throws {
         let change = AttributeChange(
-            deployment: try Self.stored(["score": #"{"type":"enum","values":[{"key":"a"}]}"#]),
+            deployment: try Self.stored([
+                "score": #"{"type":"enum","title":{"en":"Score"},"values":[{"key":"a","title":{"en":"Best"}}]}"#
+            ]),
             stores: [:]
         )
         let titles = try Self.declaration("score", #"{"title":{"hr":"Ocjena"}}"#)
         #expect(try change.declaring(titles, for: .store(Self.corner)).new == titles)
         // The whole definition, as a client reads it, is the same.
-        let whole = try Self.declaration("score", #"{"type":"enum","values":[{"key":"a"}],"title":{"hr":"Ocjena"}}"#)
+        let whole = try Self.declaration(
+            "score",
+            #"{"type":"enum","title":{"en":"Score","hr":"Ocjena"},"values":[{"key":"a","title":{"en":"Best"}}]}"#
+        )
         #expect(try change.declaring(whole, for: .store(Self.corner)).new == titles)
         let reason = Self.conflict {
             _ = try change.declaring(try Self.declaration("score", Self.number), for: .store(Self.corner))
@@ -137,7 +142,7 @@ import Testing
         }
     }
 
-    @Test("A store has at most 64 attributes in effect, whoever declares them")
+    @Test("A store has at most 64 attributes in effect, those of the deployment included")
     func countLimit() throws {
         let shared = try Self.stored(
             Dictionary(uniqueKeysWithValues: (0..<40).map { ("shared\($0)", Self.number) })

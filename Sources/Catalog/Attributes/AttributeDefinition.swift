@@ -75,7 +75,12 @@ package struct AttributeRetitling: Hashable, Sendable {
         (self.title, self.options) = (title, options)
     }
 
-    package var isEmpty: Bool { title.isEmpty && options.isEmpty }
+    /// Returns the titles without those that are the same in other titles: a client sends back what it reads.
+    func removing(_ other: AttributeRetitling) -> AttributeRetitling {
+        let others = Dictionary(other.options.map { ($0.key, $0.title) }) { first, _ in first }
+        let own = options.map { AttributeOption(key: $0.key, title: $0.title.removing(others[$0.key] ?? .none)) }
+        return AttributeRetitling(title: title.removing(other.title), options: own.filter { !$0.title.isEmpty })
+    }
 }
 
 /// A value that an enum or a closed set declares.

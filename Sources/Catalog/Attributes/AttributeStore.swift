@@ -64,7 +64,7 @@ package struct AttributeChange: Sendable {
                 )
             }
             try shared.checkOptions(of: titles)
-            return (.titles(name, titles), old)
+            return (.titles(name, titles.removing(shared.titles)), old)
         }
         guard case .definition(let definition) = declaration else {
             throw .unprocessable(field: "type", detail: "type is required: the deployment does not declare “\(name)”")

@@ -60,6 +60,11 @@ package struct AttributeTitles: Hashable, Sendable {
         return known["en"] ?? known.min { $0.key < $1.key }?.value
     }
 
+    /// Returns the titles without those that are the same in other titles.
+    package func removing(_ other: AttributeTitles) -> AttributeTitles {
+        AttributeTitles(unchecked: texts.filter { other.texts[$0.key] != $0.value })
+    }
+
     /// Returns the titles with those of an owner that overrides them, language by language.
     package func merging(_ own: AttributeTitles) -> AttributeTitles {
         let overridden = Set(own.texts.keys.map { $0.lowercased() })

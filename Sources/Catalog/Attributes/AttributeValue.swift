@@ -67,7 +67,7 @@ package struct AttributeFraction: Sendable, Hashable, Comparable {
 
 /// The reason why a value does not have the type of its attribute.
 package struct AttributeMismatch: Error, Sendable, Hashable {
-    /// What the value must be: a phrase that follows “must be”.
+    /// The accepted values, as a phrase after “must be”.
     package let expected: String
 }
 
