@@ -13,6 +13,7 @@ package enum Guides {
         ("importing", PackageResources.importing_md),
         ("profiles", PackageResources.profiles_md),
         ("sizes", PackageResources.sizes_md),
+        ("attributes", PackageResources.attributes_md),
         ("prices", PackageResources.prices_md),
         ("popularity", PackageResources.popularity_md),
         ("web-storefront", PackageResources.web_storefront_md),

@@ -39,6 +39,7 @@ package struct PostgresCatalog: Sendable {
         storage = CatalogStorage(
             shelves: PostgresShelfStore(database: database),
             products: PostgresProductStore(database: database),
+            attributes: PostgresAttributeStore(database: database),
             pages: pageStore,
             manualOrder: PostgresManualOrderStore(
                 database: database,

@@ -103,6 +103,7 @@ import Testing
                 let caller = Caller(client, catalog)
                 try await Self.changeStore(caller)
                 try await Self.changeImportProfiles(caller)
+                try await Self.changeAttributes(caller)
                 try await Self.changeLists(caller)
                 try await Self.changeUser(caller)
                 try await caller.call("DELETE /v1/stores/{store}", "/v1/stores/s?confirm=s", adds: .storeDelete)
@@ -130,6 +131,20 @@ import Testing
             adds: .importProfileDelete,
             subject: "supplier"
         )
+    }
+
+    private static func changeAttributes(_ caller: Caller) async throws {
+        for (owner, put, delete) in [
+            ("/v1", AuditAction.sharedAttributePut, AuditAction.sharedAttributeDelete),
+            ("/v1/stores/{store}", .attributePut, .attributeDelete),
+        ] {
+            let path = owner + "/attributes/{attribute}"
+            let rating = owner.replacing("{store}", with: "s") + "/attributes/rating"
+            try await caller.call("PUT \(path)", rating, #"{"type":"text"}"#, adds: put, subject: "rating")
+            try await caller.call("PUT \(path)", rating, #"{"type":"text"}"#)
+            try await caller.call("PUT \(path)", rating, #"{"type":"number"}"#, adds: put, subject: "rating")
+            try await caller.call("DELETE \(path)", rating, adds: delete, subject: "rating")
+        }
     }
 
     private static func changeStore(_ caller: Caller) async throws {

@@ -67,6 +67,7 @@ import Testing
         return [
             "{store}": "s", "{shelf}": "dairy", "{sku}": "milk", "{list}": id, "{item}": id, "{share}": id,
             "{slug}": "not-found", "{key}": "a", "{name}": "supplier",
+            "{attribute}": "rating",
         ].reduce(template) { $0.replacing($1.key, with: $1.value) }
     }
 

@@ -234,6 +234,16 @@ import Testing
         [Probe(method: .patch, path: "/v1/stores/s/products/milk", body: "{\(members)}")]
     }
 
+    private static func attribute(_ members: String, refusal: String? = nil) -> [Probe] {
+        ["/v1/attributes/rating", "/v1/stores/s/attributes/own"].map {
+            Probe(method: .put, path: $0, body: "{\(members)}", refusal: refusal)
+        }
+    }
+
+    private static func ratio(_ denominator: String = "[\"quantity\"]") -> String {
+        "\"type\":\"ratio\",\"numerator\":\"price\",\"denominator\":\(denominator)"
+    }
+
     private static func prices(_ body: String, refusal: String? = nil) -> [Probe] {
         [Probe(method: .post, path: "/v1/stores/s/prices", body: body, refusal: refusal)]
     }
@@ -299,6 +309,22 @@ import Testing
         case "SizeInput.amount": return product("\"size\":{\"amount\":\(size),\"unit\":\"g\"}")
         case "SizeInput.packs": return product("\"size\":{\"amount\":\"1\",\"unit\":\"g\",\"packs\":\(size)}")
         case "SizeInput.drained": return product("\"size\":{\"amount\":\"9\",\"unit\":\"g\",\"drained\":\(size)}")
+        case "AttributeInput.decimals": return attribute("\"type\":\"number\",\"decimals\":\(size)")
+        case "AttributeInput.unit": return attribute("\"type\":\"number\",\"unit\":\(string)")
+        case "AttributeInput.values":
+            let options = (0..<max(0, size)).map { "{\"key\":\"\($0)\"}" }.joined(separator: ",")
+            return attribute("\"type\":\"enum\",\"values\":[\(options)]")
+        case "AttributeInput.denominator":
+            let names = ["quantity", "protein", "fat"].prefix(max(0, size)).map { "\"\($0)\"" }.joined(separator: ",")
+            // No attribute has these names.
+            return attribute(ratio("[\(names)]"), refusal: "one or two different elements")
+        case "AttributeInput.scale": return attribute(ratio() + ",\"scale\":\(size)")
+        case "AttributeInput.per": return attribute(ratio() + ",\"per\":\(string)")
+        case "AttributeOption.key": return attribute("\"type\":\"enum\",\"values\":[{\"key\":\(string)}]")
+        case "AttributeTitles":
+            let texts = (0..<max(0, size)).map { "\"a\($0)\":\"x\"" }.joined(separator: ",")
+            return attribute("\"type\":\"text\",\"title\":{\(texts)}")
+        case "AttributeTitles.*": return attribute("\"type\":\"text\",\"title\":{\"en\":\(string)}")
         case "PriceChanges":
             return prices(array(size, of: #"{"sku":"milk","price_minor":1}"#), refusal: "the maximum is 10000")
         case "PriceChange.price_minor": return prices("[{\"sku\":\"milk\",\"price_minor\":\(size)}]")

@@ -69,6 +69,7 @@ struct MemoryAPI {
             catalog: CatalogStorage(
                 shelves: all.shelves,
                 products: all.products,
+                attributes: all.attributes,
                 pages: all.pages,
                 manualOrder: all.manualOrder,
                 purchases: all.purchases,

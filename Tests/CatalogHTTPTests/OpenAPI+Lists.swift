@@ -23,6 +23,7 @@ extension OpenAPI {
         ("schemas/OrderChangeKind", values(OrderChange.Kind.allCases)),
         ("schemas/ListRole", values(ListRole.allCases)),
         ("schemas/ShareRole", values(ListRole.shared)),
+        ("schemas/AttributeType", values(AttributeType.allCases)),
         ("schemas/AuditAction", values(AuditAction.ofStores)),
         ("schemas/AuditSource", values(ChangeOrigin.Source.allCases)),
         ("schemas/Scope", values(Scope.allCases)),

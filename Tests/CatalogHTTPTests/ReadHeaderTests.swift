@@ -37,6 +37,9 @@ import Testing
         Read(path: "/v1/stores/s/products?facets=brand", cache: own, vary: "Authorization, Accept-Encoding"),
         Read(path: "/v1/stores/s/products", cache: shared), Read(path: "/v1/stores/s/products?sku=milk", cache: shared),
         Read(path: "/v1/stores/s/products/milk", cache: shared),
+        Read(path: "/v1/attributes", cache: shared), Read(path: "/v1/attributes/rating", cache: shared),
+        Read(path: "/v1/stores/s/attributes", cache: shared),
+        Read(path: "/v1/stores/s/attributes/rating", cache: shared),
         Read(path: "\(shelf)/order", cache: own, vary: "Authorization"),
         Read(path: "\(shelf)/order?sort=name", cache: shared),
         Read(path: "\(shelf)/order?sort=position", cache: shared),
@@ -69,6 +72,7 @@ import Testing
         _ = try await api.send(.put, "/v1/me/settings/theme", #"{"value":"dark"}"#)
         _ = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", #"{"sort":"name"}"#)
         _ = try await api.send(.put, "/v1/import-profiles/supplier", #"{"columns":{"sku":"Code"}}"#)
+        _ = try await api.send(.put, "/v1/attributes/rating", #"{"type":"text"}"#)
         let path = read.path.replacing("{list}", with: list).replacing("{item}", with: item)
         let response = try await api.send(.get, path, as: read.user)
         #expect(response.status == 200)

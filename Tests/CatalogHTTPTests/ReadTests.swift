@@ -16,8 +16,10 @@ import Testing
         _ = try await api.send(.put, "/v1/me/settings/theme", #"{"value":"dark"}"#)
         _ = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", #"{"sort":"name"}"#)
         _ = try await api.send(.put, "/v1/import-profiles/supplier", #"{"columns":{"sku":"Code"}}"#)
+        _ = try await api.send(.put, "/v1/attributes/rating", #"{"type":"text"}"#)
         let values = [
-            "store": "s", "shelf": "dairy", "sku": "milk", "list": list, "item": item, "key": "theme",
+            "attribute": "rating", "store": "s", "shelf": "dairy", "sku": "milk", "list": list, "item": item,
+            "key": "theme",
             "name": "supplier", "slug": "not-found",
         ]
         let templates = api.api.table.endpoints.filter { $0.operation != nil && $0.method == .get }.map(\.path)

@@ -283,6 +283,83 @@ import Testing
         #expect(try await api.send(.delete, path).status == 404)
     }
 
+    @Test(
+        "An attribute is declared with 201, changed with 200, and deleted with 204",
+        arguments: ["/v1", "/v1/stores/s"]
+    )
+    func attributes(_ owner: String) async throws {
+        let api = try await MemoryAPI.withShelf()
+        let path = owner + "/attributes/rating"
+        let body = #"{"type":"number","decimals":1,"title":{"en":"Rating"}}"#
+        let created = try await api.send(.put, path, body)
+        check(created, 201, cache: "no-cache", location: path)
+        #expect(created.text("unreadable_products") == "0" && created.text("decimals") == "1")
+        let read = try await api.send(.get, path)
+        #expect(read.json["unreadable_products"] == nil && read.headers[.eTag] != nil)
+        // A client sends back what it has read.
+        let same = try await api.send(.put, path, String(decoding: created.body, as: UTF8.self))
+        check(same, 200, cache: "no-cache")
+        #expect(try await api.send(.get, path).headers[.eTag] == read.headers[.eTag])
+        let value = #"{"name":"Milk","attributes":{"rating":4.5}}"#
+        #expect(try await api.send(.put, "/v1/stores/s/products/milk", value).status == 200)
+        let retyped = try await api.send(.put, path, #"{"type":"boolean"}"#)
+        check(retyped, 200, cache: "no-cache")
+        #expect(retyped.text("unreadable_products") == "1")
+        #expect(try await api.send(.get, path).headers[.eTag] != read.headers[.eTag])
+        #expect(try await api.send(.get, owner + "/attributes").texts("attributes", "name") == ["rating"])
+        check(try await api.send(.delete, path), 204, cache: nil)
+        #expect(try await api.send(.get, path).status == 404)
+        #expect(try await api.send(.delete, path).status == 404)
+    }
+
+    @Test("A value of another type than declared is 422 with the field, also in a PATCH")
+    func attributeValues() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let declaration = #"{"type":"enum","values":[{"key":"a"},{"key":"b"}]}"#
+        #expect(try await api.send(.put, "/v1/attributes/score", declaration).status == 201)
+        let product = "/v1/stores/s/products/milk"
+        for (method, body) in [
+            (HTTPRequest.Method.put, #"{"name":"Milk","attributes":{"score":"c"}}"#),
+            (.patch, #"{"attributes":{"score":1}}"#),
+        ] {
+            let response = try await api.send(method, product, body)
+            #expect(response.status == 422 && response.text("parameter") == "attributes.score")
+            #expect(response.text("detail")?.contains("a, b") == true)
+        }
+        #expect(try await api.send(.patch, product, #"{"attributes":{"score":"b","other":1}}"#).status == 200)
+        #expect(try await api.send(.patch, product, #"{"attributes":{"score":null}}"#).status == 200)
+    }
+
+    @Test("Invalid and reserved names, other types and unknown stores are refused")
+    func refusedAttributes() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let text = #"{"type":"text"}"#
+        for (path, body, status) in [
+            ("/v1/attributes/Rating", text, 400), ("/v1/attributes/price", text, 422),
+            ("/v1/attributes/rating_min", text, 422), ("/v1/attributes/rating", "{}", 422),
+            ("/v1/attributes/rating", #"{"type":"text","size":1}"#, 400),
+            ("/v1/stores/none/attributes/rating", text, 404), ("/v1/attributes/rating", text, 201),
+            ("/v1/stores/s/attributes/rating", #"{"type":"number"}"#, 409),
+            ("/v1/stores/s/attributes/rating", #"{"title":{"en":"Stars"}}"#, 201),
+        ] {
+            #expect(try await api.send(.put, path, body).status == status, "\(path) \(body)")
+        }
+        #expect(try await api.send(.get, "/v1/attributes/rating").json["title"] == .object([]))
+        let own = try await api.send(.get, "/v1/stores/s/attributes/rating")
+        #expect(own.json["title"]?["en"] == .string("Stars") && own.text("declared_by") == "deployment")
+        #expect(try await api.send(.get, "/v1/attributes/a-b").status == 400)
+        #expect(try await api.send(.get, "/v1/stores/none/attributes").status == 404)
+    }
+
+    @Test("The names of all query parameters are reserved, so that filters by attributes can have their names")
+    func reservedParameters() async {
+        let names = Set(await MemoryAPI().api.table.endpoints.flatMap { $0.queryNames ?? [] })
+        #expect(names.count > 40)
+        for name in names {
+            #expect(throws: CatalogError.self, "\(name)") { try AttributeName(name)!.checkAvailable() }
+        }
+    }
+
     // MARK: - Diffs with a key
 
     @Test("A repeated diff of a list returns the first response in its format, and a long one is computed again")

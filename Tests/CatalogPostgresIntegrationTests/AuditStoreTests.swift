@@ -95,6 +95,12 @@ import Testing
         let prices = [price("a", 90, regular: 100), price("b", 100)]
         for _ in 0..<2 { _ = try await catalog.prices.setPrices(prices, in: shop, pricedIn: nil, once: call) }
         _ = try await catalog.prices.setPrices(prices, in: shop)
+        let attribute = AttributeName("rating")!
+        for body in [#"{"type":"text"}"#, #"{"type":"text"}"#, #"{"type":"number","decimals":2,"unit":"★"}"#] {
+            let declaration = try AttributeDeclaration(name: attribute, text: Array(body.utf8))
+            _ = try await catalog.attributes.declare(declaration, for: .store(shop))
+        }
+        try await catalog.attributes.remove(attribute: attribute, of: .store(shop))
         for edit in [
             ManualOrderEdit.moves([OrderMove(["c"], .first)]), .moves([OrderMove(["c"], .first)]), .undo(change: nil),
             .set(["b", "c", "a"]), .snapshot(Sort(.name, .ascending)!),

@@ -70,6 +70,8 @@ import Testing
         _ = try await catalog.manualOrder.editOrder(move, once: IdempotentCall(key: "k", fingerprint: [1]))
         _ = try await catalog.pages.page(PageRequest(store: shop, shelf: dairy))
         _ = try await ShelfImages(catalog).write()
+        let attribute = try AttributeDefinition(name: AttributeName("rating")!, form: .text)
+        _ = try await catalog.attributes.declare(.definition(attribute), for: .store(shop))
         _ = try await catalog.lists.createList(NewList(id: list, name: "Week"), of: ann, once: nil)
         let item = NewListItem(product: ProductReference(shop, SKU("p1")!))
         _ = try await catalog.lists.editList(list, of: ann, .add([item]), expected: nil, once: nil)

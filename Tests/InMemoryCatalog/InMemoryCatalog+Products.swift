@@ -33,6 +33,7 @@ extension InMemoryCatalog {
             content.products = [:]
             content.purchases = [:]
             content.responses = RecordedResponses()
+            content.attributes = [:]
             for key in content.shelves.keys {
                 content.shelves[key]!.remove()
                 content.shelves[key]!.positions = [:]
@@ -76,6 +77,7 @@ extension InMemoryCatalog {
         return try write(store) { content throws(CatalogError) in
             let old = content.products[sku]
             var product = try change(old, content.store)
+            try checkAttributes(product, replacing: old, in: content)
             product.createdAt = old?.createdAt ?? now
             product.popularity = old?.popularity ?? .none
             product.modifiedAt = now

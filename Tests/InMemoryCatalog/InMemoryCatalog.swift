@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AuditStore, ReadinessSource,
-    StateSource
+    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, AuditStore,
+    ReadinessSource, StateSource
 {
     struct ShelfContent {
         var shelf: Shelf
@@ -46,6 +46,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         /// Purchases by event id. The tests have a separate oracle for their sums.
         var purchases: [String: Purchase] = [:]
         var audit: [AuditEntry] = []
+        var attributes: [AttributeName: StoredAttribute] = [:]
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
@@ -54,6 +55,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let users = Mutex<[UserID: UserContent]>([:])
     let userLogs = Mutex(UserLogs())
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
+    let sharedAttributes = Mutex(SharedAttributes())
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
@@ -62,6 +64,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         CatalogStorage(
             shelves: self,
             products: self,
+            attributes: self,
             pages: self,
             manualOrder: self,
             purchases: self,

@@ -94,6 +94,9 @@ def fill(site, aisle):
             share = site.send(f"/v1/me/lists/{one}/shares", "POST", {"role": "editor"}, user)
             site.send("/v1/me/lists/join", "POST", {"token": share["token"]}, "ben")
     site.send("/v1/import-profiles/supplier", "PUT", {"columns": {"sku": "Code"}}, "merchant")
+    site.send("/v1/attributes/rating", "PUT", {"type": "number", "decimals": 1, "title": {"en": "Rating"}}, "merchant")
+    site.send("/v1/stores/corner/attributes/rating", "PUT", {"title": {"hr": "Ocjena"}}, "merchant")
+    site.send("/v1/stores/corner/attributes/origin", "PUT", {"type": "text"}, "merchant")
     # A tombstone.
     site.send("/v1/me/settings/theme", "DELETE", user="ben")
     for number in range(10):

@@ -79,6 +79,7 @@ class Crawler:
         with open(f"{ROOT}/docs/errors.md") as file:
             self.problems = re.findall(r"^\| `([a-z-]+)` \| \d+ \|", file.read(), re.M)
         self.profiles = [profile["name"] for profile in self.json("/v1/import-profiles", "merchant")["profiles"]]
+        self.attributes = [attribute["name"] for attribute in self.json("/v1/attributes")["attributes"]]
         self.settings, self.lists = {}, {}
         for user in self.tokens:
             if user:
@@ -105,10 +106,13 @@ class Crawler:
         keys = self.settings.get(user, []) if "key" in names else [None]
         problems = self.problems if "slug" in names else [None]
         profiles = self.profiles if "name" in names else [None]
-        unknown = names - {"store", "shelf", "sku", "list", "item", "key", "slug", "name"}
+        attributes = self.attributes if "attribute" in names else [None]
+        unknown = names - {"store", "shelf", "sku", "list", "item", "key", "slug", "name", "attribute"}
         assert not unknown, f"{template}: no ids are known for {unknown}"
-        for (store, shelf, sku), (one, item), key, slug, profile in itertools.product(stores, lists, keys, problems, profiles):
-            values = {"store": store, "shelf": shelf, "sku": sku, "list": one, "item": item, "key": key, "slug": slug, "name": profile}
+        for (store, shelf, sku), (one, item), key, slug, profile, attribute in itertools.product(
+                stores, lists, keys, problems, profiles, attributes):
+            values = {"store": store, "shelf": shelf, "sku": sku, "list": one, "item": item, "key": key, "slug": slug, "name": profile,
+                      "attribute": attribute}
             # A setting's key is the rest of the path, with its slashes.
             yield template.format(**{name: urllib.parse.quote(value, safe="/" if name == "key" else "")
                                      for name, value in values.items() if value is not None})

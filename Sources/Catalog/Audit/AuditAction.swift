@@ -13,6 +13,9 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     case productDelete = "product.delete"
     case placementCreate = "placement.create"
     case placementDelete = "placement.delete"
+    /// An attribute that a store declares, or its titles for one of all stores.
+    case attributePut = "attribute.put"
+    case attributeDelete = "attribute.delete"
     case pricesSet = "prices.set"
     case orderMove = "order.move"
     case orderSet = "order.set"
@@ -42,17 +45,22 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     /// A profile of imports, in the log of who changed it.
     case importProfilePut = "import-profile.put"
     case importProfileDelete = "import-profile.delete"
+    /// An attribute of all stores, in the log of who changed it.
+    case sharedAttributePut = "shared-attribute.put"
+    case sharedAttributeDelete = "shared-attribute.delete"
 
     /// Whether the action concerns a user's own data, not a store.
     package var concernsUser: Bool {
         switch self {
         case .storeCreate, .storeChange, .storeDelete, .shelfCreate, .shelfChange, .shelfDelete, .shelvesMove,
-            .productCreate, .productChange, .productDelete, .placementCreate, .placementDelete, .pricesSet, .orderMove,
-            .orderSet, .orderSnapshot, .orderUndo, .purchasesAdd, .importApply, .resortRun:
+            .productCreate, .productChange, .productDelete, .placementCreate, .placementDelete, .attributePut,
+            .attributeDelete, .pricesSet, .orderMove, .orderSet, .orderSnapshot, .orderUndo, .purchasesAdd,
+            .importApply,
+            .resortRun:
             false
         case .settingsChange, .listCreate, .listChange, .listDelete, .listShare, .listRevoke, .listJoin, .listLeave,
             .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize,
-            .importProfilePut, .importProfileDelete:
+            .importProfilePut, .importProfileDelete, .sharedAttributePut, .sharedAttributeDelete:
             true
         }
     }

@@ -1,6 +1,6 @@
 internal import JSON
 
-// The changes of stores, shelves, products and prices. The stores of `CatalogPostgres` and of `InMemoryCatalog`, in Tests/, record them.
+// The changes of stores, shelves, products, attributes and prices. The stores of `CatalogPostgres` and of `InMemoryCatalog`, in Tests/, record them.
 extension AuditChange {
     /// Returns the change of a store's rules; nil if nothing changed.
     ///
@@ -49,6 +49,31 @@ extension AuditChange {
 
     package static func unplaced(_ sku: SKU, from shelf: CatalogKey) -> AuditChange {
         AuditChange(.placementDelete, sku.text, [.init("shelf", .string(shelf.text))])
+    }
+
+    /// Returns the change of a declaration of an attribute; nil if nothing changed.
+    ///
+    /// - Parameters:
+    ///   - old: nil for a new declaration.
+    ///   - new: nil for a deleted one.
+    package static func attribute(
+        _ old: AttributeDeclaration?,
+        _ new: AttributeDeclaration?,
+        of owner: AttributeOwner
+    ) -> AuditChange? {
+        guard let name = (new ?? old)?.name else { return nil }
+        // Another type has other members.
+        let names = Set((old?.members ?? []).map(\.name))
+        let added = (new?.members ?? []).filter { !names.contains($0.name) }
+        let before = old.map { $0.members + added.map { .init($0.name, .null) } }
+        let changed = JSONValue.differences(before, new?.members)
+        guard !changed.isEmpty else { return nil }
+        let action: AuditAction =
+            switch owner {
+            case .deployment: new == nil ? .sharedAttributeDelete : .sharedAttributePut
+            case .store: new == nil ? .attributeDelete : .attributePut
+            }
+        return AuditChange(action, name.text, changed)
     }
 
     /// Returns the change of prices that `PriceStore` sets; nil if there are none. The subject is the product if it is the only one.

@@ -10,7 +10,8 @@ package protocol ProductStore: Sendable {
     ///
     /// - Parameter change: returns the new values of the stored product, which is nil for a new one, in its store. It may run several times.
     /// - Returns: whether it was created.
-    /// - Throws: `notFound` for the store; what `change` throws.
+    /// - Throws: `notFound` for the store; what `change` throws; `unprocessable` for a changed value of a declared attribute that does not
+    ///   have its type.
     func update(
         _ sku: SKU,
         in store: CatalogKey,

@@ -4,6 +4,7 @@
 package struct CatalogStorage: Sendable {
     package let shelves: any ShelfStore
     package let products: any ProductStore
+    package let attributes: any AttributeStore
     package let pages: any PageStore
     package let manualOrder: any ManualOrderStore
     package let purchases: any PurchaseStore
@@ -21,6 +22,7 @@ package struct CatalogStorage: Sendable {
     package init(
         shelves: any ShelfStore,
         products: any ProductStore,
+        attributes: any AttributeStore,
         pages: any PageStore,
         manualOrder: any ManualOrderStore,
         purchases: any PurchaseStore,
@@ -37,6 +39,7 @@ package struct CatalogStorage: Sendable {
     ) {
         self.shelves = shelves
         self.products = products
+        self.attributes = attributes
         self.pages = pages
         self.manualOrder = manualOrder
         self.purchases = purchases

@@ -60,6 +60,7 @@ package struct CatalogAPI: HTTPResponder {
             StoreEndpoints(stores: catalog.shelves),
             ShelfEndpoints(shelves: catalog.shelves, settings: catalog.settings, cursors: cursors),
             ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
+            AttributeEndpoints(attributes: catalog.attributes),
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings),

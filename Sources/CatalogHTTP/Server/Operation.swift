@@ -42,6 +42,7 @@ struct Operation: Sendable {
         case shelves = "Shelves"
         case shelfProducts = "Shelf products"
         case products = "Products"
+        case attributes = "Attributes"
         case orders = "Orders"
         case diffs = "Diffs"
         case rememberedSorts = "Remembered sorts"

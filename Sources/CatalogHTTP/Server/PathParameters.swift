@@ -12,6 +12,8 @@ struct PathParameters: Sendable {
     private var parsedDiagram: Diagram?
     /// The key of a setting, not yet validated.
     private(set) var settingName = ""
+    /// The name of an attribute, not yet validated.
+    private var attributeName = ""
 
     /// Parses a parameter from its segment; false if the value is invalid.
     mutating func parse(_ name: Name, _ segment: String) -> Bool {
@@ -27,13 +29,14 @@ struct PathParameters: Sendable {
         case .guide: parsedGuide = Guide.all.first { $0.name == segment }; return parsedGuide != nil
         case .picture: parsedPicture = Picture(segment); return parsedPicture != nil
         case .diagram: parsedDiagram = Diagram.all.first { $0.name == segment }; return parsedDiagram != nil
+        case .attribute: attributeName = segment; return !segment.isEmpty
         case .key: settingName = segment; return true
         }
     }
 
     /// The parameter names allowed in path templates.
     enum Name: String, CaseIterable, Sendable {
-        case store, shelf, name, sku, list, item, share, slug, guide, picture, diagram
+        case store, shelf, name, attribute, sku, list, item, share, slug, guide, picture, diagram
         /// The rest of the path, including slashes.
         case key
     }
@@ -44,6 +47,18 @@ struct PathParameters: Sendable {
     var shelf: CatalogKey { get throws(CatalogError) { try require(keys.shelf, .shelf) } }
     /// The name of a profile of imports.
     var name: CatalogKey { get throws(CatalogError) { try require(keys.name, .name) } }
+    /// - Throws: `malformed` for an invalid name.
+    var attribute: AttributeName {
+        get throws(CatalogError) {
+            guard let name = AttributeName(attributeName) else {
+                throw .malformed(
+                    parameter: "attribute",
+                    detail: "attribute must be \(AttributeName.rule) (got “\(attributeName.visible.prefix(64))”)"
+                )
+            }
+            return name
+        }
+    }
     var sku: SKU { get throws(CatalogError) { try require(product, .sku) } }
     var list: UniqueID { get throws(CatalogError) { try require(ids.list, .list) } }
     var item: UniqueID { get throws(CatalogError) { try require(ids.item, .item) } }

@@ -20,6 +20,10 @@ extension PostgresProductStore {
             }
             try shelves.check(found: old == nil ? 0 : 1)
             let product = try change(old, found.store)
+            if product.attributes != old?.attributes, product.attributes != "{}" {
+                let declared = try PostgresAttributeStore.effective(in: found.id, connection)
+                try declared.check(product.attributes, replacing: old?.attributes)
+            }
             let effect = try connection.query(
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]

@@ -1,0 +1,201 @@
+import JSON
+import Catalog
+import Testing
+
+@Suite(.timeLimit(.minutes(15))) struct AttributeDeclarationTests {
+    private static func name(_ text: String) -> AttributeName { AttributeName(text)! }
+
+    private static func read(_ json: String, _ name: String = "rating") throws -> AttributeDeclaration {
+        try AttributeDeclaration(Self.name(name), try JSONReader.parse(Array(json.utf8)))
+    }
+
+    private static func definition(_ json: String, _ name: String = "rating") throws -> AttributeDefinition {
+        guard case .definition(let definition) = try read(json, name) else { throw CatalogError.fault("no type") }
+        return definition
+    }
+
+    @Test(
+        "Names consist of lower-case letters, digits and underscores, and start with a letter",
+        arguments: [
+            ("a", true), ("protein_100g", true), (String(repeating: "a", count: 32), true), ("", false), ("1a", false),
+            ("_a", false), ("A", false), ("a-b", false), ("ä", false), ("a b", false),
+            (String(repeating: "a", count: 33), false),
+        ]
+    )
+    func names(_ text: String, _ isValid: Bool) { #expect((AttributeName(text) != nil) == isValid) }
+
+    @Test("Names of sort keys, filters, facets, columns and fields, and the endings of filters, are reserved")
+    func reservedNames() throws {
+        let names =
+            SortKey.allCases.map(\.name) + FilterKey.allCases.map(\.name) + Facet.allCases.map(\.rawValue)
+            + ImportColumn.allCases.map(\.columnName) + ProductText.allCases.map { "\($0.name)" }
+            + ["q", "tier", "collapse", "group", "discount", "a_min", "a_max", "a_any", "a_all", "a_none"]
+        for name in names {
+            #expect(throws: CatalogError.self, "\(name)") { try Self.name(name).checkAvailable() }
+        }
+        for name in ["rating", "origin", "nutri_score", "protein_100g", "minimum"] {
+            try Self.name(name).checkAvailable()
+        }
+    }
+
+    @Test("A title is found by its language, a more general one, English, or the first one")
+    func languages() throws {
+        let titles = try AttributeTitles(["en": "Rating", "hr": "Ocjena", "pt-BR": "Nota"], field: "title")
+        #expect(titles.text(in: "hr-HR") == "Ocjena")
+        #expect(titles.text(in: "PT-br") == "Nota")
+        #expect(titles.text(in: "pt") == "Rating")
+        let others = try AttributeTitles(["hr": "Ocjena", "de": "Wertung"], field: "title")
+        #expect(others.text(in: "fr") == "Wertung")
+        #expect(AttributeTitles.none.text(in: "en") == nil)
+    }
+
+    @Test("Titles of a store replace those of the deployment, language by language")
+    func mergedTitles() throws {
+        let shared = try AttributeTitles(["en": "Rating", "hr": "Ocjena"], field: "title")
+        let own = try AttributeTitles(["EN": "Stars", "de": "Sterne"], field: "title")
+        #expect(shared.merging(own).texts == ["EN": "Stars", "hr": "Ocjena", "de": "Sterne"])
+    }
+
+    @Test(
+        "Every declaration is the same after it is written and read again",
+        arguments: [
+            #"{"type":"number","decimals":1,"title":{"en":"Rating","hr":"Ocjena"},"natural":"desc","unit":"★"}"#,
+            #"{"type":"number"}"#, #"{"type":"text","title":{"en":"Origin"}}"#, #"{"type":"boolean"}"#,
+            #"{"type":"date","natural":"asc"}"#, #"{"type":"set"}"#,
+            #"{"type":"set","values":[{"key":"nuts","title":{"en":"Nuts"}},{"key":"milk"}]}"#,
+            #"{"type":"enum","values":[{"key":"A","title":{"en":"Best"}},{"key":"B"}],"natural":"desc"}"#,
+            #"{"type":"ratio","numerator":"price","denominator":["protein","quantity"],"scale":100,"per":"100 g"}"#,
+            #"{"title":{"en":"Stars"}}"#, #"{"values":[{"key":"A","title":{"en":"Best"}}]}"#,
+        ]
+    )
+    func roundTrips(_ json: String) throws {
+        let declaration = try Self.read(json)
+        #expect(try AttributeDeclaration(declaration.name, declaration.document) == declaration)
+        #expect(try Self.read(declaration.document.text) == declaration)
+    }
+
+    @Test("A declaration has the values of its document")
+    func values() throws {
+        let rating = try Self.definition(
+            #"{"type":"number","decimals":1,"title":{"en":"Rating"},"natural":"desc","unit":"★"}"#
+        )
+        #expect(rating.form == .number(decimals: 1) && rating.naturalDirection == .descending && rating.unit == "★")
+        let ratio = try Self.definition(#"{"type":"ratio","numerator":"price","denominator":["protein"],"scale":100}"#)
+        #expect(
+            ratio.form
+                == .ratio(AttributeRatio(numerator: .price, denominators: [.number(Self.name("protein"))], scale: 100))
+        )
+        #expect(ratio.naturalDirection == .ascending && ratio.unit == nil)
+    }
+
+    @Test(
+        "An invalid declaration says which part is invalid",
+        arguments: [
+            ("[]", nil), (#"{"type":"colour"}"#, "type"), (#"{"type":7}"#, "type"),
+            (#"{"type":"text","size":1}"#, "size"),
+            (#"{"type":"number","decimals":10}"#, "decimals"), (#"{"type":"number","decimals":-1}"#, "decimals"),
+            (#"{"type":"number","decimals":"1"}"#, "decimals"), (#"{"type":"text","decimals":1}"#, "decimals"),
+            (#"{"type":"text","unit":"g"}"#, "unit"), (#"{"type":"number","unit":" g"}"#, "unit"),
+            (#"{"type":"number","unit":"12345678901234567"}"#, "unit"), (#"{"type":"enum"}"#, "values"),
+            (#"{"type":"enum","values":[]}"#, "values"), (#"{"type":"enum","values":"a"}"#, "values"),
+            (#"{"type":"enum","values":["a"]}"#, "values[0]"), (#"{"type":"enum","values":[{}]}"#, "values[0].key"),
+            (#"{"type":"enum","values":[{"key":"a|b"}]}"#, "values[0].key"),
+            (#"{"type":"enum","values":[{"key":"a"},{"key":"a"}]}"#, "values[1].key"),
+            (#"{"type":"enum","values":[{"key":"a","rank":1}]}"#, "values[0].rank"),
+            (#"{"type":"enum","values":[{"key":"a","title":{"en":""}}]}"#, "values[0].title"),
+            (#"{"type":"set","natural":"asc"}"#, "natural"), (#"{"type":"text","natural":"up"}"#, "natural"),
+            (#"{"type":"text","title":"Rating"}"#, "title"), (#"{"type":"text","title":{"en":7}}"#, "title.en"),
+            (#"{"type":"text","title":{"e":"x"}}"#, "title"),
+            (#"{"type":"text","title":{"en":"a","EN":"b"}}"#, "title"),
+            (#"{"type":"text","title":{"en":" a"}}"#, "title"), (#"{"type":"ratio"}"#, "numerator"),
+            (#"{"type":"ratio","numerator":"quantity","denominator":["protein"]}"#, "numerator"),
+            (#"{"type":"ratio","numerator":"rating","denominator":["protein"]}"#, "numerator"),
+            (#"{"type":"ratio","numerator":"price","denominator":"protein"}"#, "denominator"),
+            (#"{"type":"ratio","numerator":"price","denominator":[]}"#, "denominator"),
+            (#"{"type":"ratio","numerator":"price","denominator":["price"]}"#, "denominator"),
+            (#"{"type":"ratio","numerator":"price","denominator":["a","a"]}"#, "denominator"),
+            (#"{"type":"ratio","numerator":"price","denominator":["a","b","c"]}"#, "denominator"),
+            (#"{"type":"ratio","numerator":"price","denominator":["a"],"scale":0}"#, "scale"),
+            (#"{"type":"ratio","numerator":"price","denominator":["a"],"per":""}"#, "per"),
+        ] as [(String, String?)]
+    )
+    func invalid(_ json: String, _ field: String?) {
+        let error = #expect(throws: CatalogError.self) { try Self.read(json) }
+        switch error {
+        case .malformed(let parameter, _, _, _): #expect(parameter == field)
+        case .unprocessable(let found, let detail):
+            #expect(found == field)
+            #expect(!detail.isEmpty)
+        default: Issue.record("unexpected error \(String(describing: error))")
+        }
+    }
+
+    @Test("Titles, languages, options and names of them have limits")
+    func limits() throws {
+        func titles(_ count: Int) -> String {
+            "{" + (0..<count).map { "\"a\($0)\":\"x\"" }.joined(separator: ",") + "}"
+        }
+        func options(_ count: Int) -> String {
+            "[" + (0..<count).map { "{\"key\":\"k\($0)\"}" }.joined(separator: ",") + "]"
+        }
+        let long = String(repeating: "x", count: AttributeTitles.byteLimit)
+        _ = try Self.read(#"{"type":"text","title":\#(titles(AttributeTitles.languageLimit))}"#)
+        _ = try Self.read(#"{"type":"text","title":{"en":"\#(long)"}}"#)
+        _ = try Self.read(#"{"type":"enum","values":\#(options(AttributeForm.optionLimit))}"#)
+        for json in [
+            #"{"type":"text","title":\#(titles(AttributeTitles.languageLimit + 1))}"#,
+            #"{"type":"text","title":{"en":"\#(long)x"}}"#,
+            #"{"type":"enum","values":\#(options(AttributeForm.optionLimit + 1))}"#,
+            #"{"values":\#(options(AttributeForm.optionLimit + 1))}"#,
+        ] {
+            #expect(throws: CatalogError.self) { try Self.read(json) }
+        }
+    }
+
+    @Test("A stored declaration with members of a later version is read without them")
+    func laterMembers() throws {
+        let json = try JSONReader.parse(
+            Array(#"{"type":"enum","values":[{"key":"a","icon":1}],"searchable":true}"#.utf8)
+        )
+        let stored = try AttributeDeclaration(Self.name("score"), json, isStored: true)
+        #expect(try stored == Self.read(#"{"type":"enum","values":[{"key":"a"}]}"#, "score"))
+    }
+
+    @Test("Titles of a store are those of the attribute in effect, and its other properties stay")
+    func retitles() throws {
+        let shared = StoredAttribute(
+            declaration: try Self.read(
+                #"{"type":"enum","title":{"en":"Score"},"values":[{"key":"a","title":{"en":"Best"}},{"key":"b"}],"natural":"desc"}"#,
+                "score"
+            ),
+            revision: 5
+        )
+        let own = StoredAttribute(
+            declaration: try Self.read(
+                #"{"title":{"hr":"Ocjena"},"values":[{"key":"a","title":{"hr":"Najbolje"}}]}"#,
+                "score"
+            ),
+            revision: 9
+        )
+        let set = AttributeSet(deployment: [shared], store: [own])
+        let found = try #require(set[Self.name("score")])
+        #expect(found.deploymentRevision == 5 && found.storeRevision == 9 && !found.isOfStore)
+        #expect(found.definition.title.texts == ["en": "Score", "hr": "Ocjena"])
+        #expect(found.definition.form.options[0].title.texts == ["en": "Best", "hr": "Najbolje"])
+        #expect(found.definition.form.options[1].title.isEmpty && found.definition.naturalDirection == .descending)
+        #expect(AttributeSet(deployment: [shared]).attributes.map(\.storeRevision) == [nil])
+        #expect(AttributeSet(deployment: [], store: [own]).isEmpty)
+    }
+
+    @Test("A store's definition of another type than the deployment's is not in effect")
+    func otherType() throws {
+        let shared = StoredAttribute(declaration: try Self.read(#"{"type":"text"}"#), revision: 1)
+        let own = StoredAttribute(
+            declaration: try Self.read(#"{"type":"boolean","title":{"en":"Rated"}}"#),
+            revision: 2
+        )
+        let set = AttributeSet(deployment: [shared], store: [own])
+        #expect(set.attributes.map(\.definition.form) == [.text] && set.attributes.map(\.storeRevision) == [nil])
+        #expect(set.attributes[0].definition.title.isEmpty)
+    }
+}

@@ -1,0 +1,3 @@
+ALTER TABLE deployment DROP COLUMN attribute_revision;
+DROP TABLE store_attribute;
+DROP TABLE attribute;
