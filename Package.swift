@@ -249,7 +249,7 @@ let package = Package(
         ),
         .testTarget(
             name: "ShelvesTests",
-            dependencies: ["Catalog", "Ordering", "Shelves", "TestSupport"],
+            dependencies: ["Catalog", "Collation", "Ordering", "Shelves", "TestSupport"],
             swiftSettings: strict
         ),
         .testTarget(

@@ -198,6 +198,13 @@ package struct ProductDetails: Sendable, Hashable {
         return source
     }
 
+    /// Returns a text that bytes have; nil if it is missing or the bytes are damaged.
+    static func text(_ text: ProductText, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        var found: UnsafeRawBufferPointer?
+        let isValid = source(bytes) { number, part in if texts[number] == text { found = part } } != nil
+        return isValid ? found : nil
+    }
+
     /// Whether bytes are divided into values.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { source(bytes, { _, _ in }) != nil }
 

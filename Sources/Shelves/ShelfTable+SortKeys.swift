@@ -152,7 +152,7 @@ extension Int64 {
 
 extension Double {
     /// A number that orders like this one; both zeros are equal.
-    fileprivate var orderedBits: UInt64 {
+    var orderedBits: UInt64 {
         let bits = (self == 0 ? 0 : self).bitPattern
         return bits >> 63 == 1 ? ~bits : bits | (1 << 63)
     }

@@ -1,0 +1,159 @@
+package import Catalog
+
+/// The texts of a product that a search reads.
+package struct SearchTexts: Sendable {
+    package var name: String
+    package var brand: String?
+    package var tags: [String]
+    /// Further texts, such as those of attributes.
+    package var others: [String]
+    package var sku: String
+    package var barcode: String?
+
+    package init(_ product: Product, others: [String] = []) {
+        (name, brand, tags) = (product.name, product.brand, product.tags)
+        (sku, barcode) = (product.sku.text, product.barcode)
+        self.others = others
+    }
+
+    /// The texts whose words are searched.
+    fileprivate var wordTexts: [(field: SearchField, text: String)] {
+        [(.name, name)] + (brand.map { [(.brand, $0)] } ?? []) + tags.enumerated().map { (.tag($0), $1) }
+            + others.enumerated().map { (.other($0), $1) }
+    }
+}
+
+/// A text of a product that a search reads.
+package enum SearchField: Sendable, Hashable {
+    case name, brand
+    /// A tag by its index.
+    case tag(Int)
+    /// A further text by its index, such as that of an attribute.
+    case other(Int)
+    case sku, barcode
+}
+
+/// A part of a product's text that matches a word of a query.
+package struct SearchHighlight: Sendable, Hashable {
+    package let field: SearchField
+    /// The place in the text, in UTF-16 units.
+    package let range: Range<Int>
+}
+
+extension SearchRules {
+    /// Returns the parts of a product's texts that match any word of a query, by field and then by place. Parts of a field neither overlap nor touch.
+    ///
+    /// A form, a synonym, a typo or a number is highlighted as a whole, other words from the first to the last letter that match.
+    ///
+    /// - Parameter limit: the worst class in use.
+    /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes of texts.
+    package func highlights(
+        _ query: SearchQuery,
+        within limit: SearchClass,
+        in texts: SearchTexts
+    ) -> [SearchHighlight] {
+        let fields = texts.wordTexts.map { (field: $0.field, folded: FoldedText($0.text)) }
+        let related = limit >= .related ? relatedWords(query, fields.map(\.folded)) : []
+        var found: [SearchHighlight] = []
+        for (field, folded) in fields {
+            var ranges: [Range<Int>] = []
+            for word in folded.words {
+                if related.contains(Array(folded[word])) { ranges.append(word.source) }
+                for wanted in query.words {
+                    if let range = match(wanted, word, folded, limit) { ranges.append(range) }
+                }
+            }
+            found += ranges.merged.map { SearchHighlight(field: field, range: $0) }
+        }
+        if let range = query.skuMatch(texts.sku, limit) { found.append(SearchHighlight(field: .sku, range: range)) }
+        if let barcode = texts.barcode, query.matchesBarcode(barcode) {
+            found.append(SearchHighlight(field: .barcode, range: 0..<barcode.utf16.count))
+        }
+        return found
+    }
+
+    /// Returns the words of the synonyms that a product has.
+    private func relatedWords(_ query: SearchQuery, _ texts: [FoldedText]) -> Set<[UInt8]> {
+        let alternatives = alternatives(query)
+        guard !alternatives.isEmpty else { return [] }
+        let words = Set(texts.flatMap { text in text.words.map { Array(text[$0]) } })
+        var related: Set<[UInt8]> = []
+        for alternative in alternatives {
+            let found = alternative.words.map { wanted in words.filter { isWordOrForm(wanted[...], $0[...]) } }
+            if found.allSatisfy({ !$0.isEmpty }) { related.formUnion(found.joined()) }
+        }
+        return related
+    }
+
+    /// Returns the place of the best match of a word; nil if it does not match.
+    private func match(
+        _ wanted: SearchQuery.Word,
+        _ word: FoldedText.Word,
+        _ text: FoldedText,
+        _ limit: SearchClass
+    ) -> Range<Int>? {
+        let bytes = text[word]
+        if bytes.elementsEqual(wanted.bytes) { return word.source }
+        if limit >= .related, inflection.areForms(wanted.bytes[...], bytes) { return word.source }
+        /// Returns the place of the word of the query at an offset.
+        func part(_ offset: Int) -> Range<Int> {
+            let start = word.bytes.lowerBound + offset
+            return text.source(of: start..<(start + wanted.bytes.count))
+        }
+        if limit >= .prefix, bytes.starts(with: wanted.bytes) { return part(0) }
+        if limit >= .compound, wanted.hasCompounds, bytes.count > wanted.bytes.count {
+            let offsets = 1...(bytes.count - wanted.bytes.count)
+            if let offset = offsets.first(where: { bytes.dropFirst($0).starts(with: wanted.bytes) }) {
+                return part(offset)
+            }
+        }
+        guard limit >= .typo, wanted.hasTypos else { return nil }
+        let letterEnd = EditDistance.letterEnd(wanted.bytes[...], 0)
+        guard bytes.starts(with: wanted.bytes[..<letterEnd]) else { return nil }
+        let isTypo = bytes.withUnsafeBufferPointer { a in
+            wanted.bytes.withUnsafeBufferPointer { EditDistance.isOneEdit(a, $0) }
+        }
+        return isTypo ? word.source : nil
+    }
+}
+
+extension SearchQuery {
+    /// Returns the longest part of a sku that is a term of the query; nil if none is.
+    fileprivate func skuMatch(_ sku: String, _ limit: SearchClass) -> Range<Int>? {
+        let code = SearchCode.folded(sku)
+        let matching = terms.filter { term in
+            code == term.code || limit >= .prefix && code.starts(with: term.code)
+        }
+        guard let longest = matching.map(\.code.count).max() else { return nil }
+        if longest == code.count { return 0..<sku.utf16.count }
+        // The shortest beginning of the sku with as much code.
+        var end = 0
+        var beginning = ""
+        for scalar in sku.unicodeScalars {
+            beginning.unicodeScalars.append(scalar)
+            end += UTF16.width(scalar)
+            if SearchCode.folded(beginning).count >= longest { break }
+        }
+        return 0..<end
+    }
+
+    fileprivate func matchesBarcode(_ barcode: String) -> Bool {
+        let code = SearchCode.barcode(SearchCode.folded(barcode))
+        return terms.contains { $0.barcode == code }
+    }
+}
+
+extension [Range<Int>] {
+    /// The ranges in their order, with those that overlap or touch as one.
+    fileprivate var merged: [Range<Int>] {
+        var merged: [Range<Int>] = []
+        for range in sorted(by: { ($0.lowerBound, $0.upperBound) < ($1.lowerBound, $1.upperBound) }) {
+            if let last = merged.last, range.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<Swift.max(last.upperBound, range.upperBound)
+            } else {
+                merged.append(range)
+            }
+        }
+        return merged
+    }
+}

@@ -1,0 +1,235 @@
+#if canImport(Glibc)
+    internal import Glibc
+#else
+    internal import Darwin
+#endif
+
+/// A suggested query.
+package struct SearchSuggestion: Sendable, Hashable {
+    /// The text of the query.
+    package let text: String
+    /// The word that differs from the text that the user typed.
+    package let word: String
+    /// The number of products that have the word and match the other words.
+    package let products: Int
+}
+
+/// A suggested brand.
+package struct BrandSuggestion: Sendable, Hashable {
+    package let brand: String
+    package let products: Int
+}
+
+/// How popular some products are together. The more popular comes first.
+private struct ProductWeight: Comparable {
+    /// The purchases of all products, divided by those of the most popular product of the shelf.
+    var purchases = 0.0
+    var products = 0
+
+    static func < (a: ProductWeight, b: ProductWeight) -> Bool {
+        (b.purchases, b.products) < (a.purchases, a.products)
+    }
+}
+
+extension SearchIndex {
+    // MARK: - Completions
+
+    /// Returns queries in which the last word is completed, by descending popularity of the products that have the word and match the other words.
+    ///
+    /// The other words match as a whole, in another form, as a synonym or as a beginning. A text that does not end with a word has no completion.
+    ///
+    /// - Precondition: the table is that of the index.
+    /// - Complexity: O(*m* + *k* log *k*) for *k* words that begin like the last one, and *m* postings of them; O(*n*) with several words.
+    package func completions(
+        _ query: SearchQuery,
+        _ rules: SearchRules,
+        _ table: ShelfTable,
+        limit: Int
+    ) -> [SearchSuggestion] {
+        guard let last = query.words.last, last.source.upperBound == query.text.utf16.count else { return [] }
+        let context = context(query, rules, without: [query.words.count - 1])
+        let weights = Weights(table)
+        var found: [(word: Int, weight: ProductWeight)] = []
+        for word in words.words(beginningWith: last.bytes) where words[word].count > last.bytes.count {
+            let weight = weights.sum(self, word, context)
+            if weight.products > 0 { found.append((word, weight)) }
+        }
+        found.sort { ($0.weight, $0.word) < ($1.weight, $1.word) }
+        return found.prefix(limit).map { suggestion(query, [query.words.count - 1: $0.word], table, $0.weight) }
+    }
+
+    /// Returns brands with the words of a query, of which the last one may be a beginning, by descending popularity of their products.
+    ///
+    /// - Precondition: the table is that of the index.
+    /// - Complexity: O(*n*) for *n* products and bytes of brands.
+    package func brands(_ query: SearchQuery, _ table: ShelfTable, limit: Int) -> [BrandSuggestion] {
+        var folded = FoldedText()
+        var weights = [ProductWeight?](repeating: nil, count: table.brandTexts.count)
+        for brand in weights.indices {
+            table.brandTexts.texts.withBytes(brand) { folded.fold($0) }
+            let isMatch = query.words.enumerated().allSatisfy { number, word in
+                folded.words.contains { own in
+                    let isBeginning = folded[own].starts(with: word.bytes)
+                    return isBeginning && (number == query.words.count - 1 || own.bytes.count == word.bytes.count)
+                }
+            }
+            if isMatch { weights[brand] = ProductWeight() }
+        }
+        let all = Weights(table)
+        for (row, brand) in table.brands.enumerated() where brand != ShelfTable.none && weights[Int(brand)] != nil {
+            weights[Int(brand)]?.purchases += all[row]
+            weights[Int(brand)]?.products += 1
+        }
+        // Brands are in the order of the store's language.
+        let found = weights.enumerated().compactMap { brand, weight in weight.map { (weight: $0, brand: brand) } }
+            .filter { $0.weight.products > 0 }
+        return found.sorted { ($0.weight, $0.brand) < ($1.weight, $1.brand) }.prefix(limit).map {
+            BrandSuggestion(brand: table.brandTexts.texts.text($0.brand), products: $0.weight.products)
+        }
+    }
+
+    // MARK: - Corrections
+
+    /// The maximum number of edits of a correction, for words of less letters than those that can have a typo, and for others.
+    private static let correctionLimits = (short: 1, long: 2)
+    /// The least number of letters of a word that is corrected.
+    private static let correctionLetters = 3
+
+    /// Returns the best correction of a query without results; nil without one that finds products.
+    ///
+    /// The words that no product has are corrected, or else the one word that makes the best correction. A correction has as few edits as possible, and
+    /// products that match the other words. Of several, the one with the most popular products is best. Numbers are not corrected.
+    ///
+    /// - Precondition: the table is that of the index.
+    /// - Complexity: O(*w* *n*) for *w* words of the query and *n* letters of distinct words.
+    package func correction(_ query: SearchQuery, _ rules: SearchRules, _ table: ShelfTable) -> SearchSuggestion? {
+        var search = RowSearch(self, query)
+        search.addAll(rules)
+        let missing = query.words.indices.filter { search.rows[$0].isEmpty }
+        if missing.isEmpty {
+            let corrections = query.words.indices.compactMap { number in
+                replacement(query.words[number], search.matches(without: [number]), table)
+                    .map { (number: number, found: $0) }
+            }
+            return corrections.min { ($0.found, $0.number) < ($1.found, $1.number) }
+                .map { suggestion(query, [$0.number: $0.found.word], table, $0.found.weight) }
+        }
+        var context = search.matches(without: Set(missing))
+        var (corrected, last) = ([Int: Int](), Replacement?.none)
+        for number in missing {
+            guard let found = replacement(query.words[number], context, table) else { return nil }
+            corrected[number] = found.word
+            last = found
+            var isRow = [Bool](repeating: false, count: rowCount)
+            forEachPosting(of: found.word) { isRow[$0.row] = context[$0.row] }
+            context = isRow
+        }
+        return last.map { suggestion(query, corrected, table, $0.weight) }
+    }
+
+    /// A word that may be meant. The better one comes first.
+    private struct Replacement: Comparable {
+        let edits: Int
+        let weight: ProductWeight
+        let word: Int
+
+        static func < (a: Replacement, b: Replacement) -> Bool {
+            (a.edits, a.weight, a.word) < (b.edits, b.weight, b.word)
+        }
+    }
+
+    private func replacement(_ word: SearchQuery.Word, _ context: [Bool], _ table: ShelfTable) -> Replacement? {
+        let letters = EditDistance.letters(word.bytes)
+        guard !word.isNumber, letters.count >= Self.correctionLetters else { return nil }
+        let weights = Weights(table)
+        var limit = word.hasTypos ? Self.correctionLimits.long : Self.correctionLimits.short
+        var best: Replacement?
+        for candidate in 0..<words.count {
+            let bytes = words[candidate]
+            guard abs(bytes.letterCount - letters.count) <= limit, !isNumber(bytes), !bytes.elementsEqual(word.bytes),
+                let edits = EditDistance.distance(letters, EditDistance.letters(bytes), limit: limit)
+            else { continue }
+            let weight = weights.sum(self, candidate, context)
+            guard weight.products > 0 else { continue }
+            let found = Replacement(edits: edits, weight: weight, word: candidate)
+            if best.map({ found < $0 }) ?? true { best = found }
+            limit = edits
+        }
+        return best
+    }
+
+    private func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+        word.first.map { (0x30...0x39).contains($0) } ?? false
+    }
+
+    // MARK: - Parts
+
+    /// Returns the rows that match all words but some, in the classes up to the beginning of a word; nil for all rows.
+    private func context(_ query: SearchQuery, _ rules: SearchRules, without excluded: Set<Int>) -> [Bool]? {
+        guard excluded.count < query.words.count else { return nil }
+        var search = RowSearch(self, query)
+        search.addWords(rules)
+        return search.matches(without: excluded)
+    }
+
+    /// Returns a query with other words in some places.
+    private func suggestion(
+        _ query: SearchQuery,
+        _ replaced: [Int: Int],
+        _ table: ShelfTable,
+        _ weight: ProductWeight
+    ) -> SearchSuggestion {
+        var (text, end, word) = ("", 0, "")
+        for (number, replacement) in replaced.sorted(by: { $0.key < $1.key }) {
+            word = spelling(replacement, table)
+            text += query.text.utf16Part(end..<query.words[number].source.lowerBound) + word
+            end = query.words[number].source.upperBound
+        }
+        text += query.text.utf16Part(end..<query.text.utf16.count)
+        return SearchSuggestion(text: text, word: word, products: weight.products)
+    }
+
+    /// Returns a word as the most popular product with the word in its name writes it, in lower case. Without such a product, it is folded.
+    private func spelling(_ word: Int, _ table: ShelfTable) -> String {
+        var best: Int?
+        forEachPosting(of: word) { posting in
+            guard posting.place <= FieldPlace.name.rawValue else { return }
+            if best.map({ table.popularities[posting.row] > table.popularities[$0] }) ?? true { best = posting.row }
+        }
+        let folded = String(decoding: words[word], as: UTF8.self)
+        guard let best else { return folded }
+        let name = table.name(best)
+        let text = FoldedText(name)
+        guard let found = text.words.first(where: { text[$0].elementsEqual(words[word]) }) else { return folded }
+        return name.utf16Part(found.source).lowercased()
+    }
+
+    /// The purchases of products, divided by those of the most popular one.
+    private struct Weights {
+        private let popularities: [Double]
+        private let highest: Double
+
+        init(_ table: ShelfTable) {
+            popularities = table.popularities
+            highest = popularities.max() ?? 0
+        }
+
+        subscript(row: Int) -> Double {
+            // −∞ is the logarithm of no purchase.
+            popularities[row] == -.infinity ? 0 : exp2(popularities[row] - highest)
+        }
+
+        /// Returns the weight of the rows of a word.
+        ///
+        /// - Parameter context: the rows that count; nil for all.
+        func sum(_ index: SearchIndex, _ word: Int, _ context: [Bool]?) -> ProductWeight {
+            var weight = ProductWeight()
+            index.forEachPosting(of: word) { posting in
+                guard context?[posting.row] ?? true else { return }
+                weight.purchases += self[posting.row]
+                weight.products += 1
+            }
+            return weight
+        }
+    }
+}

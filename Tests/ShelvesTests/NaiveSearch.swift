@@ -1,0 +1,345 @@
+import Catalog
+
+@testable import Shelves
+
+/// The specification of searches: it reads every word of every product, by definition, and shares only the forms of words with the index.
+struct NaiveSearch {
+    struct Letter {
+        var text: String
+        var source: Range<Int>
+    }
+
+    struct Word {
+        let letters: [Letter]
+        let isNumber: Bool
+        let source: Range<Int>
+        let text: String
+        let bytes: ArraySlice<UInt8>
+        /// The letters as numbers, because canonically equivalent strings are equal.
+        let scalars: [UInt32]
+
+        init(letters: [Letter], isNumber: Bool, source: Range<Int>) {
+            (self.letters, self.isNumber, self.source) = (letters, isNumber, source)
+            text = letters.map(\.text).joined()
+            bytes = Array(text.utf8)[...]
+            scalars = text.unicodeScalars.map(\.value)
+        }
+    }
+
+    struct Match: Equatable {
+        var sku: String
+        var relevance: UInt8
+    }
+
+    struct Outcome: Equatable {
+        var searchClass: SearchClass
+        var matches: [Match]
+        var missing: [Int]
+    }
+
+    private let products: [Product]
+    private let inflection: Inflection
+    private let synonyms: Synonyms
+    private let fields: [SKU: [Field]]
+
+    /// A text of a product, with the rank of its field.
+    typealias Field = (rank: UInt8, field: SearchField, words: [Word])
+
+    init(products: [Product], inflection: Inflection, synonyms: Synonyms) {
+        (self.products, self.inflection, self.synonyms) = (products, inflection, synonyms)
+        fields = Dictionary(uniqueKeysWithValues: products.map { ($0.sku, Self.fields($0)) })
+    }
+
+    // MARK: - Folding
+
+    /// Folded characters of the alphabet of `RandomCatalog`, apart from ASCII; `nil` for those that do not count.
+    private static let folded: [Character: String?] = [
+        "é": "e", "ä": "a", "Ä": "a", "č": "c", "Č": "c", "š": "s", "ß": "ss", "ẞ": "ss", "Ø": "o", "ø": "o", "đ": "d",
+        "Đ": "d", "æ": "ae",
+        "ﬁ": "fi", "Ё": "е", "ё": "е", "Ж": "ж", "ж": "ж", "й": "й", "Й": "й", "и": "и", "о": "о", "г": "г", "у": "у",
+        "р": "р", "т": "т", "ы": "ы", "к": "к", "е": "е", "б": "б",
+        "ς": "σ", "Σ": "σ", "σ": "σ", "ό": "ο", "ο": "ο", "Ｗ": "w", "ｉ": "i", "１": "1", "牛": "牛", "乳": "乳",
+        "\u{AD}": nil,
+    ]
+
+    /// Returns the words of a text.
+    static func words(_ text: String) -> [Word] {
+        // Each folded character with its place: letters and digits, marks of decimals, apostrophes, and spaces for all others.
+        var letters: [Letter] = []
+        var place = 0
+        for character in text {
+            let source = place..<(place + String(character).utf16.count)
+            place = source.upperBound
+            let folded: String?
+            if let known = Self.folded[character] {
+                folded = known
+            } else if character.isASCII,
+                character.isLetter || character.isNumber || character == "." || character == ","
+            {
+                folded = character.lowercased()
+            } else {
+                folded = character == "'" || character == "’" ? "'" : " "
+            }
+            guard let folded else { continue }
+            for letter in folded { letters.append(Letter(text: String(letter), source: source)) }
+        }
+        func kind(_ index: Int) -> Int {
+            guard index < letters.count else { return 3 }
+            let text = letters[index].text
+            if text.allSatisfy({ "0123456789".contains($0) }) { return 1 }
+            return text == "." || text == "," ? 2 : text == " " ? 3 : text == "'" ? 4 : 0
+        }
+        var words: [Word] = []
+        var index = 0
+        while index < letters.count {
+            let start = index
+            switch kind(index) {
+            case 0:
+                while kind(index) == 0 || kind(index) == 4 { index += 1 }
+                let own = letters[start..<index].filter { $0.text != "'" }
+                words.append(
+                    Word(letters: own, isNumber: false, source: own[0].source.lowerBound..<own.last!.source.upperBound)
+                )
+            case 1:
+                while kind(index) == 1 || kind(index) == 2 && kind(index + 1) == 1 { index += 1 }
+                let parts = letters[start..<index].split { $0.text == "." || $0.text == "," }
+                if parts.count == 2 {
+                    words.append(number(parts[0], parts[1]))
+                } else {
+                    words += parts.map { number($0, []) }
+                }
+            default: index += 1
+            }
+        }
+        return words
+    }
+
+    private static func number(_ whole: ArraySlice<Letter>, _ decimals: ArraySlice<Letter>) -> Word {
+        let source = whole.first!.source.lowerBound..<(decimals.last ?? whole.last!).source.upperBound
+        var digits = whole.map(\.text).joined()
+        while digits.hasPrefix("0"), digits.count > 1 { digits.removeFirst() }
+        var fraction = decimals.map(\.text).joined()
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        let text = digits + (fraction.isEmpty ? "" : "." + fraction)
+        return Word(letters: text.map { Letter(text: String($0), source: source) }, isNumber: true, source: source)
+    }
+
+    // MARK: - Classes
+
+    private static func distance(_ a: [UInt32], _ b: [UInt32]) -> Int {
+        // The exact distance does not matter above 1.
+        if abs(a.count - b.count) > 1 { return 2 }
+        var table = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
+        for i in 0...a.count {
+            for j in 0...b.count {
+                if i == 0 || j == 0 {
+                    table[i][j] = i + j
+                    continue
+                }
+                var edits = min(table[i - 1][j] + 1, table[i][j - 1] + 1)
+                edits = min(edits, table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1))
+                if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                    edits = min(edits, table[i - 2][j - 2] + 1)
+                }
+                table[i][j] = edits
+            }
+        }
+        return table[a.count][b.count]
+    }
+
+    private static func offset(of part: [UInt32], in word: [UInt32]) -> Int? {
+        guard part.count <= word.count else { return nil }
+        return (0...(word.count - part.count)).first { Array(word[$0..<($0 + part.count)]) == part }
+    }
+
+    /// Returns the class of a word of a product, without synonyms, and the letters that match.
+    func match(_ wanted: Word, _ word: Word) -> (searchClass: SearchClass, source: Range<Int>)? {
+        let (a, b) = (wanted.scalars, word.scalars)
+        if a == b { return (.exact, word.source) }
+        if inflection.areForms(wanted.bytes, word.bytes) { return (.related, word.source) }
+        if let offset = Self.offset(of: a, in: b), offset == 0 || a.count >= 4 && !wanted.isNumber {
+            let last = word.letters[offset + a.count - 1]
+            return (offset == 0 ? .prefix : .compound, word.letters[offset].source.lowerBound..<last.source.upperBound)
+        }
+        if a.count >= 5, !wanted.isNumber, a.first == b.first, Self.distance(a, b) == 1 { return (.typo, word.source) }
+        return nil
+    }
+
+    /// The texts that adjacent words of a query find, with the first of these words and their number.
+    private func alternatives(_ words: [Word]) -> [(start: Int, count: Int, text: [Word])] {
+        var rules = synonyms.oneWay.map { (from: $0.from, to: $0.to) }
+        for group in synonyms.groups { for text in group { rules.append((text, group)) } }
+        var found: [(start: Int, count: Int, text: [Word])] = []
+        for rule in rules {
+            let from = Self.words(rule.from)
+            for start in words.indices where start + from.count <= words.count {
+                let isSame = zip(from, words[start...]).allSatisfy { isWordOrForm($1, $0) }
+                for text in rule.to where isSame && Self.words(text).map(\.text) != from.map(\.text) {
+                    found.append((start, from.count, Self.words(text)))
+                }
+            }
+        }
+        return found
+    }
+
+    private func isWordOrForm(_ a: Word, _ b: Word) -> Bool {
+        a.scalars == b.scalars || inflection.areForms(a.bytes, b.bytes)
+    }
+
+    // MARK: - Products
+
+    private static func fields(_ product: Product) -> [Field] {
+        [(0, .name, words(product.name))] + (product.brand.map { [(1, .brand, words($0))] } ?? [])
+            + product.tags.enumerated().map { (2, .tag($0), words($1)) }
+    }
+
+    private static func code(_ text: String) -> String {
+        text.compactMap { $0 == " " ? nil : folded[$0] ?? $0.lowercased() }.joined()
+    }
+
+    private static func barcode(_ text: String) -> String {
+        let isNumber = text.allSatisfy { "0123456789".contains($0) } && [8, 12, 13, 14].contains(text.count)
+        return isNumber ? String(repeating: "0", count: 14 - text.count) + text : text
+    }
+
+    /// The terms of a query, each with the numbers of its words.
+    private static func terms(_ query: String) -> [(text: String, words: Range<Int>)] {
+        var (terms, next) = ([(text: String, words: Range<Int>)](), 0)
+        for part in query.split(separator: " ") {
+            let count = words(String(part)).count
+            if count > 0 { terms.append((String(part), next..<(next + count))) }
+            next += count
+        }
+        return terms
+    }
+
+    /// Returns for each word its best class and field in a product, and whether the name begins with the first word.
+    private func ranks(
+        _ query: String,
+        _ product: Product,
+        _ alternatives: [(start: Int, count: Int, text: [Word])]
+    ) -> (words: [(UInt8, UInt8)?], beginsName: Bool) {
+        let words = Self.words(query)
+        let fields = fields[product.sku]!
+        var best = [(UInt8, UInt8)?](repeating: nil, count: words.count)
+        var beginsName = false
+        func add(_ word: Int, _ searchClass: SearchClass, _ field: UInt8) {
+            let rank = (searchClass.rawValue, field)
+            best[word] = best[word].map { min($0, rank) { $0 < $1 } } ?? rank
+        }
+        for (number, wanted) in words.enumerated() {
+            for field in fields {
+                for (place, word) in field.words.enumerated() {
+                    guard let found = match(wanted, word)?.searchClass else { continue }
+                    add(number, found, field.rank)
+                    if number == 0, place == 0, field.rank == 0, found <= .prefix { beginsName = true }
+                }
+            }
+        }
+        for alternative in alternatives {
+            var ranks: [UInt8] = []
+            for wanted in alternative.text {
+                let found = fields.filter { $0.words.contains { isWordOrForm(wanted, $0) } }.map(\.rank)
+                if let rank = found.min() { ranks.append(rank) }
+            }
+            guard ranks.count == alternative.text.count, let field = ranks.min() else { continue }
+            for word in alternative.start..<(alternative.start + alternative.count) { add(word, .related, field) }
+            if alternative.start == 0, let first = fields[0].words.first, isWordOrForm(alternative.text[0], first) {
+                beginsName = true
+            }
+        }
+        for term in Self.terms(query) {
+            let (code, sku) = (Self.code(term.text), Self.code(product.sku.text))
+            let isBarcode = product.barcode.map { Self.barcode(Self.code($0)) == Self.barcode(code) } ?? false
+            for word in term.words {
+                if sku == code || isBarcode { add(word, .exact, 3) }
+                if sku.hasPrefix(code) { add(word, .prefix, 3) }
+            }
+        }
+        return (best, beginsName)
+    }
+
+    /// Finds the products of a query, in the order of relevance, within each limit.
+    func search(_ query: String, within limits: [SearchClass?]) -> [Outcome] {
+        let alternatives = alternatives(Self.words(query))
+        let ranks = products.map { ($0, self.ranks(query, $0, alternatives)) }
+        return limits.map { outcome(query, ranks, $0) }
+    }
+
+    private func outcome(
+        _ query: String,
+        _ ranks: [(Product, (words: [(UInt8, UInt8)?], beginsName: Bool))],
+        _ limit: SearchClass?
+    ) -> Outcome {
+        var found: [(product: Product, relevance: UInt8, searchClass: UInt8)] = []
+        var best = [UInt8](repeating: .max, count: Self.words(query).count)
+        for (product, (words, beginsName)) in ranks {
+            for (number, rank) in words.enumerated() { if let rank { best[number] = min(best[number], rank.0) } }
+            let known = words.compactMap { $0 }
+            guard known.count == words.count, let worst = known.map(\.0).max(), let field = known.map(\.1).min() else {
+                continue
+            }
+            found.append((product, worst * 8 + field * 2 + (beginsName ? 0 : 1), worst))
+        }
+        let enough = SearchClass.allCases.first { limit in found.count { $0.searchClass <= limit.rawValue } >= 5 }
+        let inUse = limit ?? enough ?? .typo
+        found.removeAll { $0.searchClass > inUse.rawValue }
+        found.sort { a, b in
+            if a.relevance != b.relevance { return a.relevance < b.relevance }
+            if a.product.popularity != b.product.popularity { return a.product.popularity > b.product.popularity }
+            if a.product.name.utf8.elementsEqual(b.product.name.utf8) {
+                return a.product.sku.text.utf8.lexicographicallyPrecedes(b.product.sku.text.utf8)
+            }
+            return a.product.name.utf8.lexicographicallyPrecedes(b.product.name.utf8)
+        }
+        return Outcome(
+            searchClass: inUse,
+            matches: found.map { Match(sku: $0.product.sku.text, relevance: $0.relevance) },
+            missing: best.indices.filter { best[$0] > inUse.rawValue }
+        )
+    }
+
+    /// Returns the parts of a product that match.
+    func highlights(_ query: String, within limit: SearchClass, _ product: Product) -> [SearchHighlight] {
+        let words = Self.words(query)
+        let fields = fields[product.sku]!
+        let alternatives = alternatives(words).filter { alternative in
+            alternative.text.allSatisfy { wanted in fields.contains { $0.words.contains { isWordOrForm(wanted, $0) } } }
+        }
+        var found: [SearchHighlight] = []
+        for field in fields {
+            var marked: Set<Int> = []
+            for word in field.words {
+                for wanted in words {
+                    if let match = match(wanted, word), match.searchClass <= limit { marked.formUnion(match.source) }
+                }
+                for wanted in alternatives.flatMap(\.text) where limit >= .related && isWordOrForm(wanted, word) {
+                    marked.formUnion(word.source)
+                }
+            }
+            for start in marked.sorted() where !marked.contains(start - 1) {
+                var end = start
+                while marked.contains(end) { end += 1 }
+                found.append(SearchHighlight(field: field.field, range: start..<end))
+            }
+        }
+        let sku = Self.code(product.sku.text)
+        let lengths = Self.terms(query).map { Self.code($0.text) }.filter {
+            $0 == sku || limit >= .prefix && sku.hasPrefix($0)
+        }.map(\.count)
+        // Skus of random catalogs have ASCII without spaces.
+        if let length = lengths.max() { found.append(SearchHighlight(field: .sku, range: 0..<length)) }
+        if let barcode = product.barcode,
+            Self.terms(query).contains(where: { Self.barcode(Self.code($0.text)) == Self.barcode(barcode) })
+        {
+            found.append(SearchHighlight(field: .barcode, range: 0..<barcode.count))
+        }
+        return found
+    }
+}
+
+private func min(
+    _ a: (UInt8, UInt8),
+    _ b: (UInt8, UInt8),
+    _ isLess: ((UInt8, UInt8), (UInt8, UInt8)) -> Bool
+) -> (UInt8, UInt8) { isLess(b, a) ? b : a }

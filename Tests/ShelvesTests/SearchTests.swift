@@ -1,0 +1,394 @@
+import Catalog
+import Ordering
+import Testing
+
+@testable import Shelves
+
+@Suite struct SearchTests {
+    /// A product: its name, brand, tags, and the logarithm of its popularity.
+    typealias Item = (name: String, brand: String?, tags: [String], popularity: Double)
+
+    private static func table(_ items: [Item]) -> ShelfTable {
+        ShelfTable(
+            items.enumerated().map { number, item in
+                var product = Product(sku: SKU("s-\(number)")!, name: item.name)
+                (product.brand, product.tags) = (item.brand, item.tags)
+                product.popularity = Popularity(log2: item.popularity)
+                return TableRow(product, position: [1]) { Array($0.utf8) }
+            }
+        )
+    }
+
+    private static func table(_ names: [String]) -> ShelfTable {
+        table(names.map { ($0, nil, [], -.infinity) })
+    }
+
+    private static func names(_ table: ShelfTable, _ text: String, _ rules: SearchRules = SearchRules()) throws
+        -> [String]
+    {
+        let index = SearchIndex(table, inflection: rules.inflection)
+        let matches = index.matches(try SearchQuery(text), rules)
+        return table.rowsByRelevance(matches).map { table.name(Int($0)) }
+    }
+
+    // MARK: - Queries
+
+    @Test("A query has at most 100 characters, 8 words, and 32 parts")
+    func queryLimits() throws {
+        func error(_ text: String) -> SearchQueryError? {
+            do {
+                _ = try SearchQuery(text)
+                return nil
+            } catch { return error }
+        }
+        #expect(error(String(repeating: "a", count: 100)) == nil)
+        #expect(error(String(repeating: "a", count: 101)) == .tooLong(101))
+        // A character with many accents has as many characters as code points.
+        #expect(error("a" + String(repeating: "\u{301}", count: 100)) == .tooLong(101))
+        #expect(error("a b c d e f g h") == nil && error("a b c d e f g h i") == .tooManyWords(9))
+        #expect(error(" a  - 🍎 b\u{3000}c ") == nil)
+        #expect(
+            error(String(repeating: "a1", count: 16)) == nil
+                && error(String(repeating: "a1", count: 17)) == .tooManyParts(34)
+        )
+        for text in ["", "   ", "- . ,", "🍎", "\u{301}", "'"] { #expect(error(text) == .noWord, "\(text)") }
+        #expect(SearchQueryError.tooLong(101).detail == "must have at most 100 characters (got 101)")
+        #expect(SearchQueryError.tooManyWords(9).detail == "must have at most 8 words (got 9)")
+        #expect(SearchQueryError.noWord.detail == "must have a letter or a digit")
+        #expect(SearchQueryError.tooManyParts(34).detail.hasSuffix("(got 34)"))
+        let query = try SearchQuery("🍎 Straße\u{3000}1,50l")
+        #expect((0..<query.wordCount).map(query.sourceText) == ["Straße", "1,50", "l"])
+    }
+
+    // MARK: - Classes
+
+    @Test(
+        "A word matches in the best of its classes",
+        arguments: [
+            ("milk", "Milk", .exact), ("milks", "Milk", .related), ("mil", "Milk", .prefix),
+            ("milch", "Vollmilch", .compound),
+            ("milhc", "Milch", .typo), ("mlch", "Milch", nil), ("ilch", "Milch", .compound), ("ich", "Milch", nil),
+            ("nilch", "Milch", nil), ("milc", "Vollmilch", .compound), ("vollmich", "Vollmilch", .typo),
+            ("vollmlihc", "Vollmilch", nil), ("12346", "12345", nil), ("1234", "12345", .prefix),
+            ("2345", "12345", nil),
+            ("1.5", "1,50", .exact), ("330", "330ml", .exact), ("йогрут", "Йогурт", .typo),
+            ("йогур", "Йогурт", .prefix),
+            ("гурт", "Йогурт", .compound), ("strasse", "STRAßE", .exact), ("sodas", "Pop", .related),
+            ("pop", "Soft Drink", .related), ("soft drink", "Soda", .related), ("soft", "Soda", nil),
+            ("bio", "organic", .related), ("organic", "bio", nil), ("s-0", "x", .exact), ("S", "x", .prefix),
+            ("-0", "x", nil),
+        ] as [(String, String, SearchClass?)]
+    )
+    func classes(_ text: String, _ name: String, _ expected: SearchClass?) throws {
+        let synonyms = try Synonyms(
+            groups: [["pop", "soda", "soft drink"]],
+            oneWay: [.init(from: "bio", to: ["organic"])]
+        )
+        let rules = SearchRules(inflection: Inflection([.english]), synonyms: synonyms)
+        let index = SearchIndex(Self.table([name]), inflection: rules.inflection)
+        let matches = index.matches(try SearchQuery(text), rules, within: .typo)
+        #expect(matches.relevances.first?.searchClass == expected)
+        for limit in SearchClass.allCases {
+            let isFound = expected.map { $0 <= limit } ?? false
+            #expect(index.matches(try SearchQuery(text), rules, within: limit).rows.isEmpty != isFound)
+        }
+    }
+
+    @Test("The classes in use are the best ones that together find five products")
+    func classesInUse() throws {
+        for (exact, prefix, expected) in [
+            (5, 3, SearchClass.exact), (4, 1, .prefix), (4, 0, .typo), (0, 5, .prefix), (0, 0, .typo),
+        ] {
+            let names = Array(repeating: "Milk", count: exact) + Array(repeating: "Milky", count: prefix)
+            let index = SearchIndex(Self.table(names))
+            let matches = index.matches(try SearchQuery("milk"), SearchRules())
+            #expect(matches.classInUse == expected)
+            #expect(matches.rows.count == (expected == .exact ? exact : exact + prefix))
+        }
+        #expect(SearchClass.allCases.map(\.name) == ["exact", "related", "prefix", "compound", "typo"])
+    }
+
+    @Test(
+        "Barcodes compare as GTIN-14, and others as they are",
+        arguments: [
+            ("4006381333931", "4006381333931", true), ("4006381333931", "04006381333931", true),
+            ("036000291452", "0036000291452", true), ("96385074", "00000096385074", true),
+            ("96385074", "9638507", false),
+            ("96385074", "096385074", false), ("X-1", "x-1", true), ("X-1", "x1", false), ("12345", "0012345", false),
+        ]
+    )
+    func barcodes(_ barcode: String, _ text: String, _ isFound: Bool) throws {
+        var product = Product(sku: SKU("a")!, name: "Pen")
+        product.barcode = barcode
+        let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
+        let query = try SearchQuery(text)
+        let matches = SearchIndex(table).matches(query, SearchRules())
+        #expect(matches.rows.isEmpty != isFound)
+        let highlights = SearchRules().highlights(query, within: .typo, in: SearchTexts(product))
+        let expected = SearchHighlight(field: .barcode, range: 0..<barcode.utf16.count)
+        #expect(highlights == (isFound ? [expected] : []))
+    }
+
+    // MARK: - Relevance
+
+    @Test("Relevance is the class, the field, the begin of the name, the popularity, and then name and sku")
+    func relevance() throws {
+        let table = Self.table([
+            ("Fresh milk", nil, [], 9), ("Milk B", nil, [], 2), ("Milk A", nil, [], 2), ("Milk C", nil, [], 5),
+            ("Oat", "Milk", [], 50),
+            ("Rice", nil, ["milk"], 60), ("Milkshake", nil, [], 99), ("Milk Z", nil, [], -.infinity),
+        ])
+        let index = SearchIndex(table)
+        let rows = table.rowsByRelevance(index.matches(try SearchQuery("milk"), SearchRules(), within: .prefix))
+        #expect(
+            rows.map { table.name(Int($0)) } == [
+                "Milk C", "Milk A", "Milk B", "Milk Z", "Fresh milk", "Oat", "Rice", "Milkshake",
+            ]
+        )
+    }
+
+    @Test("Rows without a match come last, in their order")
+    func orderWithOthers() throws {
+        let table = Self.table(["A", "Milk", "B"])
+        let matches = SearchIndex(table).matches(try SearchQuery("milk"), SearchRules())
+        var rows: [UInt32] = [2, 1, 0]
+        table.orderByRelevance(&rows, matches)
+        // The rows are A, B and Milk.
+        #expect(rows == [2, 1, 0] && matches.rows == [2] && matches.relevance(of: 0) == nil)
+    }
+
+    @Test("Texts of attributes are found, with the rank of other fields")
+    func texts() throws {
+        let table = Self.table(["A", "B"])
+        let texts = [
+            SearchIndex.Text(row: 0, text: "from Italy"), .init(row: 0, text: "Sicily"), .init(row: 1, text: "France"),
+        ]
+        let index = SearchIndex(table, texts: texts)
+        func rows(_ text: String) throws -> [UInt32] { index.matches(try SearchQuery(text), SearchRules()).rows }
+        #expect(try rows("italy") == [0] && rows("sicily from a") == [0] && rows("france") == [1])
+        #expect(try rows("france a").isEmpty)
+        let product = table.product(0)!
+        let found = SearchRules().highlights(
+            try SearchQuery("sicily"),
+            within: .exact,
+            in: SearchTexts(product, others: ["from Italy", "Sicily"])
+        )
+        #expect(found == [SearchHighlight(field: .other(1), range: 0..<6)])
+    }
+
+    // MARK: - Highlights
+
+    @Test(
+        "Highlights are the letters that match, in UTF-16 units",
+        arguments: [
+            ("milch", "🍎 Vollmilch", [7..<12]), ("mil", "Milch mild", [0..<3, 6..<9]),
+            ("330 ml", "Cola 330ml", [5..<10]),
+            ("stras", "Straße", [0..<5]), ("strass", "Straße", [0..<5]), ("elan", "e\u{301}lan\u{301}", [0..<6]),
+            ("1.5", "1,50 l", [0..<4]), ("milhc", "Frische Milch", [8..<13]), ("lays", "Lay's Chips", [0..<5]),
+            ("xyz", "Milch", []),
+        ] as [(String, String, [Range<Int>])]
+    )
+    func highlights(_ text: String, _ name: String, _ expected: [Range<Int>]) throws {
+        let product = Product(sku: SKU("a")!, name: name)
+        let found = SearchRules().highlights(try SearchQuery(text), within: .typo, in: SearchTexts(product))
+        #expect(found == expected.map { SearchHighlight(field: .name, range: $0) })
+    }
+
+    @Test("A sku is highlighted as far as it matches")
+    func skuHighlight() throws {
+        let product = Product(sku: SKU("ＡB Ç-1")!, name: "x")
+        for (text, end) in [("ab", 2), ("abc", 4), ("abc-1", 6), ("ABÇ-", 5)] {
+            let found = SearchRules().highlights(try SearchQuery(text), within: .prefix, in: SearchTexts(product))
+            #expect(found == [SearchHighlight(field: .sku, range: 0..<end)], "\(text)")
+        }
+        let exact = SearchRules().highlights(try SearchQuery("ab"), within: .exact, in: SearchTexts(product))
+        #expect(exact.isEmpty)
+    }
+
+    // MARK: - Suggestions
+
+    @Test("A correction has few edits, products that match the other words, and the spelling of a product")
+    func corrections() throws {
+        let table = Self.table([
+            ("ČOKOLADA Milka", nil, [], 1), ("Mlijeko svježe", nil, [], 5), ("Mljeko", nil, [], 1),
+            ("Kruh", nil, [], 3),
+            ("Kruška", nil, [], 9), ("Mlijeko kozje", nil, [], 1),
+        ])
+        let index = SearchIndex(table)
+        func correction(_ text: String) throws -> String? {
+            let query = try SearchQuery(text)
+            return index.matches(query, SearchRules()).rows.isEmpty
+                ? index.correction(query, SearchRules(), table)?.text : nil
+        }
+        #expect(try correction("cxkolaxa") == "čokolada")
+        #expect(try correction("okolada!!") == nil && correction("gokolada!!") == "čokolada!!")
+        // A word of four letters has one edit, and a number none.
+        #expect(try correction("krhu") == "kruh" && correction("kxxh") == nil && correction("12345") == nil)
+        #expect(try correction("nlijeko") == "mlijeko" && correction("xyzzyx") == nil)
+        // The other words decide.
+        #expect(
+            try correction("kxxje mlijeko") == "kozje mlijeko" && correction("Milka  xokolada") == "Milka  čokolada"
+        )
+        #expect(try correction("kruh xokolada") == nil)
+        // Each word is found, but not together.
+        #expect(try correction("kruska svjeze") == nil && correction("mlijeko milka") == nil)
+        #expect(index.matches(try SearchQuery("kruh qqq"), SearchRules()).missingWords == [1])
+        #expect(index.matches(try SearchQuery("kruh milka"), SearchRules()).missingWords == [])
+    }
+
+    @Test("A word that is found alone is corrected if the words are not found together")
+    func correctionInContext() throws {
+        let table = Self.table(["Tea cup", "Tee green", "Tea"])
+        let index = SearchIndex(table)
+        let query = try SearchQuery("tea green")
+        #expect(index.matches(query, SearchRules()).rows.isEmpty)
+        let found = index.correction(query, SearchRules(), table)
+        #expect(found == SearchSuggestion(text: "tee green", word: "tee", products: 1))
+    }
+
+    @Test("Completions complete the last word, by the popularity of products that match the others")
+    func completions() throws {
+        let table = Self.table([
+            ("Milch", nil, [], 1), ("MILKA Čokolada", nil, [], 3), ("Milka", "Milka", [], 3),
+            ("Milde Salsa", nil, [], -.infinity),
+            ("Čokoladno mlijeko", nil, [], 8),
+        ])
+        let index = SearchIndex(table)
+        func completions(_ text: String) throws -> [String] {
+            index.completions(try SearchQuery(text), SearchRules(), table, limit: 8).map(\.text)
+        }
+        #expect(try completions("mil") == ["milka", "milch", "milde"])
+        #expect(try completions("Milka  čo") == ["Milka  čokolada"])
+        #expect(try completions("milka").isEmpty && completions("mil ").isEmpty && completions("xyz").isEmpty)
+        let brands = index.brands(try SearchQuery("mi"), table, limit: 8)
+        #expect(brands == [BrandSuggestion(brand: "Milka", products: 1)])
+    }
+
+    @Test("Brands have the words of a query, and come by the popularity of their products")
+    func brands() throws {
+        let table = Self.table([
+            ("A", "Coca-Cola", [], 1), ("B", "Coca-Cola", [], 1), ("C", "Cola Cao", [], 5),
+            ("D", "Cocos", [], -.infinity), ("E", nil, [], 9),
+        ])
+        let index = SearchIndex(table)
+        func brands(_ text: String, limit: Int = 8) throws -> [String] {
+            index.brands(try SearchQuery(text), table, limit: limit).map(\.brand)
+        }
+        #expect(try brands("co") == ["Cola Cao", "Coca-Cola", "Cocos"] && brands("co", limit: 1) == ["Cola Cao"])
+        #expect(try brands("coca co") == ["Coca-Cola"] && brands("co cola").isEmpty)
+    }
+
+    // MARK: - Synonyms
+
+    @Test("Synonyms have limits, and errors have a place")
+    func synonymLimits() throws {
+        func error(_ groups: [[String]], _ oneWay: [Synonyms.OneWay] = []) -> SynonymError? {
+            do {
+                _ = try Synonyms(groups: groups, oneWay: oneWay)
+                return nil
+            } catch { return error }
+        }
+        let many = (0..<20).map { "a\($0)" }
+        #expect(error([many]) == nil && error([many + ["b"]])?.place == "synonyms[0]")
+        #expect(error([["a"]])?.reason == "must have 2 to 20 texts (got 1)")
+        #expect(error([["a", "b"], ["c", "🍎"]])?.place == "synonyms[1][1]")
+        #expect(
+            error([["a", "b c d e"]]) == nil && error([["a", "b c d e f"]])?.reason == "must have 1 to 4 words (got 5)"
+        )
+        #expect(error([["a", String(repeating: "b", count: 100)]]) == nil)
+        #expect(error([["a", String(repeating: "b", count: 101)]])?.reason == "must have at most 100 bytes (got 101)")
+        #expect(error([], [.init(from: "", to: ["a"])])?.place == "one_way[0].from")
+        #expect(error([], [.init(from: "a", to: [])])?.place == "one_way[0].to")
+        #expect(error([], [.init(from: "a", to: many + ["b"])])?.reason == "must have 1 to 20 texts (got 21)")
+        #expect(error([], [.init(from: "a", to: ["b", " "])])?.place == "one_way[0].to[1]")
+        let limit = Array(repeating: ["a", "b"], count: 2000)
+        #expect(error(limit) == nil)
+        #expect(
+            error(limit, [.init(from: "a", to: ["b"])])?.reason
+                == "must have at most 2000 groups and one-way rules (got 2001)"
+        )
+        #expect(error(limit, [.init(from: "a", to: ["b"])])?.place == nil)
+    }
+
+    @Test("A synonym of several words needs all of them in a product, and a form of a word is enough")
+    func synonymWords() throws {
+        let synonyms = try Synonyms(groups: [["pop", "soft drink"]], oneWay: [])
+        let rules = SearchRules(inflection: Inflection([.english]), synonyms: synonyms)
+        let table = Self.table(["Soft Drinks", "Soft cheese", "Drink", "Pop", "Soft ice, cold drink"])
+        // The name of each of the first two begins with a synonym.
+        #expect(try Self.names(table, "pops", rules) == ["Pop", "Soft Drinks", "Soft ice, cold drink"])
+        #expect(try Self.names(table, "soft drink", rules) == ["Soft ice, cold drink", "Pop", "Soft Drinks"])
+        #expect(try Self.names(table, "cold pop", rules) == ["Soft ice, cold drink"])
+    }
+
+    // MARK: - Index
+
+    @Test("An index stays current if no searched text changed")
+    func changes() throws {
+        func row(_ sku: String, _ name: String, _ change: (inout Product) -> Void = { _ in }) -> TableRow {
+            var product = Product(sku: SKU(sku)!, name: name)
+            (product.brand, product.barcode, product.tags) = ("Arla", "96385074", ["new"])
+            change(&product)
+            return TableRow(product, position: [1]) { Array($0.utf8) }
+        }
+        let table = ShelfTable([
+            row("a", "A"), row("b", "B") { $0.brand = "Zott" }, row("c", "C") { $0.tags = [] },
+        ])
+        let index = SearchIndex(table)
+        func isCurrent(_ sku: String, _ row: TableRow?) -> Bool {
+            index.isCurrent(after: table.changed(by: [SKU(sku)!: row]), of: table)
+        }
+        #expect(isCurrent("a", row("a", "A")))
+        #expect(isCurrent("a", row("a", "A") { $0.popularity = Popularity(log2: 4) }))
+        #expect(
+            isCurrent(
+                "a",
+                row("a", "A") { ($0.priceMinor, $0.imageURL, $0.inStock) = (99, "https://a.example", false) }
+            )
+        )
+        #expect(
+            !isCurrent("a", row("a", "A") { $0.brand = "Zott" }) && !isCurrent("a", row("a", "A") { $0.brand = nil })
+        )
+        #expect(!isCurrent("a", row("a", "A") { $0.tags = [] }) && !isCurrent("a", row("a", "A") { $0.barcode = nil }))
+        #expect(!isCurrent("a", row("a", "A") { $0.barcode = "96385075" }))
+        #expect(!isCurrent("a", row("a", "AA")) && !isCurrent("a", nil) && !isCurrent("d", row("d", "D")))
+    }
+
+    @Test("The size of an index has all of its arrays, and grows with its texts")
+    func size() {
+        var generator = SeededGenerator(seed: 3)
+        let catalog = RandomCatalog(500, using: &generator)
+        let (small, large) = (SearchIndex(ShelfTable()), SearchIndex(catalog.table, inflection: Inflection([.english])))
+        // Each row has at least a posting, a code and its row.
+        #expect(small.size < 2000 && large.size > small.size + 500 * (4 + 3 + 8))
+        #expect(large.size < small.size + 500 * 200 && large.wordCount > 100 && small.wordCount == 0)
+    }
+
+    @Test("Words are found at each place of their list, of any length")
+    func occurrences() {
+        var generator = SeededGenerator(seed: 5)
+        for _ in 0..<300 {
+            let texts = Set(
+                (0..<Int.random(in: 0...20, using: &generator)).map { _ in
+                    (0..<Int.random(in: 1...40, using: &generator)).map { _ in
+                        UInt8.random(in: 97...98, using: &generator)
+                    }
+                }
+            ).sorted { $0.lexicographicallyPrecedes($1) }
+            let words = SearchWords(texts.map { $0[...] })
+            for length in [2, 4, 7, 8, 9, 17] {
+                let wanted = (0..<length).map { _ in UInt8.random(in: 97...98, using: &generator) }
+                var found: [Int] = []
+                words.forEachWord(containing: wanted) { found.append($0) }
+                let expected = texts.indices.filter { number in
+                    texts[number].count >= length
+                        && (0...(texts[number].count - length)).contains {
+                            texts[number].dropFirst($0).starts(with: wanted)
+                        }
+                }
+                #expect(found == expected)
+            }
+            for (number, text) in texts.enumerated() { #expect(words.number(of: text) == number) }
+        }
+    }
+}
