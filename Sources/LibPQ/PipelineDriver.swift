@@ -20,7 +20,7 @@ final class PipelineDriver: @unchecked Sendable {
     private struct Slot {
         var connection: PipelinedConnection?
         var isConnecting = false
-        var failures = 0
+        var pauses = RetryPauses(doublings: 3)
         var retryAt: ContinuousClock.Instant = .now
     }
 
@@ -106,7 +106,7 @@ final class PipelineDriver: @unchecked Sendable {
             if let failure = connection.failure { drop(index, failure) }
         }
         // Fail fast if the server is known to be unreachable.
-        if slots.allSatisfy({ $0.connection == nil && $0.failures > 0 }), let lastFailure {
+        if slots.allSatisfy({ $0.connection == nil && $0.pauses.failures > 0 }), let lastFailure {
             finished += queue.count
             for job in queue { job.fail(lastFailure) }
             queue.removeAll()
@@ -164,13 +164,11 @@ final class PipelineDriver: @unchecked Sendable {
         switch result {
         case .success(let handle):
             slots[index].connection = PipelinedConnection(handle)
-            slots[index].failures = 0
+            slots[index].pauses.succeed()
             if !warmUp.isEmpty { warm(index) }
         case .failure(let error):
             lastFailure = error
-            slots[index].failures += 1
-            let pause = Duration.milliseconds(100 * (1 << min(slots[index].failures - 1, 3)))
-            slots[index].retryAt = .now + pause * Double.random(in: 0.5...1)
+            slots[index].retryAt = .now + slots[index].pauses.fail()
         }
     }
 

@@ -89,10 +89,12 @@ extension PostgresConnection {
             return true
         }
         var wasCancelled = false
-        drain: while ContinuousClock.now < limit {
-            while PQisBusy(raw) == 1 {
+        // The socket may be always ready.
+        while ContinuousClock.now < limit {
+            guard PQisBusy(raw) == 0 else {
                 let outcome = pollDescriptors([(PQsocket(raw), Int16(POLLIN))], until: limit)
-                if outcome.timedOut || PQconsumeInput(raw) == 0 { break drain }
+                if outcome.timedOut || PQconsumeInput(raw) == 0 { break }
+                continue
             }
             guard let result = PQgetResult(raw) else {
                 guard PQpipelineStatus(raw) == PQ_PIPELINE_OFF else {

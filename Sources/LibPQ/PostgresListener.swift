@@ -52,16 +52,15 @@ final class ListenLoop: Sendable {
     }
 
     func run(_ emit: (PostgresNotice) -> Void) {
-        var failures = 0
+        var pauses = RetryPauses(doublings: 4)
         while !isStopped.withLock({ $0 }) {
             if let handle = try? ConnectionHandle.connect(configuration), listen(handle) {
-                failures = 0
+                pauses.succeed()
                 emit(.gap)
                 readNotifications(handle, emit)
                 if !isStopped.withLock({ $0 }) { emit(.lost) }
             }
-            failures += 1
-            pause(.milliseconds(100 * (1 << min(failures - 1, 4))) * Double.random(in: 0.5...1))
+            pause(pauses.fail())
         }
     }
 

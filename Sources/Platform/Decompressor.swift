@@ -124,7 +124,7 @@ private final class ZipReader {
         /// The fixed part of a local file header.
         case header
         /// The name and the extra field.
-        case name(Entry)
+        case name(Header)
         case data(Entry)
         case descriptor
         /// The central directory, of which only the end is looked for.
@@ -133,7 +133,7 @@ private final class ZipReader {
         case end(count: Int)
     }
 
-    private struct Entry {
+    private struct Header {
         let flags: Int
         let method: Int
         let checksum: UInt32
@@ -141,10 +141,16 @@ private final class ZipReader {
         let size: UInt32
         let nameLength: Int
         let extraLength: Int
-        var isContent = false
-        var remaining = 0
 
         var hasDescriptor: Bool { flags & 8 != 0 }
+    }
+
+    private struct Entry {
+        let header: Header
+        /// Whether its data is passed on.
+        let isContent: Bool
+        /// The number of bytes of stored data that are left.
+        var remaining: Int
     }
 
     private var state = State.signature
@@ -156,7 +162,7 @@ private final class ZipReader {
     private static let nameLimit = 10
 
     func read(_ piece: ArraySlice<UInt8>, _ emit: (ArraySlice<UInt8>) throws -> Void) throws {
-        if case .data(let entry) = state, buffer.isEmpty, entry.method == 8 {
+        if case .data(let entry) = state, buffer.isEmpty, entry.header.method == 8 {
             return try process(piece, emit)
         }
         let all = buffer + piece
@@ -202,7 +208,7 @@ private final class ZipReader {
         case .header:
             guard bytes.count >= 30 else { return nil }
             state = .name(
-                Entry(
+                Header(
                     flags: Int(number(6, 2)),
                     method: Int(number(8, 2)),
                     checksum: number(14, 4),
@@ -212,14 +218,14 @@ private final class ZipReader {
                 )
             )
             return bytes.dropFirst(30)
-        case .name(var entry):
-            guard bytes.count >= entry.nameLength + entry.extraLength else { return nil }
-            try begin(&entry, String(decoding: bytes.prefix(entry.nameLength), as: UTF8.self))
+        case .name(let header):
+            guard bytes.count >= header.nameLength + header.extraLength else { return nil }
+            let entry = try begin(header, String(decoding: bytes.prefix(header.nameLength), as: UTF8.self))
             state = .data(entry)
-            let data = bytes.dropFirst(entry.nameLength + entry.extraLength)
-            return entry.method == 0 && entry.remaining == 0 ? try finish(entry, data) : data
+            let data = bytes.dropFirst(header.nameLength + header.extraLength)
+            return header.method == 0 && entry.remaining == 0 ? try finish(header, data) : data
         case .data(let entry):
-            return entry.method == 0 ? try copy(entry, bytes, emit) : try inflate(entry, bytes, emit)
+            return entry.header.method == 0 ? try copy(entry, bytes, emit) : try inflate(entry, bytes, emit)
         case .descriptor:
             // A signature that is optional, the checksum, and two sizes of 4 bytes, or of 8 for large files.
             guard bytes.count >= 24 else { return nil }
@@ -240,28 +246,30 @@ private final class ZipReader {
         }
     }
 
-    private func begin(_ entry: inout Entry, _ name: String) throws {
-        guard entry.flags & 1 == 0 else {
+    private func begin(_ header: Header, _ name: String) throws -> Entry {
+        guard header.flags & 1 == 0 else {
             throw Decompressor.Fault(reason: "the zip archive is encrypted; extract it")
         }
-        guard entry.method == 8 || entry.method == 0 && !entry.hasDescriptor && entry.size != .max else {
+        guard header.method == 8 || header.method == 0 && !header.hasDescriptor && header.size != .max else {
             throw Decompressor.Fault(
                 reason: "the zip archive uses a method that is not supported; use deflate, or gzip"
             )
         }
         let last = name.split(separator: "/").last ?? ""
-        entry.isContent = !name.hasSuffix("/") && !name.hasPrefix("__MACOSX/") && last != ".DS_Store"
-        if entry.isContent {
+        let isFile = !name.hasSuffix("/") && !name.hasPrefix("__MACOSX/") && last != ".DS_Store"
+        if isFile {
             names.append(String(name.prefix(100)))
-            // The names of all files are reported at the end, so their data is read, but not passed on.
             guard names.count <= Self.nameLimit else { throw severalFiles }
-            entry.isContent = names.count == 1
         }
         checksum = 0
-        entry.remaining = Int(entry.size)
-        guard entry.method == 8 else { return }
-        guard let inflater = Inflater(isGzip: false) else { throw Decompressor.Fault(reason: "memory is exhausted") }
-        self.inflater = inflater
+        if header.method == 8 {
+            guard let inflater = Inflater(isGzip: false) else {
+                throw Decompressor.Fault(reason: "memory is exhausted")
+            }
+            self.inflater = inflater
+        }
+        // The names of all files are reported at the end, so the data of others is read, but not passed on.
+        return Entry(header: header, isContent: isFile && names.count == 1, remaining: Int(header.size))
     }
 
     private func copy(_ entry: Entry, _ bytes: ArraySlice<UInt8>, _ emit: (ArraySlice<UInt8>) throws -> Void) throws
@@ -274,7 +282,7 @@ private final class ZipReader {
         entry.remaining -= content.count
         state = .data(entry)
         let rest = bytes.dropFirst(content.count)
-        return entry.remaining == 0 ? try finish(entry, rest) : rest
+        return entry.remaining == 0 ? try finish(entry.header, rest) : rest
     }
 
     private func inflate(_ entry: Entry, _ bytes: ArraySlice<UInt8>, _ emit: (ArraySlice<UInt8>) throws -> Void) throws
@@ -287,17 +295,17 @@ private final class ZipReader {
         switch step {
         case .needsInput: return bytes.dropFirst(bytes.count)
         case .damaged: throw damaged
-        case .ended(let consumed): return try finish(entry, bytes.dropFirst(consumed))
+        case .ended(let consumed): return try finish(entry.header, bytes.dropFirst(consumed))
         }
     }
 
-    private func finish(_ entry: Entry, _ rest: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
+    private func finish(_ header: Header, _ rest: ArraySlice<UInt8>) throws -> ArraySlice<UInt8> {
         inflater = nil
-        guard !entry.hasDescriptor else {
+        guard !header.hasDescriptor else {
             state = .descriptor
             return rest
         }
-        guard checksum == entry.checksum else { throw damaged }
+        guard checksum == header.checksum else { throw damaged }
         state = .signature
         return rest
     }

@@ -62,11 +62,13 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
         if let unit = Self.spellings[key] { self = unit } else { return nil }
     }
 
-    /// The spellings in the languages that imports understand; those that two languages understand differently are
-    /// missing.
-    private static let spellings: [String: MeasureUnit] = {
+    /// The spellings in the languages that imports understand.
+    private static let spellings = spellings(in: ImportLanguage.all)
+
+    /// Returns the units by their spellings in some languages. Those that two languages understand differently are missing.
+    static func spellings(in languages: [ImportLanguage]) -> [String: MeasureUnit] {
         var table: [String: MeasureUnit?] = [:]
-        for language in ImportLanguage.all {
+        for language in languages {
             let lists = language.units.map { ($0, $1) } + [(.oz, language.customaryUnits[.ounce] ?? "")]
             for (unit, list) in lists {
                 for word in ImportLanguage.words(list) {
@@ -80,5 +82,5 @@ package enum MeasureUnit: String, CaseIterable, Sendable, Hashable, Codable {
         }
         for unit in allCases { table[unit.rawValue] = unit }
         return table.compactMapValues { $0 }
-    }()
+    }
 }

@@ -19,6 +19,12 @@ package struct Timestamp: Hashable, Sendable, Comparable {
         return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
     }
 
+    /// Returns the time that is so many seconds later, or earlier if the number is negative.
+    package func adding(seconds: Int64) -> Timestamp { Timestamp(microseconds: microseconds + seconds * 1_000_000) }
+
+    /// Returns the time that is so many days of 24 hours later, or earlier if the number is negative.
+    package func adding(days: Int) -> Timestamp { adding(seconds: Int64(days) * 86_400) }
+
     /// The UTC day, in days since 1970-01-01.
     package var day: Int { Int((Double(microseconds) / 86_400_000_000).rounded(.down)) }
 

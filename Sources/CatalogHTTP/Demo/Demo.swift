@@ -36,7 +36,7 @@ package actor Demo {
     nonisolated func session(of user: UserID, _ scopes: Set<Scope>) async throws -> (
         token: String, expiresAt: Timestamp
     ) {
-        let end = Timestamp(microseconds: Timestamp.now().microseconds + Self.lifetime * 1_000_000)
+        let end = Timestamp.now().adding(seconds: Self.lifetime)
         let caller = Caller(user: user, scopes: scopes, expiresAt: end, token: UniqueID.random().text)
         return (signer.token(for: caller), end)
     }

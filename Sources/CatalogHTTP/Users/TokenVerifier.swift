@@ -117,7 +117,7 @@ package final class TokenVerifier: Sendable {
         }
         guard let expiry = try Self.moment("exp", claims) else { throw .invalid("the token has no exp") }
         let notBefore = try Self.moment("nbf", claims) ?? 0
-        guard expiry <= clock().microseconds + Int64(Self.maximumLifetimeDays) * 86_400_000_000 else {
+        guard expiry <= clock().adding(days: Self.maximumLifetimeDays).microseconds else {
             throw .invalid("the token expires more than \(Self.maximumLifetimeDays) days from now")
         }
         try checkLifetime(expiry, notBefore)

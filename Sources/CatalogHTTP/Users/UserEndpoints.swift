@@ -23,7 +23,7 @@ struct UserEndpoints: EndpointGroup {
         if !bytes.isEmpty { try BodyReader(try BodyLoader.json(bytes)).end() }
         let caller = try call.requiredCaller
         let id = UniqueID.random()
-        let expiry = Timestamp(microseconds: Timestamp.now().microseconds + Int64(Ticket.lifetimeSeconds) * 1_000_000)
+        let expiry = Timestamp.now().adding(seconds: Int64(Ticket.lifetimeSeconds))
         let secret = key.secret(.ticket, id, idempotencyKey: call.idempotencyKey)
         let ticket = Ticket(
             user: caller.user,

@@ -51,7 +51,7 @@ extension ListShare {
             id: .random(),
             role: role ?? .reader,
             createdAt: now,
-            expiresAt: Timestamp(microseconds: now.microseconds + Int64(Self.lifetimeDays) * 86_400_000_000)
+            expiresAt: now.adding(days: Self.lifetimeDays)
         )
     }
 }

@@ -121,18 +121,17 @@ private struct CursorReader {
 
     mutating func byte() -> UInt8? { rest.popFirst() }
 
-    mutating func word() -> UInt64? {
-        guard rest.count >= 8 else { return nil }
-        defer { rest = rest.dropFirst(8) }
-        return rest.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
-    }
-
-    mutating func block() -> ArraySlice<UInt8>? {
-        guard let high = byte(), let low = byte() else { return nil }
-        let count = Int(high) << 8 | Int(low)
+    private mutating func bytes(_ count: Int) -> ArraySlice<UInt8>? {
         guard rest.count >= count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
+    }
+
+    mutating func word() -> UInt64? { bytes(8)?.reduce(0) { $0 << 8 | UInt64($1) } }
+
+    mutating func block() -> ArraySlice<UInt8>? {
+        guard let high = byte(), let low = byte() else { return nil }
+        return bytes(Int(high) << 8 | Int(low))
     }
 
     mutating func text() -> String? { block().map { String(decoding: $0, as: UTF8.self) } }

@@ -51,7 +51,10 @@ package struct Doctor: Sendable {
             var findings = try Self.server(connection)
             findings += DoctorAdvice.findings(try Self.settings(connection))
             findings += DoctorOperations.findings(try DoctorOperations.serverState(connection))
-            findings.append(try Self.connections(servers, connections, connection))
+            let available = try connection.query(DoctorStatements.availableConnections) {
+                try $0.first { try $0.int(0) }!
+            }
+            findings.append(Self.connections(servers, connections, available: available))
             let cluster = try ClusterState.read(connection)
             if let cluster { findings += DoctorCluster.findings(cluster) }
             let state = try Migrator.schemaState(connection)
@@ -119,12 +122,7 @@ package struct Doctor: Sendable {
         }
     }
 
-    private static func connections(
-        _ servers: Int,
-        _ counts: ConnectionCounts,
-        _ connection: isolated PostgresConnection
-    ) throws -> Finding {
-        let available = try connection.query(DoctorStatements.availableConnections) { try $0.first { try $0.int(0) }! }
+    static func connections(_ servers: Int, _ counts: ConnectionCounts, available: Int) -> Finding {
         let needed = servers * counts.total
         let text =
             "\(servers) \(servers == 1 ? "server needs" : "servers need") up to \(needed) of \(available) connections"

@@ -13,6 +13,8 @@ package struct ReplicaDoctor: Sendable {
         var settings: [String: String]
         var schema: Migrator.SchemaState?
         var availableConnections: Int
+
+        func hasReplayed(_ position: LogPosition) -> Bool { replayed.map { $0 >= position.offset } ?? false }
     }
 
     /// How long a replica may need to replay the position that the primary has at the beginning.
@@ -66,7 +68,7 @@ package struct ReplicaDoctor: Sendable {
     private func state(_ pool: PostgresPool, after position: LogPosition?) async throws -> State {
         let deadline = ContinuousClock.now + lagLimit
         var state = try await pool.perform(within: TimeLimit.lookup.duration) { try Self.read($0) }
-        while state.isStandby, let position, (state.replayed ?? 0) < position.offset, .now < deadline {
+        while state.isStandby, let position, !state.hasReplayed(position), .now < deadline {
             try await Task.sleep(for: Self.pollInterval)
             state = try await pool.perform(within: TimeLimit.lookup.duration) { try Self.read($0) }
         }
@@ -119,7 +121,7 @@ package struct ReplicaDoctor: Sendable {
                 )
             ]
         }
-        let isCurrent = (state.replayed ?? 0) >= primary.offset
+        let isCurrent = state.hasReplayed(primary)
         var findings = [
             Doctor.Finding(
                 isCurrent,

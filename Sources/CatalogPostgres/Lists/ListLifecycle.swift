@@ -14,7 +14,7 @@ struct ListLifecycle {
             try await changeList(id.list, of: writer) { list, connection in
                 let others = try writer.members(list, connection).filter { $0 != user.text }
                 let notified = try writer.removeMembers(others, list, connection)
-                for former in try writer.members(list, withFormer: true, connection) where former != user.text {
+                for former in try writer.members(list, withFormer: true, connection) {
                     try ListWriter.clearOwner(of: list, for: former, connection)
                 }
                 try Self.delete(list, connection)
@@ -124,7 +124,7 @@ struct ListLifecycle {
     /// returns their number.
     func sweep(after days: Int = UserList.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            let moment = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
+            let moment = Timestamp.now().adding(days: -days).microseconds
             let old = PostgresValue.timestamptz(moment)
             let lists = try await database.batch.perform(within: .edit) { connection in
                 try connection.query(ListStatements.expiredLists, [old]) {

@@ -200,7 +200,7 @@ struct PostgresUserStore: UserStore {
     /// - Parameter days: how long tombstones are kept, in days.
     func sweep(after days: Int = Setting.tombstoneDays) async throws(CatalogError) -> Int {
         try await database.mappingErrors {
-            let old = Timestamp.now().microseconds - Int64(days) * 86_400_000_000
+            let old = Timestamp.now().adding(days: -days).microseconds
             let users = try await database.batch.perform(within: .edit) { connection in
                 try connection.query(Self.usersWithOldTombstones, [.timestamptz(old)]) { try $0.map { try $0.text(0) } }
             }

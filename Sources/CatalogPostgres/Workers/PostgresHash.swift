@@ -28,7 +28,7 @@ enum PostgresHash {
 
     /// Returns the first four bytes as a number, the lowest byte first; those that are missing are 0.
     private static func word(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-        bytes.prefix(4).reversed().reduce(0) { $0 << 8 | UInt32($1) }
+        zip(bytes, [0, 8, 16, 24]).reduce(0) { $0 | UInt32($1.0) << $1.1 }
     }
 
     private struct State {

@@ -34,6 +34,6 @@ struct Moment: ExpressibleByArgument {
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),
             (0..<1_000_000).contains(count)
         else { return nil }
-        time = Timestamp(microseconds: now.microseconds - count * unit * 1_000_000)
+        time = now.adding(seconds: -count * unit)
     }
 }

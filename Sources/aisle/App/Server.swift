@@ -63,20 +63,8 @@ struct Server {
     private static let shutdownTimeout: Duration = .seconds(15)
 
     func run() async throws {
-        var apiOptions = CatalogAPI.Options()
-        apiOptions.origins = settings.origins
-        apiOptions.imageOrigins = settings.imageOrigins
-        apiOptions.demo = demo
         let tracing = settings.traces.tracing(telemetry.log.logger)
-        apiOptions.tracer = tracing?.tracer
-        apiOptions.departures = departures
-        apiOptions.observesClients = settings.logsRequests
-        apiOptions.slowRequest = settings.slowRequest
-        apiOptions.rateLimit = settings.rateLimit
-        apiOptions.trustedProxies = settings.trustedProxies
-        apiOptions.bodyMemoryLimit = settings.bodyMegabytes << 20
-        apiOptions.pageCacheLimit = settings.pageCacheMegabytes << 20
-        apiOptions.products = ProductFragments(limit: ShelfMemoryShares(limit: settings.shelfMegabytes << 20).products)
+        let apiOptions = settings.apiOptions(demo, tracing?.tracer, departures)
         // Requests get 15 seconds, and a few more to be cancelled.
         let draining = Draining(
             state: apiOptions.drainState,
@@ -88,14 +76,11 @@ struct Server {
         NIOSingletons.groupLoopCountSuggestion = settings.connections.eventLoops
         raiseDescriptorLimit()
         catalog.warmUp()
-        var liveOptions = LiveHub.Options()
-        liveOptions.subscriptionLimit = settings.streamLimit
-        liveOptions.observer = telemetry.feeds
         let live = LiveHub(
             pages: catalog.pages,
             versions: catalog.versions,
             source: settings.listens ? PostgresChangeSource(listenConfiguration) : nil,
-            options: liveOptions
+            options: settings.liveOptions(telemetry.feeds)
         )
         let api = CatalogAPI(
             catalog: catalog.storage,

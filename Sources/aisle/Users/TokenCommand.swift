@@ -39,7 +39,7 @@ struct TokenCommand: AisleCommand {
             scopes: Set(scope),
             stores: store.isEmpty ? nil : Set(store),
             customer: customer,
-            expiresAt: Timestamp(microseconds: Timestamp.now().microseconds + expires.seconds * 1_000_000),
+            expiresAt: Timestamp.now().adding(seconds: expires.seconds),
             token: UniqueID.random().text
         )
         Console.data(TokenSigner(secret: secret, rules: settings.rules).token(for: caller) + "\n")
