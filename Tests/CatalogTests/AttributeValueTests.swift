@@ -1,5 +1,6 @@
 import JSON
 import Catalog
+import Ordering
 import TestSupport
 import Testing
 
