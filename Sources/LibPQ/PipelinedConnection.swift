@@ -25,6 +25,7 @@ final class PipelinedConnection {
     /// The preparation error of a statement of the next group.
     private var preparationFailure: PostgresError?
     private(set) var hasUnsent = false
+    /// The reason why the connection must be abandoned, without further calls; nil if it can be used.
     private(set) var failure: PostgresError?
     /// When cancellation of the head statement was requested; nil after any later response.
     private(set) var cancelRequestedAt: ContinuousClock.Instant?
@@ -109,14 +110,17 @@ final class PipelinedConnection {
     }
 
     func flush() {
-        guard hasUnsent, failure == nil else { return }
+        guard hasUnsent else { return }
         do throws(PostgresError) { hasUnsent = try handle.flush() } catch { failure = error }
     }
 
     /// Reads and writes as much as possible without blocking; returns the number of finished jobs.
     func advance(readable: Bool) -> Int {
         if readable {
-            do throws(PostgresError) { try handle.consumeInput() } catch { failure = failure ?? error }
+            do throws(PostgresError) { try handle.consumeInput() } catch {
+                failure = error
+                return 0
+            }
         }
         flush()
         var finished = 0

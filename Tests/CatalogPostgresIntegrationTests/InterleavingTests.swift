@@ -14,7 +14,7 @@ import Testing
     .disabled(if: CitusServers.prefix != nil, "the scripts lock the rows of one server"),
     .timeLimit(.minutes(15))
 ) struct InterleavingTests {
-    private typealias Work = @Sendable () async throws -> Void
+    typealias Work = @Sendable () async throws -> Void
 
     private static let shop = CatalogKey("shop")!
     private static let (one, two) = (CatalogKey("one")!, CatalogKey("two")!)
@@ -45,7 +45,7 @@ import Testing
     ///   - script: locks the rows, and may change them.
     ///   - meanwhile: runs when all operations wait.
     /// - Returns: the results of the operations.
-    private static func run(
+    static func run(
         _ operations: [Work],
         while script: String,
         in catalog: PostgresCatalog,

@@ -101,6 +101,40 @@ import Testing
         }
     }
 
+    @Test(
+        "In the manual order of a recreated shelf, products that are not placed again neither count nor move",
+        arguments: Implementation.allCases
+    )
+    func orderOfShelves(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            func edit(_ id: String, _ target: OrderMove.Target) async throws -> ManualOrderOutcome {
+                let edit = ManualOrderEdit.moves([OrderMove([id], target)])
+                let request = OrderEditRequest(store: Self.shop, shelf: Self.dairy, edit: edit, wantsIndexes: true)
+                return try await catalog.manualOrder.editOrder(request, once: nil)
+            }
+            func place(_ numbers: [Int]) async throws {
+                for number in numbers {
+                    _ = try await catalog.products.place(Self.product(number).sku, on: Self.dairy, in: Self.shop)
+                }
+            }
+            try await place([1, 2, 3, 4, 5])
+            try await catalog.shelves.remove(shelf: Self.dairy, from: Self.shop)
+            _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "New"), in: Self.shop)
+            try await place([2, 4])
+            let refused: [(id: String, target: OrderMove.Target, missing: String)] = [
+                ("p3", .first, "p3"), ("p4", .after("p3"), "p3"), ("p2", .before("p5"), "p5"),
+            ]
+            for (id, target, missing) in refused {
+                await #expect(throws: CatalogError.unknownProduct(missing)) { try await edit(id, target) }
+            }
+            let moved = try await edit("p4", .position(0)).moved
+            #expect(moved == [ManualOrderOutcome.Moved(id: "p4", after: nil, from: 1, to: 0)])
+            let back = try await edit("p4", .position(1)).moved
+            #expect(back == [ManualOrderOutcome.Moved(id: "p4", after: "p2", from: 0, to: 1)])
+            #expect(try await catalog.pages.order(Self.shop, Self.dairy, .position).ids == ["p2", "p4"])
+        }
+    }
+
     @Test("An import that creates a deleted shelf again gives it the settings of a new one")
     func importedShelves() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

@@ -187,7 +187,7 @@ import Testing
         }
     }
 
-    @Test("A run re-sorts all counted products, whether their placements are below, at or above the limit")
+    @Test("A run re-sorts all counted products, and names them as changes only if their placements are up to the limit")
     func productLimit() async throws {
         try await Probe.run { probe in
             let catalog = probe.catalog
@@ -230,6 +230,14 @@ import Testing
                     """
                 )
                 #expect(outdated == [], what)
+                // Of shelves of which all products are compared, no change is recorded.
+                let recorded = try await probe.rows(
+                    """
+                    SELECT h.key || ': ' || array_to_string(ARRAY(SELECT unnest(c.skus) ORDER BY 1), ' ')
+                    FROM shelf h JOIN shelf_change c USING (store_id, shelf_id, version) ORDER BY 1
+                    """
+                )
+                #expect(recorded == (round.limit < 6 ? [] : ["plain: c d", "sorted: a b c d"]), what)
                 #expect(try await probe.rows("SELECT first_sku FROM due_products") == [], what)
             }
         }

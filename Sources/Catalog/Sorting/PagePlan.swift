@@ -38,7 +38,7 @@ package final class PagePlan: Sendable, Hashable {
         facets = request.facets
         wantsTotal = request.wantsTotal
         currency = head.store.currency
-        sortsSoldOutLast = (head.state.shelf.soldOut ?? head.store.soldOut) == .last
+        sortsSoldOutLast = head.sortsSoldOutLast
         after = request.after
         limit = request.limit
         keyGeneration = head.state.keyGeneration

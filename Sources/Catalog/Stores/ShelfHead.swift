@@ -27,6 +27,9 @@ package struct ShelfHead: Sendable, Hashable {
 }
 
 extension ShelfHead {
+    /// Whether sold-out products sort last.
+    package var sortsSoldOutLast: Bool { (state.shelf.soldOut ?? store.soldOut) == .last }
+
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
     /// filter replaces the remembered filter.
     ///

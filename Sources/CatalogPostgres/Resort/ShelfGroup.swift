@@ -33,7 +33,7 @@ struct ShelfGroup: Sendable {
             let locked = try lock(connection)
             if request.isDryRun { try countPurchases(by: fold, connection) }
             var tables = try tablesBefore(locked, connection)
-            let before = try ordersBefore(locked, tables)
+            let before = ordersBefore(locked, tables)
             let rescored = try copyScores(connection)
             try refresh(&tables, rescored, connection)
             let plans = try plans(of: locked, before, tables, rescored, connection)
@@ -124,10 +124,10 @@ struct ShelfGroup: Sendable {
     }
 
     /// Returns the displayed orders that changed scores may change, before they do.
-    private func ordersBefore(_ shelves: [ResortedShelf], _ tables: [Int32: ShelfTable]) throws -> OrdersByShelf {
+    private func ordersBefore(_ shelves: [ResortedShelf], _ tables: [Int32: ShelfTable]) -> OrdersByShelf {
         var orders: OrdersByShelf = [:]
         for shelf in shelves where due.ids.contains(shelf.id) && isDisplayCompared(shelf) {
-            orders[shelf.id] = Orders(before: try ids(shelf, tables, by: shelf.shownSort, shelf.head))
+            orders[shelf.id] = Orders(before: ids(shelf, tables, by: shelf.shownSort, shelf.head))
         }
         return orders
     }
@@ -179,11 +179,11 @@ struct ShelfGroup: Sendable {
                 // The products were compared by another dimension before.
                 head.state.comparisonDimension = settled.dimension
                 if isDisplayCompared(shelf), before[shelf.id] == nil {
-                    orders[shelf.id, default: Orders()].before = try ids(shelf, tables, by: shelf.shownSort, shelf.head)
+                    orders[shelf.id, default: Orders()].before = ids(shelf, tables, by: shelf.shownSort, shelf.head)
                 }
             }
             if shelf.source != nil || orders[shelf.id]?.before != nil {
-                orders[shelf.id, default: Orders()].after = try ids(
+                orders[shelf.id, default: Orders()].after = ids(
                     shelf,
                     tables,
                     by: shelf.source ?? shelf.shownSort,
@@ -204,10 +204,7 @@ struct ShelfGroup: Sendable {
         _ tables: [Int32: ShelfTable],
         by sort: Sort,
         _ head: ShelfHead
-    ) throws -> [String] {
-        let plan = try PageRequest(store: store, shelf: head.state.shelf.key, sort: sort).plan(for: head)
-        return tables[shelf.id]?.ids(plan) ?? []
-    }
+    ) -> [String] { tables[shelf.id]?.ids(by: sort, of: head) ?? [] }
 
     private func arrange(_ plan: inout ShelfPlan, _ orders: Orders) throws {
         let old: [String]

@@ -62,8 +62,18 @@ func offLoop<Value: Sendable>(if isLong: Bool, _ work: @escaping @Sendable () ->
 }
 
 extension ShelfTable {
-    /// Returns the products in the order of a view.
-    func ids(_ plan: PagePlan) -> [String] { view(ViewRequest(plan)).rows.map { sku(Int($0)).text } }
+    /// Returns the ids of the products in the order of a sort.
+    ///
+    /// - Parameter head: the shelf's and the store's settings, which affect the order.
+    func ids(by sort: Sort, of head: ShelfHead) -> [String] {
+        let request = ViewRequest(
+            sort: sort,
+            dimension: head.state.comparisonDimension,
+            sortsSoldOutLast: head.sortsSoldOutLast,
+            currency: head.store.currency
+        )
+        return view(request).rows.map { sku(Int($0)).text }
+    }
 }
 
 extension ViewRequest {

@@ -286,9 +286,8 @@ struct PostgresPageStore: PageStore {
         by sort: Sort,
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
-        let request = PageRequest(store: address.store, shelf: address.shelf, sort: sort)
         let shelf = try ShelfLookup(database: database).head(address.store, address.shelf, connection)
-        return try memory.locked(shelf, connection).ids(try request.plan(for: shelf.head))
+        return try memory.locked(shelf, connection).ids(by: sort, of: shelf.head)
     }
 
     /// Reads the caller's remembered sorts.
