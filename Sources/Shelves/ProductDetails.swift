@@ -133,7 +133,7 @@ package struct ProductDetails: Sendable, Hashable {
         append(flags.rawValue)
         if let packs = source.packs, packs != 1 {
             flags.insert(.packs)
-            append(UInt32(packs))
+            append(packs)
         }
         if let price = source.regularPriceMinor {
             flags.insert(.regularPrice)

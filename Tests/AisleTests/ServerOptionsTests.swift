@@ -19,7 +19,7 @@ import Testing
         let settings = try Self.settings([
             "AISLE_CORS_ORIGINS": "https://shop.example", "AISLE_IMAGE_ORIGINS": "https://a.example,https://b.example",
             "AISLE_ACCESS_LOG": "true", "AISLE_SLOW_REQUEST_MS": "77", "AISLE_RATE_LIMIT": "50/5",
-            "AISLE_TRUSTED_PROXIES": "10.0.0.0/8", "AISLE_BODY_MEMORY_MB": "3", "AISLE_PAGE_CACHE_MB": "5",
+            "AISLE_TRUSTED_PROXIES": "10.0.0.0/8", "AISLE_BODY_MEMORY_MB": "160", "AISLE_PAGE_CACHE_MB": "5",
         ])
         let options = settings.apiOptions(nil, nil, Departures())
         #expect(options.origins == ["https://shop.example"])
@@ -28,7 +28,7 @@ import Testing
         #expect(options.slowRequest == .milliseconds(77))
         #expect(options.rateLimit?.burst == 50 && options.rateLimit?.rate == 5)
         #expect(options.trustedProxies.texts == ["10.0.0.0/8"])
-        #expect(options.bodyMemoryLimit == 3 << 20)
+        #expect(options.bodyMemoryLimit == 160 << 20)
         #expect(options.pageCacheLimit == 5 << 20)
         #expect(options.demo == nil && options.tracer == nil)
     }

@@ -57,6 +57,8 @@ import Testing
         )
     }
 
+    private static let rating = AttributeName("rating")!
+
     private static func key(_ text: String) -> SettingKey { SettingKey(text)! }
 
     private static func set(_ text: String, _ value: JSONValue?, of user: UserID, _ catalog: CatalogStorage)
@@ -90,6 +92,13 @@ import Testing
                 tags: (index + number) % 2 == 0 ? ["t\(number % 2)"] : []
             )
             _ = try await catalog.products.put(product, in: shop)
+        }
+        for title in ["Rating", "Stars"].prefix(number + 1) {
+            let declaration = #"{"type":"number","decimals":1,"title":{"en":"\#(title)"}}"#
+            _ = try await catalog.attributes.declare(
+                AttributeDeclaration(name: rating, text: Array(declaration.utf8)),
+                for: AttributeOwner.store(shop)
+            )
         }
         if deletes { try await deleteThings(of: tenant, catalog) }
         for index in 0..<8 {
@@ -217,6 +226,13 @@ import Testing
                         "\(page.products.map(\.name)) \(page.total ?? -1) \(facets.brands) \(facets.tags) \(facets.prices)\n"
                 }
                 return text
+            }
+        ),
+        (
+            "attributes",
+            { catalog in
+                let declared = try await catalog.attributes.attributes(of: .store(tenant.shop))
+                return "\(declared.attributes.map(\.definition))"
             }
         ),
         (
