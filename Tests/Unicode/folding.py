@@ -1,7 +1,7 @@
 """Prints the table of folded characters for search.
 
 Usage: folding.py > Sources/Shelves/Search/FoldingTable.swift. Reads the Unicode data of Python's standard library. With --check, it
-fails if the file differs from the table of this Unicode version. Of another version, such as 15.0 in Python 3.12, it says so and compares nothing.
+fails if the file differs from the table of this Unicode version. Of another version, such as 15.0 in Python 3.12, it prints a note and compares nothing.
 
 A character is decomposed for compatibility, its case is folded, its accents are dropped, and the letters below are replaced. This repeats
 until nothing changes. Syllables of Hangul and ASCII are left out: the code decomposes the former and has a table of the latter.
