@@ -61,7 +61,7 @@ extension InflectionRules {
 
     /// The ends of nouns with a plural in `-er`. Many other nouns have another word with this ending, such as `Roll` and `Roller`.
     private static let germanPlurals = """
-        bad band bild blatt brett buch dach fass feld geld gelt glas glied gut haus holz horn huhn kalb kind korn kraut lamm licht lied loch
+        bad band bild blatt brett buch dach fass geld gelt glas glied gut haus holz horn huhn kalb kind korn kraut lamm licht lied loch
         mann maul nest rad rand rind schild schloss schwert tuch wald wort wurm
         """
 

@@ -60,7 +60,8 @@ package struct SearchIndex: Sendable {
     /// - Parameters:
     ///   - texts: further texts of rows, by ascending rows.
     ///   - inflection: the rules for forms of words.
-    /// - Precondition: the table has at most `rowLimit` rows and `postingLimit` postings, and less than 4 GiB of distinct words.
+    /// - Precondition: the table has at most `rowLimit` rows and `postingLimit` postings. Its distinct words, its skus and its barcodes have less
+    ///   than 4 GiB each.
     /// - Complexity: O(*n*) for *n* bytes of texts, and O(*w* log *w*) for *w* distinct words.
     package init(_ table: ShelfTable, texts: [Text] = [], inflection: Inflection = Inflection()) {
         precondition(table.count <= Self.rowLimit, "an index has at most \(Self.rowLimit) rows")
