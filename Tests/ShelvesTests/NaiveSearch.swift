@@ -411,9 +411,11 @@ struct NaiveSearch {
     /// Returns the best replacement of a word by one that some of the products have.
     private func replacement(_ wanted: Word, _ context: Set<SKU>) -> Replacement? {
         var found: [String: Replacement] = [:]
+        var distances: [String: Int] = [:]
         for product in products where context.contains(product.sku) {
             for word in Set(fields[product.sku]!.flatMap(\.words).filter { !$0.isNumber }.map(\.text)) {
-                let edits = Self.distance(wanted.scalars, word.unicodeScalars.map(\.value))
+                let edits = distances[word] ?? Self.distance(wanted.scalars, word.unicodeScalars.map(\.value))
+                distances[word] = edits
                 guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
                 let old = found[word] ?? (edits, 0, [], word)
                 found[word] = (edits, old.purchases + product.popularity.purchases, old.products + [product.sku], word)
