@@ -388,11 +388,12 @@ format: ## Format the sources
 	swift format --in-place --parallel --recursive $(SOURCES)
 
 .PHONY: lint
-lint: ## Check the format, the words and sentences of all texts, and their spelling
+lint: ## Check the format, the words and sentences of all texts, their spelling, and the table of folded characters
 	swift format lint --strict --parallel --recursive $(SOURCES)
 	@$(MAKE) --no-print-directory deps PACKAGES="codespell git python3"
 	python3 Tests/Docs/words.py
 	python3 Tests/Docs/sentences.py
+	python3 -B Tests/Unicode/folding.py --check
 	git ls-files -- $(SPELLED) | xargs -d '\n' codespell
 
 .PHONY: db-up

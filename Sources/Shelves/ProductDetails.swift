@@ -205,6 +205,15 @@ package struct ProductDetails: Sendable, Hashable {
         return isValid ? found : nil
     }
 
+    /// Returns the amount in each pack, its unit and the number of packs; nil without a size or if the bytes are damaged.
+    static func packs(in bytes: UnsafeRawBufferPointer) -> (amount: ExactDecimal, unit: MeasureUnit, count: Int)? {
+        guard let source = source(bytes, { _, _ in }), let unit = source.unit, let amount = source.amount,
+            let packs = source.packs, let unit = MeasureUnit(rawValue: String(decoding: unit, as: UTF8.self)),
+            let amount = ExactDecimal(String(decoding: amount, as: UTF8.self))
+        else { return nil }
+        return (amount, unit, Int(packs))
+    }
+
     /// Whether bytes are divided into values.
     static func isValid(_ bytes: UnsafeRawBufferPointer) -> Bool { source(bytes, { _, _ in }) != nil }
 

@@ -2,9 +2,31 @@ package import Catalog
 
 // The sort keys of a shelf in memory: how rows are sorted by a key, the value for cursors, and how a row compares with such a value.
 
+/// A criterion of an order.
+enum OrderCriterion: Sendable {
+    /// How well products match a search. The best matches come first in each sort.
+    case relevance(SearchMatches)
+    case key(Sort.Term)
+}
+
 extension ShelfTable {
+    /// Sorts rows stably by one criterion.
+    ///
+    /// - Precondition: all rows are matches, if the criterion is their relevance.
+    func order(_ rows: inout [UInt32], by criterion: OrderCriterion, _ dimension: Dimension) {
+        switch criterion {
+        case .key(let term): order(&rows, by: term, dimension)
+        case .relevance(let matches):
+            var keys = [UInt64](repeating: 0, count: count)
+            for (row, relevance) in zip(matches.rows, matches.relevances) {
+                keys[Int(row)] = UInt64(relevance.rawValue)
+            }
+            RowOrder.sort(&rows, by: keys)
+        }
+    }
+
     /// Sorts rows stably by one key.
-    func order(_ rows: inout [UInt32], by term: Sort.Term, _ dimension: Dimension) {
+    private func order(_ rows: inout [UInt32], by term: Sort.Term, _ dimension: Dimension) {
         let isDescending = term.direction == .descending
         /// Returns the keys of values; missing values come last in both directions.
         func keys(_ value: (Int) -> UInt64?) -> [UInt64] {
@@ -37,6 +59,17 @@ extension ShelfTable {
         }
     }
 
+    /// Returns the values by which a row of a view is sorted, for a cursor.
+    package func values(_ row: Int, in view: TableView) -> [SortValue] {
+        view.criteria.map { criterion in
+            switch criterion {
+            case .key(let term): value(of: term.key, row)
+            case .relevance(let matches):
+                matches.relevance(of: row).map { .integer(Int64($0.rawValue)) } ?? .missing
+            }
+        }
+    }
+
     /// Returns the value by which a row is sorted, for a cursor.
     package func value(of key: SortKey, _ row: Int) -> SortValue {
         switch key {
@@ -64,8 +97,31 @@ extension ShelfTable {
         init<Value: Comparable>(_ a: Value, _ b: Value) { self.init(a < b ? -1 : a > b ? 1 : 0) }
     }
 
-    /// Compares a row with a value of a key.
+    /// Compares a row with a value of a criterion: negative if the row comes first.
     func compare(
+        _ row: Int,
+        _ criterion: OrderCriterion,
+        _ other: (value: SortValue, text: CollatedText?),
+        _ dimension: Dimension
+    ) -> Int {
+        switch criterion {
+        case .key(let term):
+            switch compare(row, term.key, other, dimension) {
+            case .same: 0
+            case .fixed(let order): order
+            case .directional(let order): term.direction == .ascending ? order : -order
+            }
+        case .relevance(let matches):
+            switch (matches.relevance(of: row), other.value) {
+            case (let own?, .integer(let value)):
+                Int64(own.rawValue) == value ? 0 : Int64(own.rawValue) < value ? -1 : 1
+            default: preconditionFailure("each row of a search has a relevance")
+            }
+        }
+    }
+
+    /// Compares a row with a value of a key.
+    private func compare(
         _ row: Int,
         _ key: SortKey,
         _ other: (value: SortValue, text: CollatedText?),

@@ -9,23 +9,44 @@ package struct ViewRequest: Sendable, Hashable {
     package var sortsSoldOutLast: Bool
     /// The currency of the filter's amounts.
     package var currency: Currency
+    /// Whether the relevance of the matches of a search comes before the sort's keys.
+    package var sortsByRelevance: Bool
 
-    package init(sort: Sort, filter: Filter = .none, dimension: Dimension, sortsSoldOutLast: Bool, currency: Currency) {
+    package init(
+        sort: Sort,
+        filter: Filter = .none,
+        dimension: Dimension,
+        sortsSoldOutLast: Bool,
+        currency: Currency,
+        sortsByRelevance: Bool = false
+    ) {
         self.sort = sort
         self.filter = filter
         self.dimension = dimension
         self.sortsSoldOutLast = sortsSoldOutLast
         self.currency = currency
+        self.sortsByRelevance = sortsByRelevance
     }
 }
 
-/// One order of a shelf's products, or of those that match a filter: row numbers of its table.
+/// One order of a shelf's products, or of those that match a filter and a search: row numbers of its table.
 package struct TableView: Sendable, Equatable {
     package let request: ViewRequest
     package let rows: [UInt32]
+    /// The products that a search finds; nil without a search.
+    package let matches: SearchMatches?
 
-    /// The size in memory, in bytes.
-    package var size: Int { MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity }
+    init(request: ViewRequest, rows: [UInt32], matches: SearchMatches? = nil) {
+        (self.request, self.rows, self.matches) = (request, rows, matches)
+    }
+
+    /// The size in memory, in bytes, including matches that the view shares with others.
+    package var size: Int {
+        MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + (matches?.sizeOfArrays ?? 0)
+    }
+
+    /// The criteria of the order between availability and the tie-breakers.
+    var criteria: [OrderCriterion] { request.criteria(matches) }
 
     /// Returns the index of a row in the view; nil if the filter excludes it.
     ///
@@ -36,31 +57,44 @@ package struct TableView: Sendable, Equatable {
 extension ShelfTable {
     /// Sorts and filters the products.
     ///
-    /// - Precondition: the table is not that of a union, if the sort has the manual order.
+    /// - Parameter matches: the products that a search finds; nil without a search.
+    /// - Precondition: the table is not that of a union, if the sort has the manual order. Matches are those of an index of this table.
     /// - Complexity: O(*n*) for each sort key and each key of the filter. A manual order, and unit prices, take O(*n* log *n*) if many of their keys
     ///   have equal beginnings.
-    package func view(_ request: ViewRequest) -> TableView {
-        let order = order(request)
-        guard !request.filter.isEmpty else { return TableView(request: request, rows: order) }
-        let matches = rows(matching: request.filter, in: request.currency)
+    package func view(_ request: ViewRequest, _ matches: SearchMatches? = nil) -> TableView {
+        let order = order(request, matches)
+        guard !request.filter.isEmpty else { return TableView(request: request, rows: order, matches: matches) }
+        let isKept = rows(matching: request.filter, in: request.currency)
         var rows: [UInt32] = []
-        rows.reserveCapacity(matches.count { $0 })
-        for row in order where matches[Int(row)] { rows.append(row) }
-        return TableView(request: request, rows: rows)
+        rows.reserveCapacity(order.count { isKept[Int($0)] })
+        for row in order where isKept[Int(row)] { rows.append(row) }
+        return TableView(request: request, rows: rows, matches: matches)
     }
 
-    /// Returns all rows in the order of a sort.
-    private func order(_ request: ViewRequest) -> [UInt32] {
+    /// Returns all rows, or those that a search finds, in the order of a sort.
+    private func order(_ request: ViewRequest, _ matches: SearchMatches?) -> [UInt32] {
         let sort = request.sort
         // The base order decides last, so it comes first: each key is a stable sort of the order before it.
-        var rows = (0..<UInt32(count)).map { $0 }
+        var rows = matches?.rows ?? (0..<UInt32(count)).map { $0 }
         if sort.tieBreakerDirection == .descending { rows.reverse() }
         // A name that decides last has the base order already.
         let isNamed = sort.terms.last.map { $0.key == .name && $0.direction == sort.tieBreakerDirection } ?? false
-        for term in sort.terms.dropLast(isNamed ? 1 : 0).reversed() { order(&rows, by: term, request.dimension) }
+        for criterion in request.criteria(matches).dropLast(isNamed ? 1 : 0).reversed() {
+            order(&rows, by: criterion, request.dimension)
+        }
         if request.sortsSoldOutLast, sort.respectsAvailability {
             rows = rows.filter { inStock[Int($0)] } + rows.filter { !inStock[Int($0)] }
         }
         return rows
+    }
+}
+
+extension ViewRequest {
+    /// Returns the criteria of the order between availability and the tie-breakers, from the first to the last.
+    fileprivate func criteria(_ matches: SearchMatches?) -> [OrderCriterion] {
+        let keys = sort.terms.map(OrderCriterion.key)
+        guard sortsByRelevance else { return keys }
+        guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
+        return [.relevance(matches)] + keys
     }
 }

@@ -5,7 +5,7 @@
 #endif
 
 /// The bytes of one text or key per row, in one arena.
-struct TextColumn: Sendable {
+struct TextColumn: Sendable, Equatable {
     private(set) var arena: [UInt8] = []
     /// The end of each row's bytes in the arena.
     private(set) var ends: [UInt32] = []

@@ -47,7 +47,10 @@ import Testing
             ("1.,2", ["1", "2"]), ("1. 2", ["1", "2"]), ("1,2,", ["1.2"]), ("Nr.5", ["nr", "5"]), ("1.a", ["1", "a"]),
             ("٣٫٥ ३ １．５", ["3.5", "3", "1.5"]), ("m² ½", ["m", "2", "1", "2"]),
             ("1\u{AD}5 1\u{301}5", ["15", "15"]), ("1'000", ["1", "0"]), ("5'er", ["5", "er"]),
-            ("4006381333931", ["4006381333931"]),
+            ("4006381333931", ["4006381333931"]), ("1½ l", ["1", "1", "2", "l"]),
+            ("10² 1,5²", ["10", "2", "1.5", "2"]),
+            ("½½ 1⅓4", ["1", "2", "1", "2", "1", "1", "3", "4"]), ("B₁₂ 10²³", ["b", "12", "10", "23"]),
+            ("5⑫ ⑫⑬ ⒈5", ["5", "12", "12", "13", "1", "5"]), ("10.²", ["10", "2"]), ("２２", ["22"]),
         ] as [(String, [String])]
     )
     func numbers(_ text: String, _ expected: [String]) {
@@ -86,10 +89,13 @@ import Testing
         // One of both letters of ß is the place of the whole letter.
         #expect(folded.source(of: start..<(start + 5)) == 2..<7)
         #expect(folded.source(of: (start + 5)..<(start + 7)) == 6..<8)
+        // An accent belongs to both letters of its character.
+        let accented = FoldedText("Straß\u{301}e")
+        #expect(accented.source(of: 0..<5) == 0..<6 && accented.source(of: 5..<6) == 4..<6)
     }
 
-    @Test("Wrong bytes separate words")
-    func wrongBytes() {
+    @Test("Invalid UTF-8 separates words")
+    func invalidBytes() {
         let cases: [([UInt8], [String])] = [
             ([0x61, 0xFF, 0x62], ["a", "b"]), ([0x61, 0xC3], ["a"]), ([0xC0, 0xAF, 0x61], ["a"]),
             ([0x61, 0xE2, 0x82], ["a"]),
@@ -121,7 +127,7 @@ import Testing
     func idempotence() {
         var generator = SeededGenerator(seed: 1)
         let letters = Array(
-            "aAbß éñÆ đĐ'’-.,0159 牛か\u{3099}🍎\u{301}\u{306}иИйўіїёςΣ\u{AD}ﬁ½²ＡｶﾞİIı한\u{1112}\u{1161}".unicodeScalars
+            "aAbß éñÆ đĐ'’-.,0159 牛か\u{3099}🍎\u{301}\u{306}иИйўіїёςΣ\u{AD}ﬁ½²⑫℅㎧ＡｶﾞİIı한\u{1112}\u{1161}".unicodeScalars
         )
         for _ in 0..<5000 {
             var text = ""

@@ -407,6 +407,12 @@ extension InflectionLanguage {
             """
         case .german:
             """
+            Rolle Roller
+            Rollen Roller
+            Wecken Wecker
+            Spiel Spieler
+            Toast Toaster
+            Koch Kocher
             Kuchen Küche
             Messer Messe
             Butter Butt

@@ -7,6 +7,8 @@ struct NaiveSearch {
     struct Letter {
         var text: String
         var source: Range<Int>
+        /// Whether it is a superscript, which does not continue a number.
+        var isStyled = false
     }
 
     struct Word {
@@ -45,9 +47,12 @@ struct NaiveSearch {
     /// A text of a product, with the rank of its field.
     typealias Field = (rank: UInt8, field: SearchField, words: [Word])
 
-    init(products: [Product], inflection: Inflection, synonyms: Synonyms) {
+    /// - Parameter others: further texts of products.
+    init(products: [Product], inflection: Inflection, synonyms: Synonyms, others: [SKU: [String]] = [:]) {
         (self.products, self.inflection, self.synonyms) = (products, inflection, synonyms)
-        fields = Dictionary(uniqueKeysWithValues: products.map { ($0.sku, Self.fields($0)) })
+        fields = Dictionary(
+            uniqueKeysWithValues: products.map { ($0.sku, Self.fields($0, others[$0.sku, default: []])) }
+        )
     }
 
     // MARK: - Folding
@@ -58,18 +63,26 @@ struct NaiveSearch {
         "Đ": "d", "æ": "ae",
         "ﬁ": "fi", "Ё": "е", "ё": "е", "Ж": "ж", "ж": "ж", "й": "й", "Й": "й", "и": "и", "о": "о", "г": "г", "у": "у",
         "р": "р", "т": "т", "ы": "ы", "к": "к", "е": "е", "б": "б",
-        "ς": "σ", "Σ": "σ", "σ": "σ", "ό": "ο", "ο": "ο", "Ｗ": "w", "ｉ": "i", "１": "1", "牛": "牛", "乳": "乳",
-        "\u{AD}": nil,
+        "ς": "σ", "Σ": "σ", "σ": "σ", "ό": "ο", "ο": "ο", "Ｗ": "w", "ｗ": "w", "Ａ": "a", "ａ": "a", "ｉ": "i", "１": "1",
+        "牛": "牛", "乳": "乳",
+        "ž": "z", "Ž": "z", "x\u{30C}": "x", "X\u{30C}": "x", "ö": "o", "ü": "u", "\u{AD}": nil,
+        // An apostrophe ends a number, but not a word.
+        "½": "'1 2'", "℅": "'c o'", "℁": "'a s'", "²": "2", "³": "3",
+    ]
+
+    /// Characters that differ in codes from those in words.
+    private static let codeFolded: [Character: String] = [
+        "½": "1⁄2", "℅": "c/o", "℁": "a/s", "’": "'", "－": "-", "\u{AD}": "",
     ]
 
     /// Returns the words of a text.
     static func words(_ text: String) -> [Word] {
-        // Each folded character with its place: letters and digits, marks of decimals, apostrophes, and spaces for all others.
+        // Each folded character with its range: letters and digits, marks of decimals, apostrophes, and spaces for all others.
         var letters: [Letter] = []
-        var place = 0
+        var offset = 0
         for character in text {
-            let source = place..<(place + String(character).utf16.count)
-            place = source.upperBound
+            let source = offset..<(offset + String(character).utf16.count)
+            offset = source.upperBound
             let folded: String?
             if let known = Self.folded[character] {
                 folded = known
@@ -81,7 +94,8 @@ struct NaiveSearch {
                 folded = character == "'" || character == "’" ? "'" : " "
             }
             guard let folded else { continue }
-            for letter in folded { letters.append(Letter(text: String(letter), source: source)) }
+            let isStyled = "²³".contains(character)
+            for letter in folded { letters.append(Letter(text: String(letter), source: source, isStyled: isStyled)) }
         }
         func kind(_ index: Int) -> Int {
             guard index < letters.count else { return 3 }
@@ -101,7 +115,10 @@ struct NaiveSearch {
                     Word(letters: own, isNumber: false, source: own[0].source.lowerBound..<own.last!.source.upperBound)
                 )
             case 1:
-                while kind(index) == 1 || kind(index) == 2 && kind(index + 1) == 1 { index += 1 }
+                func isDigit(_ index: Int) -> Bool {
+                    kind(index) == 1 && letters[index].isStyled == letters[start].isStyled
+                }
+                while isDigit(index) || kind(index) == 2 && isDigit(index + 1) { index += 1 }
                 let parts = letters[start..<index].split { $0.text == "." || $0.text == "," }
                 if parts.count == 2 {
                     words.append(number(parts[0], parts[1]))
@@ -126,9 +143,9 @@ struct NaiveSearch {
 
     // MARK: - Classes
 
-    private static func distance(_ a: [UInt32], _ b: [UInt32]) -> Int {
-        // The exact distance does not matter above 1.
-        if abs(a.count - b.count) > 1 { return 2 }
+    static func distance(_ a: [UInt32], _ b: [UInt32]) -> Int {
+        // The exact distance does not matter above 2.
+        if abs(a.count - b.count) > 2 { return 3 }
         var table = [[Int]](repeating: [Int](repeating: 0, count: b.count + 1), count: a.count + 1)
         for i in 0...a.count {
             for j in 0...b.count {
@@ -188,13 +205,14 @@ struct NaiveSearch {
 
     // MARK: - Products
 
-    private static func fields(_ product: Product) -> [Field] {
+    private static func fields(_ product: Product, _ others: [String]) -> [Field] {
         [(0, .name, words(product.name))] + (product.brand.map { [(1, .brand, words($0))] } ?? [])
             + product.tags.enumerated().map { (2, .tag($0), words($1)) }
+            + others.enumerated().map { (3, .other($0), words($1)) }
     }
 
     private static func code(_ text: String) -> String {
-        text.compactMap { $0 == " " ? nil : folded[$0] ?? $0.lowercased() }.joined()
+        text.filter { !$0.isWhitespace }.map { codeFolded[$0] ?? (folded[$0] ?? nil) ?? $0.lowercased() }.joined()
     }
 
     private static func barcode(_ text: String) -> String {
@@ -202,15 +220,43 @@ struct NaiveSearch {
         return isNumber ? String(repeating: "0", count: 14 - text.count) + text : text
     }
 
-    /// The terms of a query, each with the numbers of its words.
-    private static func terms(_ query: String) -> [(text: String, words: Range<Int>)] {
-        var (terms, next) = ([(text: String, words: Range<Int>)](), 0)
+    /// The adjacent parts of a query that may be a code, each with the numbers of its words.
+    private static func codes(_ query: String) -> [(code: String, words: Range<Int>)] {
+        var (parts, next) = ([(text: String, words: Range<Int>)](), 0)
         for part in query.split(separator: " ") {
             let count = words(String(part)).count
-            if count > 0 { terms.append((String(part), next..<(next + count))) }
+            parts.append((String(part), next..<(next + count)))
             next += count
         }
-        return terms
+        return parts.indices.flatMap { start in
+            (start..<parts.count).compactMap { end in
+                if parts[start].words.isEmpty || parts[end].words.isEmpty { return nil }
+                let words = parts[start].words.lowerBound..<parts[end].words.upperBound
+                return (code(parts[start...end].map(\.text).joined()), words)
+            }
+        }
+    }
+
+    /// Returns the numbers of adjacent words that are the size of a product.
+    private static func sizes(_ words: [Word], _ product: Product) -> [Range<Int>] {
+        guard let size = product.size else { return [] }
+        func isSize(_ number: Int, _ unit: Int) -> Bool {
+            guard words[number].isNumber, let amount = ExactDecimal(words[number].text),
+                let unit = MeasureUnit(spelling: words[unit].text)
+            else { return false }
+            let isEqual = amount.multiplied(by: unit.factor) == size.amount.multiplied(by: size.unit.factor)
+            return isEqual && unit.dimension == size.unit.dimension
+        }
+        return words.indices.flatMap { start -> [Range<Int>] in
+            var found: [Range<Int>] = []
+            if start + 2 <= words.count, isSize(start, start + 1) { found.append(start..<(start + 2)) }
+            guard words[start].text == "\(size.packs)" else { return found }
+            if start + 3 <= words.count, isSize(start + 1, start + 2) { found.append(start..<(start + 3)) }
+            if start + 4 <= words.count, words[start + 1].text == "x", isSize(start + 2, start + 3) {
+                found.append(start..<(start + 4))
+            }
+            return found
+        }
     }
 
     /// Returns for each word its best class and field in a product, and whether the name begins with the first word.
@@ -229,10 +275,10 @@ struct NaiveSearch {
         }
         for (number, wanted) in words.enumerated() {
             for field in fields {
-                for (place, word) in field.words.enumerated() {
+                for (index, word) in field.words.enumerated() {
                     guard let found = match(wanted, word)?.searchClass else { continue }
                     add(number, found, field.rank)
-                    if number == 0, place == 0, field.rank == 0, found <= .prefix { beginsName = true }
+                    if number == 0, index == 0, field.rank == 0, found <= .prefix { beginsName = true }
                 }
             }
         }
@@ -248,14 +294,16 @@ struct NaiveSearch {
                 beginsName = true
             }
         }
-        for term in Self.terms(query) {
-            let (code, sku) = (Self.code(term.text), Self.code(product.sku.text))
-            let isBarcode = product.barcode.map { Self.barcode(Self.code($0)) == Self.barcode(code) } ?? false
-            for word in term.words {
+        let sku = Array(Self.code(product.sku.text).utf8)
+        for (text, words) in Self.codes(query) {
+            let code = Array(text.utf8)
+            let isBarcode = product.barcode.map { Self.barcode(Self.code($0)) == Self.barcode(text) } ?? false
+            for word in words {
                 if sku == code || isBarcode { add(word, .exact, 3) }
-                if sku.hasPrefix(code) { add(word, .prefix, 3) }
+                if sku.starts(with: code) { add(word, .prefix, 3) }
             }
         }
+        for word in Self.sizes(words, product).joined() { add(word, .exact, 3) }
         return (best, beginsName)
     }
 
@@ -323,18 +371,105 @@ struct NaiveSearch {
                 found.append(SearchHighlight(field: field.field, range: start..<end))
             }
         }
-        let sku = Self.code(product.sku.text)
-        let lengths = Self.terms(query).map { Self.code($0.text) }.filter {
-            $0 == sku || limit >= .prefix && sku.hasPrefix($0)
+        let sku = product.sku.text
+        let code = Array(Self.code(sku).utf8)
+        let lengths = Self.codes(query).map { Array($0.code.utf8) }.filter {
+            $0 == code || limit >= .prefix && code.starts(with: $0)
         }.map(\.count)
-        // Skus of random catalogs have ASCII without spaces.
-        if let length = lengths.max() { found.append(SearchHighlight(field: .sku, range: 0..<length)) }
+        if let length = lengths.max() {
+            var part = sku[..<sku.startIndex]
+            while length < code.count ? Self.code(String(part)).utf8.count < length : part.endIndex < sku.endIndex {
+                part = sku[..<sku.index(after: part.endIndex)]
+            }
+            found.append(SearchHighlight(field: .sku, range: 0..<part.utf16.count))
+        }
         if let barcode = product.barcode,
-            Self.terms(query).contains(where: { Self.barcode(Self.code($0.text)) == Self.barcode(barcode) })
+            Self.codes(query).contains(where: { Self.barcode($0.code) == Self.barcode(barcode) })
         {
             found.append(SearchHighlight(field: .barcode, range: 0..<barcode.count))
         }
         return found
+    }
+
+    // MARK: - Corrections
+
+    struct Correction: Equatable {
+        /// The words of the corrected query.
+        var words: [String]
+        var products: Int
+    }
+
+    private typealias Replacement = (edits: Int, purchases: Double, products: [SKU], word: String)
+
+    private static func isBetter(_ a: Replacement, _ b: Replacement) -> Bool {
+        if (a.edits, b.purchases, b.products.count) != (b.edits, a.purchases, a.products.count) {
+            return (a.edits, b.purchases, b.products.count) < (b.edits, a.purchases, a.products.count)
+        }
+        return a.word.utf8.lexicographicallyPrecedes(b.word.utf8)
+    }
+
+    /// Returns the best replacement of a word by one that some of the products have.
+    private func replacement(_ wanted: Word, _ context: Set<SKU>) -> Replacement? {
+        var found: [String: Replacement] = [:]
+        var distances: [String: Int] = [:]
+        for product in products where context.contains(product.sku) {
+            for word in Set(fields[product.sku]!.flatMap(\.words).filter { !$0.isNumber }.map(\.text)) {
+                let edits = distances[word] ?? Self.distance(wanted.scalars, word.unicodeScalars.map(\.value))
+                distances[word] = edits
+                guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
+                let old = found[word] ?? (edits, 0, [], word)
+                found[word] = (edits, old.purchases + product.popularity.purchases, old.products + [product.sku], word)
+            }
+        }
+        return found.values.min(by: Self.isBetter)
+    }
+
+    /// Returns the best correction of a query that finds nothing.
+    func correction(_ query: String) -> Correction? {
+        let words = Self.words(query)
+        let alternatives = alternatives(words)
+        let ranks = products.map { (sku: $0.sku, words: self.ranks(query, $0, alternatives).words) }
+        func isCorrectable(_ number: Int) -> Bool {
+            let sharing = words.filter { $0.source.overlaps(words[number].source) }
+            return !words[number].isNumber && words[number].scalars.count >= 3 && sharing.count == 1
+        }
+        func context(without excluded: [Int]) -> Set<SKU> {
+            Set(
+                ranks.filter { row in words.indices.allSatisfy { excluded.contains($0) || row.words[$0] != nil } }
+                    .map(\.sku)
+            )
+        }
+        func correction(_ replaced: [Int: Replacement], _ products: Int) -> Correction {
+            Correction(words: words.indices.map { replaced[$0]?.word ?? words[$0].text }, products: products)
+        }
+        let counts = words.indices.map { number in ranks.count { $0.words[number] != nil } }
+        let missing = words.indices.filter { counts[$0] == 0 }
+        if missing.isEmpty {
+            let rarest = words.indices.filter(isCorrectable).sorted { (counts[$0], $0) < (counts[$1], $1) }.prefix(4)
+            let found = rarest.sorted().compactMap { number in
+                replacement(words[number], context(without: [number])).map { (number: number, found: $0) }
+            }
+            guard let best = found.min(by: { Self.isBetter($0.found, $1.found) }) else { return nil }
+            return correction([best.number: best.found], best.found.products.count)
+        }
+        guard missing.count <= 4, missing.allSatisfy(isCorrectable) else { return nil }
+        var (replaced, left) = ([Int: Replacement](), context(without: missing))
+        for number in missing {
+            guard let found = replacement(words[number], left) else { return nil }
+            replaced[number] = found
+            left.formIntersection(found.products)
+        }
+        return correction(replaced, left.count)
+    }
+}
+
+extension Popularity {
+    /// The number of purchases on the first day.
+    var purchases: Double {
+        score(
+            day: Popularity.epochDay,
+            count: PopularityCount(metric: .decay, halfLifeDays: 1, newcomerBoost: 0)
+        )
     }
 }
 

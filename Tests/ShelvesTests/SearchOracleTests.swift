@@ -7,26 +7,25 @@ import Testing
 @Suite struct SearchOracleTests {
     @Test(
         "Classes, products, relevance and missing words are those of the specification",
-        arguments: 0..<8 as Range<UInt64>
+        arguments: [0, 1, 12, 40, 40, 40, 40, 64, 65, 130, 300].enumerated().map { ($0, $1) }
     )
-    func matching(_ seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
-        let catalog = RandomCatalog(Int.random(in: 0...40, using: &generator), using: &generator)
-        let naive = NaiveSearch(products: catalog.products, inflection: catalog.inflection, synonyms: catalog.synonyms)
-        let table = catalog.table
-        let index = SearchIndex(table, inflection: catalog.inflection)
-        let rules = SearchRules(inflection: catalog.inflection, synonyms: catalog.synonyms)
+    func matching(_ seed: Int, _ count: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        let catalog = RandomCatalog(count, using: &generator)
+        let (table, naive, rules) = (catalog.table, catalog.naive, catalog.rules)
+        let index = SearchIndex(table, texts: catalog.texts(table), inflection: catalog.inflection)
         var found = Set<SearchClass>()
-        for _ in 0..<40 {
+        for _ in 0..<(count > 50 ? 6 : 30) {
             let text = catalog.query(using: &generator)
             guard let query = try? SearchQuery(text) else { continue }
             let limits = [nil] + SearchClass.allCases.map(Optional.some)
             for (limit, expected) in zip(limits, naive.search(text, within: limits)) {
-                let matches = index.matches(query, rules, within: limit)
-                let rows = table.rowsByRelevance(matches)
+                let matches = index.matches(Search(query, rules), within: limit)
+                let request = ViewRequest.relevance(sortsSoldOutLast: false)
+                let view = table.view(request, matches)
                 let outcome = NaiveSearch.Outcome(
                     searchClass: matches.classInUse,
-                    matches: rows.map { row in
+                    matches: view.rows.map { row in
                         NaiveSearch.Match(
                             sku: table.sku(Int(row)).text,
                             relevance: matches.relevance(of: Int(row))!.rawValue
@@ -37,30 +36,131 @@ import Testing
                 #expect(outcome == expected, "\(text) \(String(describing: limit))")
                 found.formUnion(matches.relevances.map(\.searchClass))
                 #expect(matches.rows == matches.rows.sorted())
-                // A cursor at a row has the rows after it after it.
-                for (a, b) in zip(rows, rows.dropFirst()) {
-                    let values = table.relevanceValues(Int(a), matches.relevance(of: Int(a))!)
-                    #expect(table.compareRelevance(Int(b), matches.relevance(of: Int(b))!, with: values) >= 0)
-                    #expect(table.compareRelevance(Int(a), matches.relevance(of: Int(a))!, with: values) == 0)
+            }
+        }
+        #expect(found.count > (count < 20 ? 0 : count > 50 ? 1 : 2) || count == 0, "\(found)")
+    }
+
+    @Test("70,000 products match like those with the same texts")
+    func manyRows() throws {
+        var generator = SeededGenerator(seed: 301)
+        let catalog = RandomCatalog(70, using: &generator)
+        let naive = catalog.naive
+        // The skus of copies match no query.
+        let copies = catalog.products.enumerated().flatMap { number, product in
+            (0..<1000).map { copy in
+                var row = TableRow(product, position: [1]) { Array($0.utf8) }
+                row.sku = SKU("\u{1F34E}\(number)-\(copy)")!
+                return row
+            }
+        }
+        let table = ShelfTable(copies)
+        let templates = (0..<table.count).map { row in
+            catalog.products[Int(table.sku(row).text.dropFirst().prefix { $0 != "-" })!].sku.text
+        }
+        let index = SearchIndex(table, texts: catalog.texts(table, templates), inflection: catalog.inflection)
+        let limits = [SearchClass.prefix, .typo]
+        var (tested, highest) = (0, 0)
+        while tested < 4 || highest <= 65_536 && tested < 40 {
+            let text = catalog.query(2, using: &generator)
+            guard let query = try? SearchQuery(text), !catalog.findsSku(query) else { continue }
+            tested += 1
+            for (limit, expected) in zip(limits, naive.search(text, within: limits)) {
+                let relevances = Dictionary(uniqueKeysWithValues: expected.matches.map { ($0.sku, $0.relevance) })
+                let rows = templates.indices.filter { relevances[templates[$0]] != nil }
+                let matches = index.matches(Search(query, catalog.rules), within: limit)
+                let isEqual = matches.rows.elementsEqual(rows.lazy.map { UInt32($0) })
+                #expect(isEqual, "\(text) \(limit)")
+                #expect(matches.relevances.map(\.rawValue) == rows.map { relevances[templates[$0]]! })
+                highest = max(highest, rows.last ?? 0)
+            }
+        }
+        #expect(highest > 65_536)
+    }
+
+    @Test("Each cursor of a search has the rows after it, in each sort", arguments: 0..<6 as Range<UInt64>)
+    func cursors(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: 200 + seed)
+        let catalog = RandomCatalog(80, using: &generator)
+        let table = catalog.table
+        let index = SearchIndex(table, inflection: catalog.inflection)
+        var compared = 0
+        for _ in 0..<12 {
+            guard let query = try? SearchQuery(catalog.query(using: &generator)) else { continue }
+            let matches = index.matches(Search(query, catalog.rules), within: .typo)
+            for sort in ["-popularity", "name", "-name", "price,-popularity"] {
+                for isByRelevance in [true, false] {
+                    for sortsSoldOutLast in [true, false] {
+                        var request = ViewRequest.relevance(sortsSoldOutLast: sortsSoldOutLast)
+                        (request.sort, request.sortsByRelevance) = (try Sort.parse(sort), isByRelevance)
+                        let view = table.view(request, matches)
+                        #expect(Set(view.rows) == Set(matches.rows))
+                        for (index, row) in view.rows.enumerated() {
+                            let cursor = Cursor(
+                                scope: "",
+                                sort: sort,
+                                source: .query,
+                                isSoldOut: !table.isInStock(Int(row)),
+                                values: table.values(Int(row), in: view),
+                                name: table.name(Int(row)),
+                                id: table.sku(Int(row)).text
+                            )
+                            #expect(table.index(after: ViewPlace(cursor) { Array($0.utf8) }, in: view) == index + 1)
+                            compared += 1
+                        }
+                        // Rows that change without other values keep their index.
+                        let changed = view.rows.shuffled(using: &generator)
+                        #expect(table.view(view, changed: Array(changed.prefix(5))) == view)
+                        #expect(table.view(view, changed: (0..<UInt32(table.count)).map { $0 }) == view)
+                    }
                 }
             }
         }
-        #expect(catalog.products.count < 20 || found.count > 2, "\(found)")
+        #expect(compared > 50)
+    }
+
+    @Test("Available products come first, and then the better matches")
+    func availability() throws {
+        var generator = SeededGenerator(seed: 77)
+        let catalog = RandomCatalog(120, using: &generator)
+        let table = catalog.table
+        let index = SearchIndex(table)
+        var soldOutBetter = 0
+        for _ in 0..<60 {
+            guard let query = try? SearchQuery(catalog.query(using: &generator)) else { continue }
+            let matches = index.matches(Search(query), within: .typo)
+            let rows = table.view(.relevance(sortsSoldOutLast: true), matches).rows.map { Int($0) }
+            for (a, b) in zip(rows, rows.dropFirst()) {
+                let relevances = (matches.relevance(of: a)!, matches.relevance(of: b)!)
+                if table.isInStock(a) != table.isInStock(b) {
+                    #expect(table.isInStock(a))
+                    if relevances.1 < relevances.0 { soldOutBetter += 1 }
+                } else if relevances.0 != relevances.1 {
+                    #expect(relevances.0 < relevances.1)
+                } else if table.popularity(a) != table.popularity(b) {
+                    #expect(table.popularity(a).log2 > table.popularity(b).log2)
+                } else {
+                    #expect(a < b)
+                }
+            }
+        }
+        #expect(soldOutBetter > 5)
     }
 
     @Test("Highlights are those of the specification", arguments: 0..<5 as Range<UInt64>)
     func highlights(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: 100 + seed)
         let catalog = RandomCatalog(40, using: &generator)
-        let naive = NaiveSearch(products: catalog.products, inflection: catalog.inflection, synonyms: catalog.synonyms)
-        let rules = SearchRules(inflection: catalog.inflection, synonyms: catalog.synonyms)
+        let (naive, rules) = (catalog.naive, catalog.rules)
         var count = 0
         for _ in 0..<20 {
             let text = catalog.query(using: &generator)
             guard let query = try? SearchQuery(text) else { continue }
+            let search = Search(query, rules)
             for product in catalog.products {
                 let limit = SearchClass.allCases.randomElement(using: &generator)!
-                let found = rules.highlights(query, within: limit, in: SearchTexts(product))
+                let texts = SearchTexts(product, others: catalog.others[product.sku, default: []])
+                let found = search.highlights(within: limit, in: texts)
                 #expect(found == naive.highlights(text, within: limit, product), "\(text) \(product.name) \(limit)")
                 count += found.count
             }
@@ -100,10 +200,7 @@ import Testing
                     let texts = [product.name] + [product.brand].compactMap { $0 } + product.tags
                     for word in Set(texts.flatMap(NaiveSearch.words).map { Array($0.text.utf8) })
                     where word.starts(with: wanted) && word != wanted {
-                        let purchases = product.popularity.score(
-                            day: Popularity.epochDay,
-                            count: PopularityCount(metric: .decay, halfLifeDays: 1, newcomerBoost: 0)
-                        )
+                        let purchases = product.popularity.purchases
                         let old = weights[word] ?? (0, 0)
                         weights[word] = (old.purchases + purchases, old.products + 1)
                     }
@@ -114,40 +211,83 @@ import Testing
                     }
                     return a.key.lexicographicallyPrecedes(b.key)
                 }
-                let found = index.completions(query, SearchRules(), table, limit: 100)
+                let found = index.completions(Search(query), table, limit: 100)
                 #expect(found.map(\.products) == expected.map(\.value.products), "\(letters)")
                 // The spelling of a word is that of a product.
                 #expect(
-                    found.map { NaiveSearch.words($0.word).map(\.text) }
+                    found.map { $0.words.flatMap { NaiveSearch.words($0).map(\.text) } }
                         == expected.map { [String(decoding: $0.key, as: UTF8.self)] }
                 )
-                #expect(index.completions(query, SearchRules(), table, limit: 2) == Array(found.prefix(2)))
+                #expect(index.completions(Search(query), table, limit: 2) == Array(found.prefix(2)))
                 count += found.count
             }
         }
         #expect(count > 100)
     }
 
-    @Test("A corrected query finds products, and only queries without a result need one")
-    func corrections() throws {
-        var generator = SeededGenerator(seed: 11)
+    @Test("Corrections have the fewest edits, and then the most popular products", arguments: 0..<5 as Range<UInt64>)
+    func corrections(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: 11 + seed)
+        let catalog = RandomCatalog(40, using: &generator)
+        let (table, naive) = (catalog.table, catalog.naive)
+        let index = SearchIndex(table, texts: catalog.texts(table), inflection: catalog.inflection)
         var count = 0
-        for _ in 0..<10 {
-            let catalog = RandomCatalog(40, using: &generator)
-            let table = catalog.table
-            let index = SearchIndex(table, inflection: catalog.inflection)
-            let rules = SearchRules(inflection: catalog.inflection, synonyms: catalog.synonyms)
-            for _ in 0..<60 {
-                guard let query = try? SearchQuery(catalog.query(using: &generator)) else { continue }
-                guard index.matches(query, rules).rows.isEmpty else { continue }
-                guard let found = index.correction(query, rules, table) else { continue }
-                let corrected = try SearchQuery(found.text)
-                #expect(!index.matches(corrected, rules, within: .typo).rows.isEmpty, "\(query.text) \(found.text)")
-                #expect(found.products > 0 && found.text != query.text && found.text.contains(found.word))
-                count += 1
+        for _ in 0..<30 {
+            guard let query = try? SearchQuery(catalog.query(4, using: &generator)) else { continue }
+            let search = Search(query, catalog.rules)
+            guard index.matches(search).rows.isEmpty else { continue }
+            let found = index.correction(search, table)
+            let corrected = found.map { found in
+                NaiveSearch.Correction(words: NaiveSearch.words(found.text).map(\.text), products: found.products)
+            }
+            #expect(corrected == naive.correction(query.text), "\(query.text) \(found?.text ?? "-")")
+            guard let found else { continue }
+            #expect(!index.matches(Search(try SearchQuery(found.text), catalog.rules), within: .typo).rows.isEmpty)
+            #expect(found.words.allSatisfy { found.text.contains($0) } && !found.words.isEmpty)
+            count += 1
+        }
+        #expect(count > 1)
+    }
+
+    @Test("Distances are those of the definition, in the same memory")
+    func distances() {
+        var generator = SeededGenerator(seed: 21)
+        var found: [Int: Int] = [:]
+        func word() -> String {
+            String((0..<Int.random(in: 0...7, using: &generator)).map { _ in "abжé".randomElement(using: &generator)! })
+        }
+        for _ in 0..<300 {
+            let (a, limit) = (word(), Int.random(in: 1...2, using: &generator))
+            var distances = EditDistances(Array(a.utf8))
+            for _ in 0..<20 {
+                let b = word()
+                let expected = NaiveSearch.distance(a.unicodeScalars.map(\.value), b.unicodeScalars.map(\.value))
+                let distance = Array(b.utf8).withUnsafeBufferPointer { distances.distance(to: $0, limit: limit) }
+                #expect(distance == (expected <= limit ? expected : nil), "\(a) \(b)")
+                found[distance ?? -1, default: 0] += 1
             }
         }
-        #expect(count > 20)
+        #expect([0, 1, 2].allSatisfy { found[$0, default: 0] > 50 })
+    }
+}
+
+extension ViewRequest {
+    /// The order by relevance, and then by descending popularity.
+    static func relevance(sortsSoldOutLast: Bool) -> ViewRequest {
+        ViewRequest(
+            sort: .system,
+            dimension: .mass,
+            sortsSoldOutLast: sortsSoldOutLast,
+            currency: RandomShelf.currency,
+            sortsByRelevance: true
+        )
+    }
+}
+
+extension ShelfTable {
+    /// Returns the matching rows by relevance, and then by descending popularity.
+    func rowsByRelevance(_ matches: SearchMatches) -> [UInt32] {
+        view(.relevance(sortsSoldOutLast: true), matches).rows
     }
 }
 
@@ -156,6 +296,31 @@ struct RandomCatalog {
     let products: [Product]
     let inflection: Inflection
     let synonyms: Synonyms
+    /// Further texts of products.
+    let others: [SKU: [String]]
+
+    var rules: SearchRules { SearchRules(inflection: inflection, synonyms: synonyms) }
+    var naive: NaiveSearch {
+        NaiveSearch(products: products, inflection: inflection, synonyms: synonyms, others: others)
+    }
+
+    /// Returns the further texts of a table's rows.
+    ///
+    /// - Parameter skus: the products that have the texts; nil for those of the table.
+    func texts(_ table: ShelfTable, _ skus: [String]? = nil) -> [SearchIndex.Text] {
+        (0..<table.count).flatMap { row in
+            others[skus.map { SKU($0[row])! } ?? table.sku(row), default: []].map {
+                SearchIndex.Text(row: UInt32(row), text: $0)
+            }
+        }
+    }
+
+    /// Whether a code of a query is the beginning of a sku.
+    func findsSku(_ query: SearchQuery) -> Bool {
+        query.codes.contains { code in
+            products.contains { SearchCode.folded($0.sku.text).starts(with: code.code) }
+        }
+    }
 
     private static let words = [
         "Milch", "Vollmilch", "milchig", "Mlich", "Straße", "STRASSE", "Ёжик", "ежик", "йогурт", "и\u{306}огурт",
@@ -163,7 +328,14 @@ struct RandomCatalog {
         "330ml", "A4", "O'Brien", "O’Brien", "so\u{AD}da", "🍎", "e\u{301}lan", "élan", "ﬁ", "Ｗｉ１", "1,000,000", "牛乳",
         "soda", "pop", "soft",
         "drink", "drinks", "apple", "apples", "berry", "berries", "Čaj", "Đumbir", "Øæ", "οσς", "0.50", "12.05.2026",
-        "cola", "coca-cola", "5",
+        "cola", "coca-cola", "5", "Äpfel", "Apfel", "Wein", "Weine", "frische", "frischer", "jabuka", "jabuke", "sir",
+        "sirevi", "mlijeko", "mlijeka", "svježe", "svježeg", "1½", "10²", "m²", "½", "²³", "5²", "mlijex℅svježe", "℁x",
+        "c", "o", "0,33l", "6x330", "6×330ml", "33cl", "1.5 l",
+    ]
+
+    private static let sizes: [Size?] = [
+        nil, try! Size(amount: ExactDecimal(330), unit: .ml), try! Size(amount: ExactDecimal(33), unit: .cl, packs: 6),
+        try! Size(amount: ExactDecimal(15, scale: 1), unit: .l), try! Size(amount: ExactDecimal(5), unit: .piece),
     ]
 
     /// Returns a text of up to some words.
@@ -181,20 +353,26 @@ struct RandomCatalog {
     }
 
     init(_ count: Int, using generator: inout SeededGenerator) {
-        inflection = Inflection([[], [.english], [.english, .russian]].randomElement(using: &generator)!)
+        inflection = Inflection(
+            [[], [.english], [.english, .russian], [.german], [.croatian], [.german, .croatian]]
+                .randomElement(using: &generator)!
+        )
         synonyms =
             Bool.random(using: &generator)
             ? .none
             : try! Synonyms(
                 groups: [
                     ["pop", "soda", "soft drink"], ["apple", "берег", "APPLE"], ["soft drink", "coca cola milch"],
+                    ["jabuka", "Äpfel"], ["sir", "mlijeko svježe"], ["Wein", "frische Milch"],
                 ],
                 oneWay: [.init(from: "élan", to: ["berry", "a"]), .init(from: "cola", to: ["milch 1,5"])]
             )
         var products: [Product] = []
         for number in 0..<count {
             let sku = [
-                "s\(number)", "A4-\(number)", "\(number)milch", "12345\(number)",
+                "s\(number)", "A4-\(number)", "\(number)milch", "12345\(number)", "AB \(number)", "ＡB－\(number)",
+                "½ x\u{30C}\(number)",
+                "йž \(number) ℅",
             ].randomElement(using: &generator)!
             var product = Product(sku: SKU(sku)!, name: Self.text(4, using: &generator))
             if Bool.random(using: &generator) { product.brand = Self.text(2, using: &generator) }
@@ -204,24 +382,39 @@ struct RandomCatalog {
             )!
             product.popularity = [.none, Popularity(log2: 1), Popularity(log2: 3), Popularity(log2: -2)]
                 .randomElement(using: &generator)!
+            product.inStock = Bool.random(using: &generator)
+            product.priceMinor = [nil, 100, 250].randomElement(using: &generator)!
+            product.size = Self.sizes.randomElement(using: &generator)!
             products.append(product)
         }
         self.products = products
+        var others: [SKU: [String]] = [:]
+        for product in products where Bool.random(using: &generator) {
+            others[product.sku] = (0..<Int.random(in: 1...2, using: &generator)).map { _ in
+                Self.text(3, using: &generator)
+            }
+        }
+        self.others = others
     }
 
     /// The table, in the order of the bytes of names.
     var table: ShelfTable { ShelfTable(products.map { TableRow($0, position: [1]) { Array($0.utf8) } }) }
 
-    /// Returns a query that is similar to the texts of products.
-    func query(using generator: inout SeededGenerator) -> String {
+    /// Returns a query of up to some words that is similar to the texts of products.
+    func query(_ count: Int = 3, using generator: inout SeededGenerator) -> String {
         let product = products.randomElement(using: &generator)
-        let words = (0..<Int.random(in: 1...3, using: &generator)).map { _ -> String in
+        let words = (0..<Int.random(in: 1...count, using: &generator)).map { _ -> String in
             guard let product else { return Self.word(using: &generator) }
             switch Int.random(in: 0..<8, using: &generator) {
             case 0:
-                let codes = [product.sku.text, String(product.sku.text.prefix(3)), "00096385074000", "04006381333931"]
+                let codes = [
+                    product.sku.text, String(product.sku.text.prefix(3)), "00096385074000", "04006381333931",
+                    "4 006381 333931", product.sku.text.uppercased(), "5 kom", "1,5 l", "0.330 l",
+                ]
                 return (codes + [product.barcode].compactMap { $0 }).randomElement(using: &generator)!
-            case 1...5:
+            case 1:
+                return others[product.sku]?.first ?? "a"
+            case 2...5:
                 return String(product.name.split(separator: " ").randomElement(using: &generator)!)
             default: return Self.word(using: &generator)
             }
@@ -232,14 +425,14 @@ struct RandomCatalog {
     /// Returns a word with an edit, or a part of it.
     private static func edited(_ word: String, using generator: inout SeededGenerator) -> String {
         var letters = Array(word)
-        let place = Int.random(in: 0..<letters.count, using: &generator)
+        let index = Int.random(in: 0..<letters.count, using: &generator)
         switch Int.random(in: 0..<8, using: &generator) {
-        case 0: letters.remove(at: place)
-        case 1: letters.insert("a", at: place)
-        case 2: letters[place] = "b"
-        case 3: letters.swapAt(place, letters.count - 1)
-        case 4: letters.removeFirst(place)
-        case 5: letters.removeLast(place)
+        case 0: letters.remove(at: index)
+        case 1: letters.insert("a", at: index)
+        case 2: letters[index] = "b"
+        case 3: letters.swapAt(index, letters.count - 1)
+        case 4: letters.removeFirst(index)
+        case 5: letters.removeLast(index)
         default: break
         }
         return String(letters)

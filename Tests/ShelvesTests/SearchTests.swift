@@ -27,7 +27,7 @@ import Testing
         -> [String]
     {
         let index = SearchIndex(table, inflection: rules.inflection)
-        let matches = index.matches(try SearchQuery(text), rules)
+        let matches = index.matches(Search(try SearchQuery(text), rules))
         return table.rowsByRelevance(matches).map { table.name(Int($0)) }
     }
 
@@ -57,7 +57,7 @@ import Testing
         #expect(SearchQueryError.noWord.detail == "must have a letter or a digit")
         #expect(SearchQueryError.tooManyParts(34).detail.hasSuffix("(got 34)"))
         let query = try SearchQuery("🍎 Straße\u{3000}1,50l")
-        #expect((0..<query.wordCount).map(query.sourceText) == ["Straße", "1,50", "l"])
+        #expect(query.words.indices.map(query.sourceText) == ["Straße", "1,50", "l"])
     }
 
     // MARK: - Classes
@@ -86,11 +86,11 @@ import Testing
         )
         let rules = SearchRules(inflection: Inflection([.english]), synonyms: synonyms)
         let index = SearchIndex(Self.table([name]), inflection: rules.inflection)
-        let matches = index.matches(try SearchQuery(text), rules, within: .typo)
+        let matches = index.matches(Search(try SearchQuery(text), rules), within: .typo)
         #expect(matches.relevances.first?.searchClass == expected)
         for limit in SearchClass.allCases {
             let isFound = expected.map { $0 <= limit } ?? false
-            #expect(index.matches(try SearchQuery(text), rules, within: limit).rows.isEmpty != isFound)
+            #expect(index.matches(Search(try SearchQuery(text), rules), within: limit).rows.isEmpty != isFound)
         }
     }
 
@@ -101,11 +101,82 @@ import Testing
         ] {
             let names = Array(repeating: "Milk", count: exact) + Array(repeating: "Milky", count: prefix)
             let index = SearchIndex(Self.table(names))
-            let matches = index.matches(try SearchQuery("milk"), SearchRules())
+            let matches = index.matches(Search(try SearchQuery("milk")))
             #expect(matches.classInUse == expected)
             #expect(matches.rows.count == (expected == .exact ? exact : exact + prefix))
         }
         #expect(SearchClass.allCases.map(\.name) == ["exact", "related", "prefix", "compound", "typo"])
+        #expect(
+            SearchClass.allCases.allSatisfy { SearchClass(name: $0.name) == $0 } && SearchClass(name: "other") == nil
+        )
+    }
+
+    @Test(
+        "Codes are found with and without their spaces",
+        arguments: [
+            ("AB 12", "ab 12", .exact), ("AB 12", "AB12", .exact), ("AB12", "ab 12", .exact), ("AB 12", "x ab 12", nil),
+            ("AB 12", "ab 1", .prefix), ("AB 12 C", "AB 12 C", .exact), ("A - 1", "a - 1", .exact),
+            ("A - 1", "a 1", nil), ("Ａ－１", "a-1", .exact), ("A-1", "Ａ－１", .exact), ("O’B", "o'b", .exact),
+            ("й1", "и\u{306}1", .exact), ("и\u{306}1", "й1", .exact), ("и1", "й1", nil),
+            ("한1", "\u{1112}\u{1161}\u{11AB}1", .exact), ("\u{1112}\u{1161}\u{11AB}1", "한1", .exact),
+            ("é1", "e\u{301}1", .exact), ("A\u{A0}1", "a1", .exact), ("½", "½", .exact),
+        ] as [(String, String, SearchClass?)]
+    )
+    func codes(_ sku: String, _ text: String, _ expected: SearchClass?) throws {
+        let product = Product(sku: SKU(sku)!, name: "Pen")
+        let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
+        let matches = SearchIndex(table).matches(Search(try SearchQuery(text)), within: .typo)
+        #expect(matches.relevances.first?.searchClass == expected)
+    }
+
+    @Test("A code of several words is found together with other words")
+    func codeAmongWords() throws {
+        var product = Product(sku: SKU("AB 12")!, name: "Pen")
+        product.barcode = "4006381333931"
+        let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
+        for (text, isFound) in [
+            ("pen ab 12", true), ("4 006381 333931", true), ("pen 4 006381 333931", true), ("4 006381 pen", false),
+            ("ab pen 12", false),
+        ] {
+            let search = Search(try SearchQuery(text))
+            #expect(SearchIndex(table).matches(search).rows.isEmpty != isFound, "\(text)")
+        }
+        let found = Search(try SearchQuery("4 006381 333931")).highlights(within: .exact, in: SearchTexts(product))
+        #expect(found == [SearchHighlight(field: .barcode, range: 0..<13)])
+    }
+
+    @Test(
+        "A size is found by its value, as if the name had it",
+        arguments: [
+            ("330ml", true), ("330 ml", true), ("0,33 l", true), ("33cl", true), ("cola 0.33l", true),
+            ("6x330ml", true),
+            ("6 × 330 ml", true), ("6x33cl cola", true), ("5x330ml", false), ("330 g", false), ("33 ml", false),
+            ("330", false), ("ml", false), ("ml 330", false), ("330 cola ml", false), ("1980 ml", false),
+            ("6 330ml", true), ("0 ml", false), ("99999999999999999999999999999999999999999 ml", false),
+        ]
+    )
+    func sizes(_ text: String, _ isFound: Bool) throws {
+        var product = Product(sku: SKU("a")!, name: "Cola")
+        product.size = try Size(amount: ExactDecimal(330), unit: .ml, packs: 6)
+        let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
+        let matches = SearchIndex(table).matches(Search(try SearchQuery(text)), within: .typo)
+        #expect(matches.relevances.map(\.searchClass) == (isFound ? [.exact] : []))
+    }
+
+    @Test(
+        "Units are found in the spellings that imports read",
+        arguments: [
+            ("1 kg", "1000 g"), ("500g", "0.5 kg"), ("10 Stück", "10 piece"), ("10 kom", "10 piece"),
+            ("20 dag", "200 g"),
+            ("1 ltr", "1 l"), ("2 л", "2 l"),
+        ]
+    )
+    func units(_ text: String, _ size: String) throws {
+        let parts = size.split(separator: " ")
+        var product = Product(sku: SKU("a")!, name: "x")
+        product.size = try Size(amount: ExactDecimal(parts[0])!, unit: MeasureUnit(rawValue: String(parts[1]))!)
+        let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
+        #expect(SearchIndex(table).matches(Search(try SearchQuery(text))).rows == [0])
     }
 
     @Test(
@@ -122,16 +193,16 @@ import Testing
         product.barcode = barcode
         let table = ShelfTable([TableRow(product, position: [1]) { Array($0.utf8) }])
         let query = try SearchQuery(text)
-        let matches = SearchIndex(table).matches(query, SearchRules())
+        let matches = SearchIndex(table).matches(Search(query))
         #expect(matches.rows.isEmpty != isFound)
-        let highlights = SearchRules().highlights(query, within: .typo, in: SearchTexts(product))
+        let highlights = Search(query).highlights(within: .typo, in: SearchTexts(product))
         let expected = SearchHighlight(field: .barcode, range: 0..<barcode.utf16.count)
         #expect(highlights == (isFound ? [expected] : []))
     }
 
     // MARK: - Relevance
 
-    @Test("Relevance is the class, the field, the begin of the name, the popularity, and then name and sku")
+    @Test("Relevance is the class, the field, the beginning of the name, the popularity, and then name and sku")
     func relevance() throws {
         let table = Self.table([
             ("Fresh milk", nil, [], 9), ("Milk B", nil, [], 2), ("Milk A", nil, [], 2), ("Milk C", nil, [], 5),
@@ -139,22 +210,12 @@ import Testing
             ("Rice", nil, ["milk"], 60), ("Milkshake", nil, [], 99), ("Milk Z", nil, [], -.infinity),
         ])
         let index = SearchIndex(table)
-        let rows = table.rowsByRelevance(index.matches(try SearchQuery("milk"), SearchRules(), within: .prefix))
+        let rows = table.rowsByRelevance(index.matches(Search(try SearchQuery("milk")), within: .prefix))
         #expect(
             rows.map { table.name(Int($0)) } == [
                 "Milk C", "Milk A", "Milk B", "Milk Z", "Fresh milk", "Oat", "Rice", "Milkshake",
             ]
         )
-    }
-
-    @Test("Rows without a match come last, in their order")
-    func orderWithOthers() throws {
-        let table = Self.table(["A", "Milk", "B"])
-        let matches = SearchIndex(table).matches(try SearchQuery("milk"), SearchRules())
-        var rows: [UInt32] = [2, 1, 0]
-        table.orderByRelevance(&rows, matches)
-        // The rows are A, B and Milk.
-        #expect(rows == [2, 1, 0] && matches.rows == [2] && matches.relevance(of: 0) == nil)
     }
 
     @Test("Texts of attributes are found, with the rank of other fields")
@@ -164,12 +225,11 @@ import Testing
             SearchIndex.Text(row: 0, text: "from Italy"), .init(row: 0, text: "Sicily"), .init(row: 1, text: "France"),
         ]
         let index = SearchIndex(table, texts: texts)
-        func rows(_ text: String) throws -> [UInt32] { index.matches(try SearchQuery(text), SearchRules()).rows }
+        func rows(_ text: String) throws -> [UInt32] { index.matches(Search(try SearchQuery(text))).rows }
         #expect(try rows("italy") == [0] && rows("sicily from a") == [0] && rows("france") == [1])
         #expect(try rows("france a").isEmpty)
         let product = table.product(0)!
-        let found = SearchRules().highlights(
-            try SearchQuery("sicily"),
+        let found = Search(try SearchQuery("sicily")).highlights(
             within: .exact,
             in: SearchTexts(product, others: ["from Italy", "Sicily"])
         )
@@ -185,12 +245,13 @@ import Testing
             ("330 ml", "Cola 330ml", [5..<10]),
             ("stras", "Straße", [0..<5]), ("strass", "Straße", [0..<5]), ("elan", "e\u{301}lan\u{301}", [0..<6]),
             ("1.5", "1,50 l", [0..<4]), ("milhc", "Frische Milch", [8..<13]), ("lays", "Lay's Chips", [0..<5]),
-            ("xyz", "Milch", []),
+            ("xyz", "Milch", []), ("stras", "Straß\u{301}e", [0..<6]), ("ह", "हिन्दी", [0..<2]),
+            ("nx", "ŉx ½", [0..<2]),
         ] as [(String, String, [Range<Int>])]
     )
     func highlights(_ text: String, _ name: String, _ expected: [Range<Int>]) throws {
         let product = Product(sku: SKU("a")!, name: name)
-        let found = SearchRules().highlights(try SearchQuery(text), within: .typo, in: SearchTexts(product))
+        let found = Search(try SearchQuery(text)).highlights(within: .typo, in: SearchTexts(product))
         #expect(found == expected.map { SearchHighlight(field: .name, range: $0) })
     }
 
@@ -198,10 +259,13 @@ import Testing
     func skuHighlight() throws {
         let product = Product(sku: SKU("ＡB Ç-1")!, name: "x")
         for (text, end) in [("ab", 2), ("abc", 4), ("abc-1", 6), ("ABÇ-", 5)] {
-            let found = SearchRules().highlights(try SearchQuery(text), within: .prefix, in: SearchTexts(product))
+            let found = Search(try SearchQuery(text)).highlights(within: .prefix, in: SearchTexts(product))
             #expect(found == [SearchHighlight(field: .sku, range: 0..<end)], "\(text)")
         }
-        let exact = SearchRules().highlights(try SearchQuery("ab"), within: .exact, in: SearchTexts(product))
+        let accent = SearchTexts(Product(sku: SKU("x\u{30C}1")!, name: "y"))
+        let found = Search(try SearchQuery("x")).highlights(within: .prefix, in: accent)
+        #expect(found == [SearchHighlight(field: .sku, range: 0..<2)])
+        let exact = Search(try SearchQuery("ab")).highlights(within: .exact, in: SearchTexts(product))
         #expect(exact.isEmpty)
     }
 
@@ -217,8 +281,8 @@ import Testing
         let index = SearchIndex(table)
         func correction(_ text: String) throws -> String? {
             let query = try SearchQuery(text)
-            return index.matches(query, SearchRules()).rows.isEmpty
-                ? index.correction(query, SearchRules(), table)?.text : nil
+            return index.matches(Search(query)).rows.isEmpty
+                ? index.correction(Search(query), table)?.text : nil
         }
         #expect(try correction("cxkolaxa") == "čokolada")
         #expect(try correction("okolada!!") == nil && correction("gokolada!!") == "čokolada!!")
@@ -232,8 +296,8 @@ import Testing
         #expect(try correction("kruh xokolada") == nil)
         // Each word is found, but not together.
         #expect(try correction("kruska svjeze") == nil && correction("mlijeko milka") == nil)
-        #expect(index.matches(try SearchQuery("kruh qqq"), SearchRules()).missingWords == [1])
-        #expect(index.matches(try SearchQuery("kruh milka"), SearchRules()).missingWords == [])
+        #expect(index.matches(Search(try SearchQuery("kruh qqq"))).missingWords == [1])
+        #expect(index.matches(Search(try SearchQuery("kruh milka"))).missingWords == [])
     }
 
     @Test("A word that is found alone is corrected if the words are not found together")
@@ -241,9 +305,41 @@ import Testing
         let table = Self.table(["Tea cup", "Tee green", "Tea"])
         let index = SearchIndex(table)
         let query = try SearchQuery("tea green")
-        #expect(index.matches(query, SearchRules()).rows.isEmpty)
-        let found = index.correction(query, SearchRules(), table)
-        #expect(found == SearchSuggestion(text: "tee green", word: "tee", products: 1))
+        #expect(index.matches(Search(query)).rows.isEmpty)
+        let found = index.correction(Search(query), table)
+        #expect(found == SearchSuggestion(text: "tee green", words: ["tee"], products: 1))
+    }
+
+    @Test("Words that share a character of the query are neither corrected nor completed")
+    func sharedCharacters() throws {
+        let table = Self.table(["Mlijeko svježe", "Milk cup", "oblaci", "℅ssa", "cream"])
+        let index = SearchIndex(table)
+        for text in ["mlijex℅svjeze", "mlijex℀svjeze", "mlijex℁svjeze", "mlijex℆svjeze", "mlijex㎧svjeze", "ﷺ"] {
+            let search = Search(try SearchQuery(text))
+            #expect(index.correction(search, table) == nil && index.completions(search, table, limit: 8).isEmpty)
+        }
+        let query = try SearchQuery("milc ℅")
+        #expect(query.words.map(\.sharesSource) == [false, true, true])
+        #expect(index.completions(Search(query), table, limit: 8).isEmpty)
+        // A spelling is the word alone.
+        let found = index.completions(Search(try SearchQuery("os")), table, limit: 8)
+        #expect(found.map(\.text) == ["ossa"])
+    }
+
+    @Test("At most four words are corrected, or tried: those that the fewest products have")
+    func correctionLimit() throws {
+        let table = Self.table([
+            "alpha bravo charlie delta echo", "alphas", "bravos", "charlies", "deltas", "echos", "echos",
+        ])
+        let index = SearchIndex(table)
+        func correction(_ text: String) throws -> String? {
+            index.correction(Search(try SearchQuery(text)), table)?.text
+        }
+        #expect(try correction("qalpha qbravo qcharlie qdelta") == "alpha bravo charlie delta")
+        #expect(try correction("qalpha qbravo qcharlie qdelta qecho") == nil)
+        // Each word is found, but one product has all of them only with another word.
+        #expect(try correction("alpha bravo charlie deltas") == "alpha bravo charlie delta")
+        #expect(try correction("alpha bravo charlie delta echos") == nil)
     }
 
     @Test("Completions complete the last word, by the popularity of products that match the others")
@@ -255,7 +351,7 @@ import Testing
         ])
         let index = SearchIndex(table)
         func completions(_ text: String) throws -> [String] {
-            index.completions(try SearchQuery(text), SearchRules(), table, limit: 8).map(\.text)
+            index.completions(Search(try SearchQuery(text)), table, limit: 8).map(\.text)
         }
         #expect(try completions("mil") == ["milka", "milch", "milde"])
         #expect(try completions("Milka  čo") == ["Milka  čokolada"])
@@ -280,7 +376,7 @@ import Testing
 
     // MARK: - Synonyms
 
-    @Test("Synonyms have limits, and errors have a place")
+    @Test("Synonyms have limits, and errors have a path")
     func synonymLimits() throws {
         func error(_ groups: [[String]], _ oneWay: [Synonyms.OneWay] = []) -> SynonymError? {
             do {
@@ -289,25 +385,32 @@ import Testing
             } catch { return error }
         }
         let many = (0..<20).map { "a\($0)" }
-        #expect(error([many]) == nil && error([many + ["b"]])?.place == "synonyms[0]")
+        #expect(error([many]) == nil && error([many + ["b"]])?.path == "synonyms[0]")
         #expect(error([["a"]])?.reason == "must have 2 to 20 texts (got 1)")
-        #expect(error([["a", "b"], ["c", "🍎"]])?.place == "synonyms[1][1]")
+        #expect(error([["a", "b"], ["c", "🍎"]])?.path == "synonyms[1][1]")
         #expect(
             error([["a", "b c d e"]]) == nil && error([["a", "b c d e f"]])?.reason == "must have 1 to 4 words (got 5)"
         )
         #expect(error([["a", String(repeating: "b", count: 100)]]) == nil)
         #expect(error([["a", String(repeating: "b", count: 101)]])?.reason == "must have at most 100 bytes (got 101)")
-        #expect(error([], [.init(from: "", to: ["a"])])?.place == "one_way[0].from")
-        #expect(error([], [.init(from: "a", to: [])])?.place == "one_way[0].to")
+        #expect(error([], [.init(from: "", to: ["a"])])?.path == "one_way[0].from")
+        #expect(error([], [.init(from: "a", to: [])])?.path == "one_way[0].to")
         #expect(error([], [.init(from: "a", to: many + ["b"])])?.reason == "must have 1 to 20 texts (got 21)")
-        #expect(error([], [.init(from: "a", to: ["b", " "])])?.place == "one_way[0].to[1]")
+        #expect(error([], [.init(from: "a", to: ["b", " "])])?.path == "one_way[0].to[1]")
         let limit = Array(repeating: ["a", "b"], count: 2000)
         #expect(error(limit) == nil)
         #expect(
             error(limit, [.init(from: "a", to: ["b"])])?.reason
                 == "must have at most 2000 groups and one-way rules (got 2001)"
         )
-        #expect(error(limit, [.init(from: "a", to: ["b"])])?.place == nil)
+        #expect(error(limit, [.init(from: "a", to: ["b"])])?.path == nil)
+        // A text is the same one in each list and each spelling.
+        let pops = (0..<100).map { ["Pop", "a\($0)"] }
+        #expect(error(pops) == nil && error(pops + pops, [.init(from: "pop", to: ["a1", "POP"])]) == nil)
+        #expect(error(pops + [["PÓP", "b"]])?.path == "synonyms[100][0]")
+        #expect(error(pops, [.init(from: "pop", to: ["b"])])?.path == "one_way[0].from")
+        #expect(error(pops, [.init(from: "b", to: ["pop"])]) == nil)
+        #expect(error(pops + [["pop", "b"]])?.reason == "must find at most 100 other texts in all lists")
     }
 
     @Test("A synonym of several words needs all of them in a product, and a form of a word is enough")
@@ -323,8 +426,8 @@ import Testing
 
     // MARK: - Index
 
-    @Test("An index stays current if no searched text changed")
-    func changes() throws {
+    @Test("Tables share an index if no searched value differs")
+    func sharing() throws {
         func row(_ sku: String, _ name: String, _ change: (inout Product) -> Void = { _ in }) -> TableRow {
             var product = Product(sku: SKU(sku)!, name: name)
             (product.brand, product.barcode, product.tags) = ("Arla", "96385074", ["new"])
@@ -334,37 +437,63 @@ import Testing
         let table = ShelfTable([
             row("a", "A"), row("b", "B") { $0.brand = "Zott" }, row("c", "C") { $0.tags = [] },
         ])
-        let index = SearchIndex(table)
-        func isCurrent(_ sku: String, _ row: TableRow?) -> Bool {
-            index.isCurrent(after: table.changed(by: [SKU(sku)!: row]), of: table)
+        func isShared(_ sku: String, _ row: TableRow?) -> Bool {
+            let changed = table.applying([SKU(sku)!: row])
+            let isShared = SearchIndex.isShared(by: table, and: changed)
+            // A union of shelves numbers its brands and tags again.
+            let other = ShelfTable([
+                TableRow(Product(sku: SKU("z")!, name: "0"), position: [1]) { Array($0.utf8) }
+            ])
+            #expect(SearchIndex.isShared(by: .union([table, other]), and: .union([other, changed])) == isShared)
+            #expect(SearchIndex.isShared(by: changed, and: table) == isShared)
+            return isShared
         }
-        #expect(isCurrent("a", row("a", "A")))
-        #expect(isCurrent("a", row("a", "A") { $0.popularity = Popularity(log2: 4) }))
+        #expect(isShared("a", row("a", "A")))
+        #expect(isShared("a", row("a", "A") { $0.popularity = Popularity(log2: 4) }))
         #expect(
-            isCurrent(
+            isShared(
                 "a",
                 row("a", "A") { ($0.priceMinor, $0.imageURL, $0.inStock) = (99, "https://a.example", false) }
             )
         )
+        #expect(isShared("a", row("a", "A") { $0.attributes = "{\"a\":1}" }))
         #expect(
-            !isCurrent("a", row("a", "A") { $0.brand = "Zott" }) && !isCurrent("a", row("a", "A") { $0.brand = nil })
+            !isShared("a", row("a", "A") { $0.brand = "Zott" }) && !isShared("a", row("a", "A") { $0.brand = nil })
         )
-        #expect(!isCurrent("a", row("a", "A") { $0.tags = [] }) && !isCurrent("a", row("a", "A") { $0.barcode = nil }))
-        #expect(!isCurrent("a", row("a", "A") { $0.barcode = "96385075" }))
-        #expect(!isCurrent("a", row("a", "AA")) && !isCurrent("a", nil) && !isCurrent("d", row("d", "D")))
+        #expect(!isShared("a", row("a", "A") { $0.tags = [] }) && !isShared("a", row("a", "A") { $0.barcode = nil }))
+        #expect(!isShared("a", row("a", "A") { $0.barcode = "96385075" }))
+        #expect(!isShared("a", row("a", "A") { $0.brand = "New" }) && !isShared("a", row("a", "A") { $0.tags = ["x"] }))
+        #expect(!isShared("a", row("a", "AA")) && !isShared("a", nil) && !isShared("d", row("d", "D")))
+        // A new size moves no row, and is searched.
+        let size = try Size(amount: ExactDecimal(5), unit: .l)
+        #expect(!isShared("a", row("a", "A") { $0.size = size }))
+        // A manual move changes no searched value.
+        var moved = row("a", "A")
+        moved.position = [9]
+        #expect(isShared("a", moved))
+        // Further texts are searched.
+        let texts = [SearchIndex.Text(row: 0, text: "Italy")]
+        #expect(SearchIndex.isShared(by: table, texts, and: table, texts))
+        #expect(!SearchIndex.isShared(by: table, texts, and: table))
+        #expect(!SearchIndex.isShared(by: table, texts, and: table, [.init(row: 1, text: "Italy")]))
     }
 
-    @Test("The size of an index has all of its arrays, and grows with its texts")
-    func size() {
+    @Test("The size of an index is that of all arrays, with their unused capacity")
+    func size() throws {
         var generator = SeededGenerator(seed: 3)
         let catalog = RandomCatalog(500, using: &generator)
         let (small, large) = (SearchIndex(ShelfTable()), SearchIndex(catalog.table, inflection: Inflection([.english])))
-        // Each row has at least a posting, a code and its row.
-        #expect(small.size < 2000 && large.size > small.size + 500 * (4 + 3 + 8))
-        #expect(large.size < small.size + 500 * 200 && large.wordCount > 100 && small.wordCount == 0)
+        for index in [small, large] {
+            #expect(index.size == MemoryLayout<SearchIndex>.size + sizeOfArrays(in: index))
+        }
+        #expect(large.size < small.size + 500 * 200)
+        let matches = large.matches(Search(try SearchQuery("milk"), SearchRules(inflection: Inflection([.english]))))
+        #expect(matches.sizeOfArrays == sizeOfArrays(in: matches))
+        let view = catalog.table.view(.relevance(sortsSoldOutLast: true), matches)
+        #expect(view.size == MemoryLayout<TableView>.size + sizeOfArrays(in: (view.rows, matches)))
     }
 
-    @Test("Words are found at each place of their list, of any length")
+    @Test("Words are found at each offset of their list, of any length")
     func occurrences() {
         var generator = SeededGenerator(seed: 5)
         for _ in 0..<300 {

@@ -51,29 +51,66 @@ enum EditDistance {
         }
         return (count, count == 1 ? last : first, last)
     }
+}
 
-    /// Returns the letters of a folded word.
-    static func letters(_ word: some Collection<UInt8>) -> [Unicode.Scalar] {
-        Array(String(decoding: word, as: UTF8.self).unicodeScalars)
+/// The distances of many words from one word, in memory that is used again.
+struct EditDistances {
+    private let word: [UInt32]
+    private var letters: [UInt32] = []
+    /// The distances of the beginnings of both words: the current row of the table, and the two before it.
+    private var row: [Int] = []
+    private var previous: [Int] = []
+    private var before: [Int] = []
+
+    /// - Parameter word: UTF-8.
+    init(_ word: [UInt8]) {
+        var letters: [UInt32] = []
+        word.withUnsafeBufferPointer { Self.decode($0, into: &letters) }
+        self.word = letters
     }
 
-    /// Returns the distance of two words; nil if it is greater than a limit.
-    ///
-    /// - Complexity: O(*n* *m*).
-    static func distance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar], limit: Int) -> Int? {
-        guard abs(a.count - b.count) <= limit else { return nil }
-        var (before, previous) = ([Int](), [Int]())
-        var row = Array(0...b.count)
-        for i in a.indices {
-            (before, previous) = (previous, row)
-            row[0] = i + 1
-            for j in b.indices {
-                var edits = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (a[i] == b[j] ? 0 : 1))
-                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] { edits = min(edits, before[j - 1] + 1) }
-                row[j + 1] = edits
+    /// The number of letters of the word.
+    var letterCount: Int { word.count }
+
+    private static func decode(_ bytes: UnsafeBufferPointer<UInt8>, into letters: inout [UInt32]) {
+        letters.removeAll(keepingCapacity: true)
+        // Letters are only compared, so their bytes are as good as their code points.
+        for byte in bytes {
+            if byte & 0xC0 == 0x80 {
+                letters[letters.count - 1] = letters[letters.count - 1] << 8 | UInt32(byte)
+            } else {
+                letters.append(UInt32(byte))
             }
-            if row.min()! > limit { return nil }
         }
-        return row[b.count] <= limit ? row[b.count] : nil
+    }
+
+    /// Returns the distance of another word; nil if it is greater than a limit.
+    ///
+    /// - Complexity: O(*n* *k*) for *n* letters and a limit of *k*.
+    mutating func distance(to other: UnsafeBufferPointer<UInt8>, limit: Int) -> Int? {
+        Self.decode(other, into: &letters)
+        let count = letters.count
+        guard abs(count - word.count) <= limit else { return nil }
+        row.removeAll(keepingCapacity: true)
+        row.append(contentsOf: 0...count)
+        for i in word.indices {
+            swap(&before, &previous)
+            swap(&previous, &row)
+            // Farther from the diagonal than the limit, all distances are greater than the limit.
+            row.removeAll(keepingCapacity: true)
+            row.append(contentsOf: repeatElement(limit + 1, count: count + 1))
+            if i < limit { row[0] = i + 1 }
+            var least = row[0]
+            for j in max(0, i - limit)..<min(count, i + limit + 1) {
+                var edits = min(previous[j + 1] + 1, row[j] + 1, previous[j] + (word[i] == letters[j] ? 0 : 1))
+                if i > 0, j > 0, word[i] == letters[j - 1], word[i - 1] == letters[j] {
+                    edits = min(edits, before[j - 1] + 1)
+                }
+                row[j + 1] = edits
+                least = min(least, edits)
+            }
+            if least > limit { return nil }
+        }
+        return row[count] <= limit ? row[count] : nil
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Each word has stems. Two words are forms of each other if they share one. The rules are light: they know endings, not words, so that they need
 /// no dictionary. A class of exact words comes before that of forms, so a wrong form costs little.
-package struct Inflection: Sendable {
+package struct Inflection: Sendable, Equatable {
     package let languages: [InflectionLanguage]
     private let rules: [InflectionRules]
 
@@ -11,6 +11,8 @@ package struct Inflection: Sendable {
         self.languages = languages
         rules = languages.map(\.rules)
     }
+
+    package static func == (a: Inflection, b: Inflection) -> Bool { a.languages == b.languages }
 
     /// A stem with the rule that has its endings.
     struct Stem: Sendable, Hashable {
@@ -72,7 +74,7 @@ struct InflectionRules: Sendable {
         fileprivate let notAfter: [[UInt8]]
 
         /// - Parameters:
-        ///   - endings: folded endings, separated by spaces; `-` for none.
+        ///   - endings: folded endings, separated by white space; `-` for none.
         ///   - leastLetters: the least number of letters in a stem.
         ///   - after: the ends of the stems that have these endings; empty for all.
         ///   - notAfter: the ends of stems without these endings.
@@ -84,7 +86,7 @@ struct InflectionRules: Sendable {
         }
 
         private static func list(_ text: String) -> [[UInt8]] {
-            text.utf8.split(separator: UInt8(ascii: " ")).map(Array.init)
+            text.utf8.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\n") }.map(Array.init)
         }
 
         fileprivate func accepts(_ stem: ArraySlice<UInt8>) -> Bool {
@@ -94,7 +96,7 @@ struct InflectionRules: Sendable {
     }
 
     private let paradigms: [Paradigm]
-    /// An ending with its paradigm, by the last byte of the ending. An empty ending has the place 0: no word has that byte.
+    /// An ending with its paradigm, by the last byte of the ending. An empty ending has the index 0: no word has that byte.
     private let endings: [[(ending: [UInt8], paradigm: Int)]]
     /// The list of forms, below, that has a word.
     private let irregular: [[UInt8]: Int]
@@ -125,8 +127,8 @@ struct InflectionRules: Sendable {
         if let list = irregular[Array(word)] {
             return withUnsafeBytes(of: UInt32(list).littleEndian) { body(paradigms.count, Array($0)[...]) }
         }
-        for place in [0, Int(last)] {
-            for (ending, number) in endings[place] where word.hasSuffix(ending) {
+        for index in [0, Int(last)] {
+            for (ending, number) in endings[index] where word.hasSuffix(ending) {
                 let stem = word.dropLast(ending.count)
                 if paradigms[number].accepts(stem) { body(number, stem) }
             }

@@ -36,8 +36,8 @@ extension InflectionRules {
             Paradigm("- e en es"),
             Paradigm("- s", notAfter: "s x z"),
             Paradigm("- n", after: "e el er"),
-            Paradigm("- er ern", leastLetters: 4, notAfter: "e"),
-            Paradigm("- e em en er es", leastLetters: 4),
+            Paradigm("- er ern", after: germanPlurals),
+            Paradigm("- e em en er es", leastLetters: 4, after: germanAdjectives),
             Paradigm("a as en", leastLetters: 3),
             Paradigm("- se sen ses", after: "nis"),
         ],
@@ -58,6 +58,19 @@ extension InflectionRules {
             wiener wienern wieners
             """
     )
+
+    /// The ends of nouns with a plural in `-er`. Many other nouns have another word with this ending, such as `Roll` and `Roller`.
+    private static let germanPlurals = """
+        bad band bild blatt brett buch dach fass geld gelt glas glied gut haus holz horn huhn kalb kind korn kraut lamm licht lied loch
+        mann maul nest rad rand rind schild schloss schwert tuch wald wort wurm
+        """
+
+    /// The ends of adjectives. Of other words, those in `-e`, `-en` and `-er` may differ, such as `Wecken` and `Wecker`.
+    private static let germanAdjectives = """
+        ackt arm backen bar bitter blau braun bunt echt edel fein fest fett feucht frei frisch gelb golden gross grun haft halb heiss herb hell iert ig isch ischt
+        jung kalt klar klein kurz lang leicht lich los mager mahlen mild neu ocht pikant pur rein reich reif roh rosa rot rund salzen sam sanft saur
+        scharf schnitten schwarz schlank schnell stark still suss trocken uchert voll warm weich weiss wild zart
+        """
 
     /// Cases and plurals of nouns and adjectives, with palatalized stems (`jabuka`, `jabuci`) and fleeting vowels (`krastavac`, `krastavci`).
     static let croatian = InflectionRules(

@@ -22,6 +22,12 @@ package enum SearchClass: UInt8, Sendable, CaseIterable, Comparable {
         }
     }
 
+    /// Creates the class with a name; nil for another text.
+    package init?(name: String) {
+        guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+
     /// The least number of letters of a word that can be a part of another one.
     static let compoundLetters = 4
     /// The least number of letters of a word that can have a typo.

@@ -1,4 +1,6 @@
-/// Skus and barcodes in the form in which searches compare them.
+internal import Catalog
+
+/// Skus, barcodes and sizes in the form in which searches compare them.
 enum SearchCode {
     /// Returns a code without case, accents, width and white space. Punctuation and leading zeros stay.
     static func folded(_ text: String) -> [UInt8] {
@@ -6,7 +8,7 @@ enum SearchCode {
         return text.withUTF8 { folded(UnsafeRawBufferPointer($0)) }
     }
 
-    /// The same of UTF-8.
+    /// Returns a code, given as UTF-8, without case, accents, width and white space.
     static func folded(_ text: UnsafeRawBufferPointer) -> [UInt8] {
         var code: [UInt8] = []
         code.reserveCapacity(text.count)
@@ -17,24 +19,28 @@ enum SearchCode {
             }
             return code
         }
-        let folding = CharacterFolding.shared
-        func append(_ scalar: UInt32) {
-            guard let scalar = Unicode.Scalar(scalar), !scalar.properties.isWhitespace else { return }
+        // The last character, if it is a letter, and its bytes in the code.
+        var (letter, start) = (UInt32?.none, 0)
+        func append(_ folded: UInt32) {
+            guard let scalar = Unicode.Scalar(folded), !scalar.properties.isWhitespace else { return }
+            start = code.count
             code.append(contentsOf: UTF8.encode(scalar)!)
         }
-        func append(_ role: CharacterFolding.Role, _ scalar: UInt32) {
+        CharacterFolding.shared.forEachRole(of: text) { role, _ in
             switch role.kind {
-            case .letter, .digit: append(role.scalar)
-            case .accent, .invisible: break
-            case .text: for part in folding.text(role) { append(folding.role(part), part) }
-            case .separator, .apostrophe, .decimalMark: append(scalar)
+            case .accent:
+                guard let composed = letter.flatMap({ CharacterFolding.composed($0, role.scalar) }) else { return }
+                code.removeLast(code.count - start)
+                append(composed)
+                letter = composed
+            case .letter:
+                append(role.scalar)
+                letter = role.scalar
+            case .digit, .styledDigit, .separator, .apostrophe, .decimalMark:
+                append(role.scalar)
+                letter = nil
+            case .invisible, .text: break
             }
-        }
-        var index = 0
-        while index < text.count {
-            let (scalar, length) = FoldedText.scalar(text, at: index)
-            append(folding.role(scalar), scalar)
-            index += length
         }
         return code
     }
@@ -46,14 +52,24 @@ enum SearchCode {
         guard [8, 12, 13, 14].contains(code.count), code.allSatisfy({ (0x30...0x39).contains($0) }) else { return code }
         return [UInt8](repeating: 0x30, count: 14 - code.count) + code
     }
+
+    /// Returns the code of a size by its value, such as that of `0.33 l` and `330 ml`; nil for a size that no product can have.
+    ///
+    /// - Parameters:
+    ///   - amount: the amount in each pack.
+    ///   - packs: the number of packs; nil for the beginning that the codes with all numbers of packs have.
+    static func size(_ amount: ExactDecimal, _ unit: MeasureUnit, packs: Int?) -> [UInt8]? {
+        guard let quantity = amount.multiplied(by: unit.factor),
+            let base = BaseQuantity(quantity, dimension: unit.dimension)
+        else { return nil }
+        return Array("\(base.dimension.ordinal) \(base.digits) \(packs.map { "\($0) " } ?? "")".utf8)
+    }
 }
 
 /// The codes of rows in ascending order, to find the rows of a code or of its beginning.
 struct SearchCodes: Sendable {
-    private var codes = TextColumn()
-    private var rows: [UInt32] = []
-
-    init() {}
+    private let codes: TextColumn
+    private let rows: [UInt32]
 
     /// - Parameter unsorted: the code of each row; empty without one.
     init(_ unsorted: TextColumn) {
@@ -70,10 +86,10 @@ struct SearchCodes: Sendable {
     ///
     /// - Complexity: O(log *n* + *m*) for *m* rows.
     func forEachRow(beginningWith code: [UInt8], _ body: (UInt32, _ isEqual: Bool) -> Void) {
-        var place = firstPlace(notBefore: code)
-        while place < rows.count, codes[place].starts(with: code) {
-            body(rows[place], codes[place].count == code.count)
-            place += 1
+        var index = firstIndex(notBefore: code)
+        while index < rows.count, codes[index].starts(with: code) {
+            body(rows[index], codes[index].count == code.count)
+            index += 1
         }
     }
 
@@ -81,14 +97,14 @@ struct SearchCodes: Sendable {
     ///
     /// - Complexity: O(log *n* + *m*) for *m* rows.
     func forEachRow(of code: [UInt8], _ body: (UInt32) -> Void) {
-        var place = firstPlace(notBefore: code)
-        while place < rows.count, codes.isEqual(place, code) {
-            body(rows[place])
-            place += 1
+        var index = firstIndex(notBefore: code)
+        while index < rows.count, codes.isEqual(index, code) {
+            body(rows[index])
+            index += 1
         }
     }
 
-    private func firstPlace(notBefore code: [UInt8]) -> Int {
+    private func firstIndex(notBefore code: [UInt8]) -> Int {
         var (low, high) = (0, rows.count)
         while low < high {
             let middle = (low + high) / 2

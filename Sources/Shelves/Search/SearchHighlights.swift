@@ -36,26 +36,23 @@ package enum SearchField: Sendable, Hashable {
 /// A part of a product's text that matches a word of a query.
 package struct SearchHighlight: Sendable, Hashable {
     package let field: SearchField
-    /// The place in the text, in UTF-16 units.
+    /// The range in the text, in UTF-16 units.
     package let range: Range<Int>
 }
 
-extension SearchRules {
-    /// Returns the parts of a product's texts that match any word of a query, by field and then by place. Parts of a field neither overlap nor touch.
+extension Search {
+    /// Returns the parts of a product's texts that match any word of the query, by field and then by range. Parts of a field neither overlap nor touch.
     ///
     /// A form, a synonym, a typo or a number is highlighted as a whole, other words from the first to the last letter that match.
+    /// A part has whole characters, with all marks of a letter. Sizes are values, not texts, so they have no highlights.
     ///
     /// - Parameter limit: the worst class in use.
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes of texts.
-    package func highlights(
-        _ query: SearchQuery,
-        within limit: SearchClass,
-        in texts: SearchTexts
-    ) -> [SearchHighlight] {
-        let fields = texts.wordTexts.map { (field: $0.field, folded: FoldedText($0.text)) }
-        let related = limit >= .related ? relatedWords(query, fields.map(\.folded)) : []
+    package func highlights(within limit: SearchClass, in texts: SearchTexts) -> [SearchHighlight] {
+        let fields = texts.wordTexts.map { (field: $0.field, text: $0.text, folded: FoldedText($0.text)) }
+        let related = limit >= .related ? relatedWords(fields.map(\.folded)) : []
         var found: [SearchHighlight] = []
-        for (field, folded) in fields {
+        for (field, text, folded) in fields {
             var ranges: [Range<Int>] = []
             for word in folded.words {
                 if related.contains(Array(folded[word])) { ranges.append(word.source) }
@@ -63,7 +60,7 @@ extension SearchRules {
                     if let range = match(wanted, word, folded, limit) { ranges.append(range) }
                 }
             }
-            found += ranges.merged.map { SearchHighlight(field: field, range: $0) }
+            found += text.wholeCharacters(ranges).merged.map { SearchHighlight(field: field, range: $0) }
         }
         if let range = query.skuMatch(texts.sku, limit) { found.append(SearchHighlight(field: .sku, range: range)) }
         if let barcode = texts.barcode, query.matchesBarcode(barcode) {
@@ -72,20 +69,7 @@ extension SearchRules {
         return found
     }
 
-    /// Returns the words of the synonyms that a product has.
-    private func relatedWords(_ query: SearchQuery, _ texts: [FoldedText]) -> Set<[UInt8]> {
-        let alternatives = alternatives(query)
-        guard !alternatives.isEmpty else { return [] }
-        let words = Set(texts.flatMap { text in text.words.map { Array(text[$0]) } })
-        var related: Set<[UInt8]> = []
-        for alternative in alternatives {
-            let found = alternative.words.map { wanted in words.filter { isWordOrForm(wanted[...], $0[...]) } }
-            if found.allSatisfy({ !$0.isEmpty }) { related.formUnion(found.joined()) }
-        }
-        return related
-    }
-
-    /// Returns the place of the best match of a word; nil if it does not match.
+    /// Returns the range of the best match of a word; nil if it does not match.
     private func match(
         _ wanted: SearchQuery.Word,
         _ word: FoldedText.Word,
@@ -95,7 +79,7 @@ extension SearchRules {
         let bytes = text[word]
         if bytes.elementsEqual(wanted.bytes) { return word.source }
         if limit >= .related, inflection.areForms(wanted.bytes[...], bytes) { return word.source }
-        /// Returns the place of the word of the query at an offset.
+        /// Returns the range of the word of the query at an offset.
         func part(_ offset: Int) -> Range<Int> {
             let start = word.bytes.lowerBound + offset
             return text.source(of: start..<(start + wanted.bytes.count))
@@ -118,11 +102,11 @@ extension SearchRules {
 }
 
 extension SearchQuery {
-    /// Returns the longest part of a sku that is a term of the query; nil if none is.
+    /// Returns the longest part of a sku that is a code of the query; nil if none is.
     fileprivate func skuMatch(_ sku: String, _ limit: SearchClass) -> Range<Int>? {
         let code = SearchCode.folded(sku)
-        let matching = terms.filter { term in
-            code == term.code || limit >= .prefix && code.starts(with: term.code)
+        let matching = codes.filter { wanted in
+            code == wanted.code || limit >= .prefix && code.starts(with: wanted.code)
         }
         guard let longest = matching.map(\.code.count).max() else { return nil }
         if longest == code.count { return 0..<sku.utf16.count }
@@ -134,12 +118,25 @@ extension SearchQuery {
             end += UTF16.width(scalar)
             if SearchCode.folded(beginning).count >= longest { break }
         }
-        return 0..<end
+        return sku.wholeCharacters([0..<end])[0]
     }
 
     fileprivate func matchesBarcode(_ barcode: String) -> Bool {
         let code = SearchCode.barcode(SearchCode.folded(barcode))
-        return terms.contains { $0.barcode == code }
+        return codes.contains { $0.barcode == code }
+    }
+}
+
+extension String {
+    /// Returns ranges in UTF-16 units, extended to whole characters.
+    fileprivate func wholeCharacters(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        guard !ranges.isEmpty, !utf8.allSatisfy({ $0 < 0x80 }) else { return ranges }
+        // The first unit of each character, and the end of the text.
+        var starts = [0]
+        for character in self { starts.append(starts.last! + character.utf16.count) }
+        return ranges.map { range in
+            starts.last { $0 <= range.lowerBound }!..<starts.first { $0 >= range.upperBound }!
+        }
     }
 }
 

@@ -1,18 +1,17 @@
 /// The products that match a query.
-package struct SearchMatches: Sendable {
+package struct SearchMatches: Sendable, Equatable {
     /// The worst class in use.
     package let classInUse: SearchClass
     /// The matching rows, ascending.
     package let rows: [UInt32]
     /// The relevance of each of the rows.
     package let relevances: [SearchRelevance]
-    /// The words of the query, by their numbers, that no product has in the classes in use. Each product lacks one of them.
+    /// The words of the query, by their index, that no product has in the classes in use.
     package let missingWords: [Int]
 
-    /// The size in memory, in bytes.
-    package var size: Int {
-        MemoryLayout<SearchMatches>.size + 4 * rows.capacity + relevances.capacity + 8 * missingWords.capacity
-            + 3 * ShelfTable.arrayOverhead
+    /// The size of the arrays in memory, in bytes.
+    var sizeOfArrays: Int {
+        4 * rows.capacity + relevances.capacity + 8 * missingWords.capacity + 3 * ShelfTable.arrayOverhead
     }
 
     /// Returns the relevance of a row; nil if it does not match.
@@ -31,37 +30,36 @@ package struct SearchMatches: Sendable {
 extension SearchIndex {
     /// Finds the products that have all words of a query, in any of their fields.
     ///
-    /// - Parameters:
-    ///   - rules: synonyms, and the index's rules for forms of words.
-    ///   - limit: the worst class in use, such as that of a cursor; nil for the best classes that together find 5 products, or all.
-    /// - Complexity: O(*n* / 64 + *b* + *m*) for each word, with *n* rows, *b* bytes of distinct words and *m* postings of the matching words.
-    package func matches(_ query: SearchQuery, _ rules: SearchRules, within limit: SearchClass? = nil) -> SearchMatches
-    {
-        var search = RowSearch(self, query)
-        search.addWords(rules)
-        var counts = search.counts()
+    /// - Parameter limit: the worst class in use, such as that of a cursor; nil for the best classes that together find 5 products, or all.
+    /// - Precondition: the search has the index's rules for forms of words.
+    /// - Complexity: O(*w* (*n* + *b*) + *m*) for *w* words, *n* rows, *b* bytes of distinct words, and *m* postings of words that match. Each
+    ///   synonym adds its rarest word's postings, and finds each of them in the others in O(log *n*).
+    package func matches(_ search: Search, within limit: SearchClass? = nil) -> SearchMatches {
+        var found = RowSearch(self, search)
+        found.addWords()
+        var counts = found.counts()
         func isEnough(_ searchClass: SearchClass) -> Bool {
             if let limit { return limit <= searchClass }
             return counts[...Int(searchClass.rawValue)].reduce(0, +) >= SearchClass.wantedProducts
         }
         // Finding the other classes takes longer, and most queries do not need them.
         if !isEnough(.prefix) {
-            search.addCompounds()
-            counts = search.counts()
+            found.addCompounds()
+            counts = found.counts()
             if !isEnough(.compound) {
-                search.addTypos()
-                counts = search.counts()
+                found.addTypos()
+                counts = found.counts()
             }
         }
         let classInUse = limit ?? SearchClass.allCases.first(where: isEnough) ?? .typo
-        return search.matches(within: classInUse)
+        return found.matches(within: classInUse)
     }
 }
 
 /// A search for the rows of a query: for each word the best match in each row.
 struct RowSearch {
     private let index: SearchIndex
-    private let query: SearchQuery
+    private let search: Search
     /// For each word the rank of its match in each row: the class and, in three bits, the field; `none` without a match.
     private var ranks: [[UInt8]]
     /// For each word the rows with a match.
@@ -71,73 +69,73 @@ struct RowSearch {
 
     private static let none = UInt8.max
 
-    init(_ index: SearchIndex, _ query: SearchQuery) {
+    init(_ index: SearchIndex, _ search: Search) {
+        precondition(search.inflection == index.inflection, "a search has the index's rules for forms of words")
         self.index = index
-        self.query = query
-        ranks = query.words.map { _ in [UInt8](repeating: Self.none, count: index.rowCount) }
-        rows = query.words.map { _ in [] }
+        self.search = search
+        ranks = search.query.words.map { _ in [UInt8](repeating: Self.none, count: index.rowCount) }
+        rows = search.query.words.map { _ in [] }
         beginsName = [Bool](repeating: false, count: index.rowCount)
     }
 
     // MARK: - Classes
 
     /// Adds the matches of all classes.
-    mutating func addAll(_ rules: SearchRules) {
-        addWords(rules)
+    mutating func addAll() {
+        addWords()
         addCompounds()
         addTypos()
     }
 
     /// Adds the matches of the classes from the best one to beginnings of words.
-    mutating func addWords(_ rules: SearchRules) {
+    mutating func addWords() {
         addCodes()
-        addAlternatives(rules)
-        for (number, word) in query.words.enumerated() { addWords(number, word.bytes) }
+        addAlternatives()
+        for (number, word) in search.query.words.enumerated() { addWords(number, word.bytes) }
     }
 
-    /// Adds the rows whose skus or barcodes are terms of the query, and those whose skus begin with one.
+    /// Adds the rows whose skus, barcodes or sizes are in the query, and those whose skus begin with a code of the query.
     private mutating func addCodes() {
-        for term in query.terms {
-            index.skus.forEachRow(beginningWith: term.code) { row, isEqual in
-                mark(term.words, row, isEqual ? .exact : .prefix, SearchIndex.FieldPlace.other.rawValue)
+        let (index, query, rank) = (index, search.query, SearchIndex.FieldRank.other.rawValue)
+        for code in query.codes {
+            index.skus.forEachRow(beginningWith: code.code) { row, isEqual in
+                mark(code.words, row, isEqual ? .exact : .prefix, rank)
             }
-            index.barcodes.forEachRow(of: term.barcode) { row in
-                mark(term.words, row, .exact, SearchIndex.FieldPlace.other.rawValue)
-            }
+            index.barcodes.forEachRow(of: code.barcode) { mark(code.words, $0, .exact, rank) }
+        }
+        for size in query.sizes {
+            index.sizes.forEachRow(beginningWith: size.code) { row, _ in mark(size.words, row, .exact, rank) }
         }
     }
 
     /// Adds the rows with synonyms.
-    private mutating func addAlternatives(_ rules: SearchRules) {
-        for alternative in rules.alternatives(query) {
-            if alternative.words.count == 1 {
-                forEachWordOrForm(alternative.words[0]) { word in
-                    index.forEachPosting(of: word) { posting in
-                        mark(alternative.span, UInt32(posting.row), .related, posting.place)
-                    }
-                }
-                continue
+    private mutating func addAlternatives() {
+        let index = index
+        /// The postings of each word, because many alternatives may have it.
+        var postings: [[UInt8]: [UInt32]] = [:]
+        for alternative in search.alternatives {
+            let lists = alternative.words.map { word in
+                if let known = postings[word] { return known }
+                let found = index.postings(ofWordOrForm: word)
+                postings[word] = found
+                return found
             }
-            // The rows that have all words so far, with the best field, and whether their names begin with the first word.
-            var found: [Int: UInt8] = [:]
-            for (number, text) in alternative.words.enumerated() {
-                var places: [Int: UInt8] = [:]
-                forEachWordOrForm(text) { word in
-                    index.forEachPosting(of: word) { posting in
-                        guard number == 0 || found[posting.row] != nil else { return }
-                        let place = number == 0 ? posting.place : max(posting.place, 1)
-                        places[posting.row] = min(places[posting.row] ?? place, place, found[posting.row] ?? place)
+            let rarest = lists.indices.min { lists[$0].count < lists[$1].count }!
+            for bits in lists[rarest] {
+                // The best field; a name begins with the alternative if it begins with its first word.
+                var best = UInt8.max
+                for (number, list) in lists.enumerated() {
+                    let found = number == rarest ? bits : list.posting(ofRow: bits >> 3)
+                    guard let found else {
+                        best = .max
+                        break
                     }
+                    let rank = SearchIndex.Posting(bits: found).fieldRank
+                    best = min(best, number == 0 ? rank : max(rank, SearchIndex.FieldRank.name.rawValue))
                 }
-                found = places
+                if best != .max { mark(alternative.span, bits >> 3, .related, best) }
             }
-            for (row, place) in found { mark(alternative.span, UInt32(row), .related, place) }
         }
-    }
-
-    private func forEachWordOrForm(_ word: [UInt8], _ body: (Int) -> Void) {
-        if let number = index.words.number(of: word) { body(number) }
-        index.forEachForm(of: word, body)
     }
 
     /// Adds the rows that have a word, its forms, or words that begin with it.
@@ -150,14 +148,14 @@ struct RowSearch {
 
     /// Adds the rows that have words with the words of the query as a part.
     mutating func addCompounds() {
-        for (number, word) in query.words.enumerated() where word.hasCompounds {
+        for (number, word) in search.query.words.enumerated() where word.hasCompounds {
             index.words.forEachWord(containing: word.bytes) { mark(number, $0, .compound) }
         }
     }
 
     /// Adds the rows that have words with one typo.
     mutating func addTypos() {
-        for (number, word) in query.words.enumerated() where word.hasTypos {
+        for (number, word) in search.query.words.enumerated() where word.hasTypos {
             index.words.forEachWord(withOneEditOf: word.bytes) { mark(number, $0, .typo) }
         }
     }
@@ -182,13 +180,13 @@ struct RowSearch {
     }
 
     /// Marks a row as a match of adjacent words of the query.
-    private mutating func mark(_ numbers: Range<Int>, _ row: UInt32, _ searchClass: SearchClass, _ place: UInt8) {
-        let rank = searchClass.rawValue << 3 | place & 0b110
+    private mutating func mark(_ numbers: Range<Int>, _ row: UInt32, _ searchClass: SearchClass, _ field: UInt8) {
+        let rank = searchClass.rawValue << 3 | field & 0b110
         for number in numbers {
             if ranks[number][Int(row)] == Self.none { rows[number].append(row) }
             ranks[number][Int(row)] = min(ranks[number][Int(row)], rank)
         }
-        if numbers.lowerBound == 0, place == 0 { beginsName[Int(row)] = true }
+        if numbers.lowerBound == 0, field == SearchIndex.FieldRank.nameStart.rawValue { beginsName[Int(row)] = true }
     }
 
     // MARK: - Results
@@ -247,12 +245,27 @@ struct RowSearch {
         return SearchMatches(classInUse: limit, rows: found, relevances: relevances, missingWords: missing)
     }
 
-    /// Returns whether each row matches all words but some.
+    /// Returns whether each row matches all words but some, whether or not it matches those.
     func matches(without excluded: Set<Int>) -> [Bool] {
         var isMatch = [Bool](repeating: true, count: index.rowCount)
-        for number in ranks.indices where !excluded.contains(number) {
-            for row in isMatch.indices where ranks[number][row] == Self.none { isMatch[row] = false }
+        for (number, ranks) in ranks.enumerated() where !excluded.contains(number) {
+            for row in isMatch.indices where ranks[row] == Self.none { isMatch[row] = false }
         }
         return isMatch
+    }
+}
+
+extension [UInt32] {
+    /// Returns the bits of the posting of a row; nil without one.
+    ///
+    /// - Precondition: the elements are bits of postings by ascending rows, one for each row.
+    /// - Complexity: O(log *n*).
+    fileprivate func posting(ofRow row: UInt32) -> UInt32? {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] >> 3 < row { low = middle + 1 } else { high = middle }
+        }
+        return low < count && self[low] >> 3 == row ? self[low] : nil
     }
 }

@@ -8,9 +8,9 @@
 package struct SearchSuggestion: Sendable, Hashable {
     /// The text of the query.
     package let text: String
-    /// The word that differs from the text that the user typed.
-    package let word: String
-    /// The number of products that have the word and match the other words.
+    /// The words that differ from the text that the user typed, in their order.
+    package let words: [String]
+    /// The number of products that have these words and match the others.
     package let products: Int
 }
 
@@ -37,17 +37,16 @@ extension SearchIndex {
     /// Returns queries in which the last word is completed, by descending popularity of the products that have the word and match the other words.
     ///
     /// The other words match as a whole, in another form, as a synonym or as a beginning. A text that does not end with a word has no completion.
+    /// Neither has a word that shares its last character with another one.
     ///
-    /// - Precondition: the table is that of the index.
+    /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.
     /// - Complexity: O(*m* + *k* log *k*) for *k* words that begin like the last one, and *m* postings of them; O(*n*) with several words.
-    package func completions(
-        _ query: SearchQuery,
-        _ rules: SearchRules,
-        _ table: ShelfTable,
-        limit: Int
-    ) -> [SearchSuggestion] {
-        guard let last = query.words.last, last.source.upperBound == query.text.utf16.count else { return [] }
-        let context = context(query, rules, without: [query.words.count - 1])
+    package func completions(_ search: Search, _ table: ShelfTable, limit: Int) -> [SearchSuggestion] {
+        let query = search.query
+        guard let last = query.words.last, last.source.upperBound == query.text.utf16.count, !last.sharesSource else {
+            return []
+        }
+        let context = otherWords(search)
         let weights = Weights(table)
         var found: [(word: Int, weight: ProductWeight)] = []
         for word in words.words(beginningWith: last.bytes) where words[word].count > last.bytes.count {
@@ -90,41 +89,53 @@ extension SearchIndex {
 
     // MARK: - Corrections
 
-    /// The maximum number of edits of a correction, for words of less letters than those that can have a typo, and for others.
+    /// The maximum number of edits of a correction, for words of fewer letters than those that can have a typo, and for others.
     private static let correctionLimits = (short: 1, long: 2)
     /// The least number of letters of a word that is corrected.
     private static let correctionLetters = 3
+    /// The maximum number of words that are corrected, or tried, because each is compared with all words.
+    static let correctedWords = 4
 
     /// Returns the best correction of a query without results; nil without one that finds products.
     ///
-    /// The words that no product has are corrected, or else the one word that makes the best correction. A correction has as few edits as possible, and
-    /// products that match the other words. Of several, the one with the most popular products is best. Numbers are not corrected.
+    /// The words that no product has are corrected. If there are none, the best correction of one word is taken, tried with the rarest words. A
+    /// correction has as few edits as possible, and products that match the other words. Of several, the one with the most popular products
+    /// is best. Neither numbers nor words that share a character of the text are corrected.
     ///
-    /// - Precondition: the table is that of the index.
-    /// - Complexity: O(*w* *n*) for *w* words of the query and *n* letters of distinct words.
-    package func correction(_ query: SearchQuery, _ rules: SearchRules, _ table: ShelfTable) -> SearchSuggestion? {
-        var search = RowSearch(self, query)
-        search.addAll(rules)
-        let missing = query.words.indices.filter { search.rows[$0].isEmpty }
+    /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.
+    /// - Complexity: O(*w* *n* + *b*) for *w* words of the query, *n* rows, and *b* letters of distinct words.
+    package func correction(_ search: Search, _ table: ShelfTable) -> SearchSuggestion? {
+        let words = search.query.words
+        var found = RowSearch(self, search)
+        found.addAll()
+        let weights = Weights(table)
+        let missing = words.indices.filter { found.rows[$0].isEmpty }
         if missing.isEmpty {
-            let corrections = query.words.indices.compactMap { number in
-                replacement(query.words[number], search.matches(without: [number]), table)
+            let rarest = words.indices.filter { isCorrectable(words[$0]) }
+                .sorted { (found.rows[$0].count, $0) < (found.rows[$1].count, $1) }
+            let corrections = rarest.prefix(Self.correctedWords).compactMap { number in
+                replacement(words[number], found.matches(without: [number]), weights)
                     .map { (number: number, found: $0) }
             }
             return corrections.min { ($0.found, $0.number) < ($1.found, $1.number) }
-                .map { suggestion(query, [$0.number: $0.found.word], table, $0.found.weight) }
+                .map { suggestion(search.query, [$0.number: $0.found.word], table, $0.found.weight) }
         }
-        var context = search.matches(without: Set(missing))
+        guard missing.count <= Self.correctedWords, missing.allSatisfy({ isCorrectable(words[$0]) }) else { return nil }
+        var context = found.matches(without: Set(missing))
         var (corrected, last) = ([Int: Int](), Replacement?.none)
         for number in missing {
-            guard let found = replacement(query.words[number], context, table) else { return nil }
+            guard let found = replacement(words[number], context, weights) else { return nil }
             corrected[number] = found.word
             last = found
             var isRow = [Bool](repeating: false, count: rowCount)
             forEachPosting(of: found.word) { isRow[$0.row] = context[$0.row] }
             context = isRow
         }
-        return last.map { suggestion(query, corrected, table, $0.weight) }
+        return last.map { suggestion(search.query, corrected, table, $0.weight) }
+    }
+
+    private func isCorrectable(_ word: SearchQuery.Word) -> Bool {
+        !word.isNumber && !word.sharesSource && word.bytes[...].letterCount >= Self.correctionLetters
     }
 
     /// A word that may be meant. The better one comes first.
@@ -138,19 +149,15 @@ extension SearchIndex {
         }
     }
 
-    private func replacement(_ word: SearchQuery.Word, _ context: [Bool], _ table: ShelfTable) -> Replacement? {
-        let letters = EditDistance.letters(word.bytes)
-        guard !word.isNumber, letters.count >= Self.correctionLetters else { return nil }
-        let weights = Weights(table)
+    private func replacement(_ word: SearchQuery.Word, _ context: [Bool], _ weights: Weights) -> Replacement? {
         var limit = word.hasTypos ? Self.correctionLimits.long : Self.correctionLimits.short
+        var distances = EditDistances(word.bytes)
         var best: Replacement?
-        for candidate in 0..<words.count {
-            let bytes = words[candidate]
-            guard abs(bytes.letterCount - letters.count) <= limit, !isNumber(bytes), !bytes.elementsEqual(word.bytes),
-                let edits = EditDistance.distance(letters, EditDistance.letters(bytes), limit: limit)
-            else { continue }
+        words.forEach { candidate, bytes in
+            // The word itself has no edit.
+            guard !isNumber(bytes), let edits = distances.distance(to: bytes, limit: limit), edits > 0 else { return }
             let weight = weights.sum(self, candidate, context)
-            guard weight.products > 0 else { continue }
+            guard weight.products > 0 else { return }
             let found = Replacement(edits: edits, weight: weight, word: candidate)
             if best.map({ found < $0 }) ?? true { best = found }
             limit = edits
@@ -158,42 +165,44 @@ extension SearchIndex {
         return best
     }
 
-    private func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+    private func isNumber(_ word: UnsafeBufferPointer<UInt8>) -> Bool {
         word.first.map { (0x30...0x39).contains($0) } ?? false
     }
 
     // MARK: - Parts
 
-    /// Returns the rows that match all words but some, in the classes up to the beginning of a word; nil for all rows.
-    private func context(_ query: SearchQuery, _ rules: SearchRules, without excluded: Set<Int>) -> [Bool]? {
-        guard excluded.count < query.words.count else { return nil }
-        var search = RowSearch(self, query)
-        search.addWords(rules)
-        return search.matches(without: excluded)
+    /// Returns whether each row matches all words but the last one, in the classes up to the beginning of a word; nil without other words.
+    private func otherWords(_ search: Search) -> [Bool]? {
+        guard search.query.words.count > 1 else { return nil }
+        var found = RowSearch(self, search)
+        found.addWords()
+        return found.matches(without: [search.query.words.count - 1])
     }
 
-    /// Returns a query with other words in some places.
+    /// Returns a query in which some words are replaced.
+    ///
+    /// - Precondition: the words do not share a character with others.
     private func suggestion(
         _ query: SearchQuery,
         _ replaced: [Int: Int],
         _ table: ShelfTable,
         _ weight: ProductWeight
     ) -> SearchSuggestion {
-        var (text, end, word) = ("", 0, "")
+        var (text, end, words) = ("", 0, [String]())
         for (number, replacement) in replaced.sorted(by: { $0.key < $1.key }) {
-            word = spelling(replacement, table)
-            text += query.text.utf16Part(end..<query.words[number].source.lowerBound) + word
+            words.append(spelling(replacement, table))
+            text += query.text.utf16Part(end..<query.words[number].source.lowerBound) + words.last!
             end = query.words[number].source.upperBound
         }
         text += query.text.utf16Part(end..<query.text.utf16.count)
-        return SearchSuggestion(text: text, word: word, products: weight.products)
+        return SearchSuggestion(text: text, words: words, products: weight.products)
     }
 
     /// Returns a word as the most popular product with the word in its name writes it, in lower case. Without such a product, it is folded.
     private func spelling(_ word: Int, _ table: ShelfTable) -> String {
         var best: Int?
         forEachPosting(of: word) { posting in
-            guard posting.place <= FieldPlace.name.rawValue else { return }
+            guard posting.fieldRank <= FieldRank.name.rawValue else { return }
             if best.map({ table.popularities[posting.row] > table.popularities[$0] }) ?? true { best = posting.row }
         }
         let folded = String(decoding: words[word], as: UTF8.self)
@@ -201,7 +210,9 @@ extension SearchIndex {
         let name = table.name(best)
         let text = FoldedText(name)
         guard let found = text.words.first(where: { text[$0].elementsEqual(words[word]) }) else { return folded }
-        return name.utf16Part(found.source).lowercased()
+        let spelling = name.utf16Part(found.source).lowercased()
+        // A character such as `℅` has several words.
+        return FoldedText.words(spelling) == [Array(words[word])] ? spelling : folded
     }
 
     /// The purchases of products, divided by those of the most popular one.

@@ -1,11 +1,15 @@
+internal import Catalog
+
 /// The words of a search.
 package struct SearchQuery: Sendable, Hashable {
     /// A folded word.
     struct Word: Sendable, Hashable {
         let bytes: [UInt8]
         let isNumber: Bool
-        /// The place in the text, in UTF-16 units.
+        /// The range in the text, in UTF-16 units.
         let source: Range<Int>
+        /// Whether another word comes from the same character of the text, such as both words of `℅`.
+        let sharesSource: Bool
 
         /// Whether the word can be a part of another one.
         var hasCompounds: Bool { !isNumber && bytes[...].letterCount >= SearchClass.compoundLetters }
@@ -13,22 +17,30 @@ package struct SearchQuery: Sendable, Hashable {
         var hasTypos: Bool { !isNumber && bytes[...].letterCount >= SearchClass.typoLetters }
     }
 
-    /// A part of the text between white space, which may be a sku or a barcode as a whole.
-    struct Term: Sendable, Hashable {
-        /// The words of the term.
+    /// Adjacent parts of the text between white space, which may be a sku or a barcode together.
+    struct Code: Sendable, Hashable {
+        /// The words of the parts.
         let words: Range<Int>
         let code: [UInt8]
         let barcode: [UInt8]
     }
 
+    /// Adjacent words that may be the size of a product.
+    struct Size: Sendable, Hashable {
+        let words: Range<Int>
+        /// The code of a size, or its beginning, if the number of packs does not matter.
+        let code: [UInt8]
+    }
+
     package let text: String
     let words: [Word]
-    let terms: [Term]
+    let codes: [Code]
+    let sizes: [Size]
 
     /// The maximum number of characters, as Unicode scalars.
     package static let characterLimit = 100
     /// The maximum number of words between white space.
-    package static let termLimit = 8
+    package static let partLimit = 8
     /// The maximum number of words after letters and digits are split.
     package static let wordLimit = 32
 
@@ -36,37 +48,77 @@ package struct SearchQuery: Sendable, Hashable {
     package init(_ text: String) throws(SearchQueryError) {
         let count = text.unicodeScalars.count
         guard count <= Self.characterLimit else { throw .tooLong(count) }
-        var (words, terms) = ([Word](), [Term]())
-        var place = 0
-        let parts = text.unicodeScalars.split(omittingEmptySubsequences: false) { $0.properties.isWhitespace }
-        for part in parts {
-            let source = String(part)
-            let folded = FoldedText(source)
-            if !folded.words.isEmpty {
-                let code = SearchCode.folded(source)
-                terms.append(
-                    Term(
-                        words: words.count..<(words.count + folded.words.count),
-                        code: code,
-                        barcode: SearchCode.barcode(code)
-                    )
-                )
+        var folded: [(bytes: [UInt8], isNumber: Bool, source: Range<Int>)] = []
+        /// The words between white space, and their code.
+        var parts: [(words: Range<Int>, code: [UInt8])] = []
+        var offset = 0
+        for part in text.unicodeScalars.split(
+            omittingEmptySubsequences: false,
+            whereSeparator: \.properties.isWhitespace
+        ) {
+            let (part, first) = (String(part), folded.count)
+            let own = FoldedText(part)
+            for word in own.words {
+                let source = (offset + word.source.lowerBound)..<(offset + word.source.upperBound)
+                folded.append((Array(own[word]), word.isNumber, source))
             }
-            for word in folded.words {
-                let range = (place + word.source.lowerBound)..<(place + word.source.upperBound)
-                words.append(Word(bytes: Array(folded[word]), isNumber: word.isNumber, source: range))
-            }
+            parts.append((first..<folded.count, SearchCode.folded(part)))
             // All white space takes one UTF-16 unit.
-            place += source.utf16.count + 1
+            offset += part.utf16.count + 1
         }
-        guard !words.isEmpty else { throw .noWord }
-        guard terms.count <= Self.termLimit else { throw .tooManyWords(terms.count) }
-        guard words.count <= Self.wordLimit else { throw .tooManyParts(words.count) }
-        (self.text, self.words, self.terms) = (text, words, terms)
+        guard !folded.isEmpty else { throw .noWord }
+        let partCount = parts.count { !$0.words.isEmpty }
+        guard partCount <= Self.partLimit else { throw .tooManyWords(partCount) }
+        guard folded.count <= Self.wordLimit else { throw .tooManyParts(folded.count) }
+        self.text = text
+        words = folded.enumerated().map { number, word in
+            let neighbors = folded[max(0, number - 1)..<min(folded.count, number + 2)]
+            return Word(
+                bytes: word.bytes,
+                isNumber: word.isNumber,
+                source: word.source,
+                sharesSource: neighbors.count { $0.source.overlaps(word.source) } > 1
+            )
+        }
+        codes = Self.codes(parts)
+        sizes = Self.sizes(words)
     }
 
-    /// The number of words, after letters and digits are split.
-    package var wordCount: Int { words.count }
+    /// Returns the codes of all adjacent parts that begin and end with a part that has words.
+    private static func codes(_ parts: [(words: Range<Int>, code: [UInt8])]) -> [Code] {
+        var codes: [Code] = []
+        for start in parts.indices where !parts[start].words.isEmpty {
+            var code: [UInt8] = []
+            for part in parts[start...] {
+                code += part.code
+                guard !part.words.isEmpty else { continue }
+                let words = parts[start].words.lowerBound..<part.words.upperBound
+                codes.append(Code(words: words, code: code, barcode: SearchCode.barcode(code)))
+            }
+        }
+        return codes
+    }
+
+    /// Returns the sizes: a number and a unit, perhaps after a number of packs and `x`.
+    private static func sizes(_ words: [Word]) -> [Size] {
+        var sizes: [Size] = []
+        for (number, word) in words.enumerated().dropFirst() where !word.isNumber && words[number - 1].isNumber {
+            guard let unit = MeasureUnit(spelling: String(decoding: word.bytes, as: UTF8.self)),
+                let amount = ExactDecimal(String(decoding: words[number - 1].bytes, as: UTF8.self))
+            else { continue }
+            func add(_ first: Int, packs: Int?) {
+                guard let code = SearchCode.size(amount, unit, packs: packs) else { return }
+                sizes.append(Size(words: first..<(number + 1), code: code))
+            }
+            add(number - 1, packs: nil)
+            // Other signs of multiplication separate words.
+            let hasSign = number >= 3 && words[number - 2].bytes == [UInt8(ascii: "x")]
+            let first = number - (hasSign ? 3 : 2)
+            guard first >= 0, let packs = Int(String(decoding: words[first].bytes, as: UTF8.self)) else { continue }
+            add(first, packs: packs)
+        }
+        return sizes
+    }
 
     /// Returns a word as the query has it.
     package func sourceText(_ word: Int) -> String { text.utf16Part(words[word].source) }
@@ -86,7 +138,7 @@ package enum SearchQueryError: Error, Sendable, Hashable {
         switch self {
         case .tooLong(let count): "must have at most \(SearchQuery.characterLimit) characters (got \(count))"
         case .noWord: "must have a letter or a digit"
-        case .tooManyWords(let count): "must have at most \(SearchQuery.termLimit) words (got \(count))"
+        case .tooManyWords(let count): "must have at most \(SearchQuery.partLimit) words (got \(count))"
         case .tooManyParts(let count):
             "must have at most \(SearchQuery.wordLimit) words and numbers, if letters and digits are split (got \(count))"
         }

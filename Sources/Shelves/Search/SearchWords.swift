@@ -6,19 +6,21 @@
 
 /// Distinct folded words in ascending order of their bytes, one after another with a zero before and after each.
 struct SearchWords: Sendable {
-    private var arena: [UInt8] = [0]
+    private let arena: [UInt8]
     /// The index of the zero after each word.
-    private var ends: [UInt32] = []
-
-    init() {}
+    private let ends: [UInt32]
 
     /// - Parameter words: distinct words in ascending order.
+    /// - Precondition: all words together have less than 4 GiB.
     init(_ words: some Sequence<ArraySlice<UInt8>>) {
+        var (arena, ends): ([UInt8], [UInt32]) = ([0], [])
         for word in words {
             arena.append(contentsOf: word)
+            precondition(arena.count <= UInt32.max, "the words of an index have less than 4 GiB")
             ends.append(UInt32(arena.count))
             arena.append(0)
         }
+        (self.arena, self.ends) = (arena, ends)
     }
 
     var count: Int { ends.count }
@@ -88,6 +90,13 @@ struct SearchWords: Sendable {
         }
     }
 
+    /// Calls a body with each word and its bytes.
+    func forEach(_ body: (Int, UnsafeBufferPointer<UInt8>) -> Void) {
+        arena.withUnsafeBufferPointer { arena in
+            for word in 0..<count { body(word, UnsafeBufferPointer(rebasing: arena[range(word)])) }
+        }
+    }
+
     /// Returns the word that has a byte of the arena, from a word on.
     private func index(ofByte byte: Int, from word: Int) -> Int {
         var (low, high) = (word, count)
@@ -98,7 +107,7 @@ struct SearchWords: Sendable {
         return low
     }
 
-    /// Returns the first place of a text in bytes. Both its first and its last byte are compared at eight places at a time.
+    /// Returns the first offset of a text in bytes. Both its first and its last byte are compared at eight offsets at a time.
     ///
     /// Source: Muła, "SIMD-friendly algorithms for substring searching", the generic algorithm for general-purpose registers.
     private static func firstIndex(
@@ -110,25 +119,25 @@ struct SearchWords: Sendable {
         let last = text.count - 1
         let ones: UInt64 = 0x0101_0101_0101_0101
         let (firsts, lasts) = (ones * UInt64(text[0]), ones * UInt64(text[last]))
-        /// Returns eight bytes from a place on, the first one as the lowest.
-        func block(_ place: Int) -> UInt64 {
-            UInt64(littleEndian: all.loadUnaligned(fromByteOffset: place, as: UInt64.self))
+        /// Returns eight bytes from an offset on, the first one as the lowest.
+        func block(_ offset: Int) -> UInt64 {
+            UInt64(littleEndian: all.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
         }
-        var place = start
-        while place + last + 8 <= bytes.count {
-            // A zero byte of the difference is a possible place. The subtraction marks it, and sometimes the byte after it.
-            let difference = (block(place) ^ firsts) | (block(place + last) ^ lasts)
+        var offset = start
+        while offset + last + 8 <= bytes.count {
+            // A zero byte of the difference is a possible offset. The subtraction marks it, and sometimes the byte after it.
+            let difference = (block(offset) ^ firsts) | (block(offset + last) ^ lasts)
             var zeros = (difference &- ones) & ~difference & (ones << 7)
             while zeros != 0 {
-                let found = place + zeros.trailingZeroBitCount / 8
+                let found = offset + zeros.trailingZeroBitCount / 8
                 if memcmp(all + found, wanted, text.count) == 0 { return found }
                 zeros &= zeros - 1
             }
-            place += 8
+            offset += 8
         }
-        while place + text.count <= bytes.count {
-            if memcmp(all + place, wanted, text.count) == 0 { return place }
-            place += 1
+        while offset + text.count <= bytes.count {
+            if memcmp(all + offset, wanted, text.count) == 0 { return offset }
+            offset += 1
         }
         return nil
     }
