@@ -135,7 +135,7 @@ import Testing
 
     private static func changeAttributes(_ caller: Caller) async throws {
         for (owner, put, delete) in [
-            ("/v1", AuditAction.sharedAttributePut, AuditAction.sharedAttributeDelete),
+            ("/v1", AuditAction.deploymentAttributePut, AuditAction.deploymentAttributeDelete),
             ("/v1/stores/{store}", .attributePut, .attributeDelete),
         ] {
             let path = owner + "/attributes/{attribute}"

@@ -113,6 +113,11 @@ import Testing
             detail: "the list has changed; read it again, and repeat the change (the current version is 9)",
             headers: ["ETag": #""9""#]
         ),
+        Case(
+            error: .staleAttribute,
+            type: "stale",
+            detail: "the attribute is not as If-Match expects; read it again, and repeat the change"
+        ),
         Case(error: .forbidden("d"), type: "forbidden", detail: "d"),
         Case(
             error: .keyReused,

@@ -292,24 +292,61 @@ import Testing
         let path = owner + "/attributes/rating"
         let body = #"{"type":"number","decimals":1,"title":{"en":"Rating"}}"#
         let created = try await api.send(.put, path, body)
-        check(created, 201, cache: "no-cache", location: path)
-        #expect(created.text("unreadable_products") == "0" && created.text("decimals") == "1")
         let read = try await api.send(.get, path)
+        check(created, 201, cache: "no-cache", tag: read.headers[.eTag], location: path)
+        #expect(created.text("unreadable_products") == "0" && created.text("decimals") == "1")
         #expect(read.json["unreadable_products"] == nil && read.headers[.eTag] != nil)
-        // A client sends back what it has read.
+        // A client sends back what it has read. The type is the same, so nothing is counted.
         let same = try await api.send(.put, path, String(decoding: created.body, as: UTF8.self))
-        check(same, 200, cache: "no-cache")
+        check(same, 200, cache: "no-cache", tag: read.headers[.eTag])
+        #expect(same.json["unreadable_products"] == .null)
         #expect(try await api.send(.get, path).headers[.eTag] == read.headers[.eTag])
         let value = #"{"name":"Milk","attributes":{"rating":4.5}}"#
         #expect(try await api.send(.put, "/v1/stores/s/products/milk", value).status == 200)
         let retyped = try await api.send(.put, path, #"{"type":"boolean"}"#)
-        check(retyped, 200, cache: "no-cache")
-        #expect(retyped.text("unreadable_products") == "1")
-        #expect(try await api.send(.get, path).headers[.eTag] != read.headers[.eTag])
+        let tag = try await api.send(.get, path).headers[.eTag]
+        check(retyped, 200, cache: "no-cache", tag: tag)
+        #expect(retyped.text("unreadable_products") == "1" && tag != read.headers[.eTag])
         #expect(try await api.send(.get, owner + "/attributes").texts("attributes", "name") == ["rating"])
         check(try await api.send(.delete, path), 204, cache: nil)
         #expect(try await api.send(.get, path).status == 404)
         #expect(try await api.send(.delete, path).status == 404)
+    }
+
+    @Test(
+        "If-Match prevents a change of an attribute that is not as expected",
+        arguments: ["/v1", "/v1/stores/s"]
+    )
+    func expectedAttributes(_ owner: String) async throws {
+        let api = try await MemoryAPI.withShelf()
+        let path = owner + "/attributes/rating"
+        func put(_ type: String, _ tag: String) async throws -> MemoryAPI.Response {
+            try await api.send(.put, path, #"{"type":"\#(type)"}"#, ["If-Match": tag])
+        }
+        let missing = try await put("text", "*")
+        #expect(missing.status == 412 && missing.text("type") == "/problems/stale")
+        #expect(try await api.send(.get, path).status == 404)
+        let first = try #require(try await api.send(.put, path, #"{"type":"text"}"#).headers[.eTag])
+        #expect(try await put("date", #""x""#).status == 412)
+        let second = try #require(try await put("number", first).headers[.eTag])
+        #expect(second != first)
+        #expect(try await put("date", first).status == 412)
+        #expect(try await api.send(.delete, path, nil, ["If-Match": first]).status == 412)
+        #expect(try await api.send(.get, path).text("type") == "number")
+        for tag in ["W/" + second, "x", "\"\""] { #expect(try await put("date", tag).status == 400) }
+        #expect(try await put("number", "*").status == 200)
+        check(try await api.send(.delete, path, nil, ["If-Match": #""x", \#(second)"#]), 204, cache: nil)
+    }
+
+    @Test("The tag of a store's attribute changes with the deployment's declaration")
+    func tagsOfStores() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let (shared, own) = ("/v1/attributes/rating", "/v1/stores/s/attributes/rating")
+        _ = try await api.send(.put, shared, #"{"type":"text"}"#)
+        let tag = try #require(try await api.send(.put, own, #"{"title":{"en":"Stars"}}"#).headers[.eTag])
+        #expect(try await api.send(.get, own).headers[.eTag] == tag)
+        _ = try await api.send(.put, shared, #"{"type":"text","title":{"hr":"Ocjena"}}"#)
+        #expect(try await api.send(.delete, own, nil, ["If-Match": tag]).status == 412)
     }
 
     @Test("A value of another type than declared is 422 with the field, also in a PATCH")
@@ -357,6 +394,29 @@ import Testing
         #expect(names.count > 40)
         for name in names {
             #expect(throws: CatalogError.self, "\(name)") { try AttributeName(name)!.checkAvailable() }
+        }
+    }
+
+    @Test("The names of all properties in requests and responses are reserved")
+    func reservedProperties() throws {
+        func names(_ value: JSONValue) -> Set<String> {
+            switch value {
+            case .array(let elements): return elements.reduce(into: []) { $0.formUnion(names($1)) }
+            case .object(let members):
+                return members.reduce(into: []) { found, member in
+                    if ["example", "examples"].contains(member.name) { return }
+                    found.formUnion(names(member.value))
+                    if member.name == "properties", case .object(let properties) = member.value {
+                        found.formUnion(properties.map(\.name))
+                    }
+                }
+            default: return []
+            }
+        }
+        let found = names(try JSONReader.parse(OpenAPI.document))
+        #expect(found.count > 200)
+        for name in found.compactMap({ AttributeName($0) }) {
+            #expect(throws: CatalogError.self, "add \(name) to AttributeName.words") { try name.checkAvailable() }
         }
     }
 

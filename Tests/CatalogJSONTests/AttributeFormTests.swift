@@ -12,7 +12,7 @@ import Testing
     }
 
     private static func set(_ body: String, isOfStore: Bool = false) throws -> AttributeSet {
-        let stored = [StoredAttribute(declaration: try declaration(body), revision: 1)]
+        let stored = [try declaration(body)]
         return isOfStore ? AttributeSet(deployment: [], store: stored) : AttributeSet(deployment: stored)
     }
 
@@ -41,9 +41,11 @@ import Testing
     func sentBack() throws {
         let set = try Self.set(#"{"type":"number","decimals":1,"title":{"en":"Rating"},"unit":"g"}"#)
         let attribute = try #require(set[Self.rating])
-        let bytes = JSONWriter.document { attribute.write(unreadable: 7, to: &$0) }
-        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(#","unreadable_products":7}"#))
-        #expect(try AttributeDeclaration(name: Self.rating, text: bytes) == .definition(attribute.definition))
+        for (count, text) in [(7, "7"), (nil, "null")] as [(Int?, String)] {
+            let bytes = attribute.json(unreadable: count)
+            #expect(String(decoding: bytes, as: UTF8.self).hasSuffix(",\"unreadable_products\":\(text)}"))
+            #expect(try AttributeDeclaration(name: Self.rating, text: bytes) == .definition(attribute.definition))
+        }
         #expect(try AttributeDeclaration(name: Self.rating, text: attribute.json) == .definition(attribute.definition))
     }
 
@@ -52,23 +54,6 @@ import Testing
         for body in [#"{"name":"other","type":"text"}"#, #"{"name":1,"type":"text"}"#, "[]", "7", "{", ""] {
             #expect(throws: CatalogError.self, "\(body)") { try Self.declaration(body) }
         }
-    }
-
-    @Test("A declaration has at most 64 KiB")
-    func documentLimit() throws {
-        func body(_ options: Int) -> String {
-            let text = String(repeating: "x", count: AttributeTitles.byteLimit)
-            let titles = (0..<AttributeTitles.languageLimit).map { "\"a\($0)\":\"\(text)\"" }.joined(separator: ",")
-            let values = (0..<options).map { "{\"key\":\"k\($0)\",\"title\":{\(titles)}}" }.joined(separator: ",")
-            return #"{"type":"enum","values":[\#(values)]}"#
-        }
-        _ = try Self.declaration(body(20))
-        let error = #expect(throws: CatalogError.self) { try Self.declaration(body(40)) }
-        guard case .tooLarge(let detail)? = error else {
-            Issue.record("unexpected \(String(describing: error))")
-            return
-        }
-        #expect(detail.contains("65536"))
     }
 
     @Test("The names of all fields of products are reserved")

@@ -26,10 +26,9 @@ import Testing
         "PostgresSettingsStore.revisions": "one query for all users with open streams",
         "PostgresVersionStore.shelfVersions": "one query for all shelves with open streams",
         "PostgresVersionStore.shelfVersionsOfStores": "one query for all shelves of a worker with open streams",
-        // Changes of an attribute of all stores.
+        // Changes of an attribute of the deployment.
         "PostgresAttributeStore.ofStores": "comparison with the attributes of each store",
         "PostgresAttributeStore.deleteTitles": "the titles that stores give to the attribute",
-        "PostgresAttributeStore.allValues": "the values of all products",
         // Folds and anonymization, in the background.
         "PurchaseStatements.storesWithStrays": "fold of all stores",
         "PurchaseStatements.hasOpenEvents": "fold of all stores",

@@ -11,8 +11,33 @@ import Testing
         try AttributeDeclaration(Self.name(name), try JSONReader.parse(Array(json.utf8)))
     }
 
-    private static func stored(_ declarations: [String: String]) throws -> [StoredAttribute] {
-        try declarations.map { StoredAttribute(declaration: try declaration($0.key, $0.value), revision: 1) }
+    private static func stored(_ declarations: [String: String]) throws -> [AttributeDeclaration] {
+        try declarations.map { try declaration($0.key, $0.value) }
+    }
+
+    /// Returns titles, as JSON, in languages that begin with a letter.
+    private static func titles(_ count: Int, _ letter: String = "a", _ text: String = "x") -> String {
+        "{" + (0..<count).map { "\"\(letter)\($0)\":\"\(text)\"" }.joined(separator: ",") + "}"
+    }
+
+    /// Returns an enum whose document has a length in bytes.
+    private static func declaration(_ name: String, length: Int) throws -> AttributeDeclaration {
+        /// Returns the declaration with the shortest titles, and more bytes in the first ones.
+        func declaration(_ more: Int) throws -> AttributeDeclaration {
+            var rest = more
+            let values = (0..<AttributeForm.optionLimit).map { number in
+                let titles = ["aa", "bb", "cc", "dd"].map { language in
+                    let more = min(AttributeTitles.byteLimit - 1, rest)
+                    rest -= more
+                    return "\"\(language)\":\"\(String(repeating: "x", count: 1 + more))\""
+                }
+                return "{\"key\":\"\(number)\",\"title\":{\(titles.joined(separator: ","))}}"
+            }
+            return try Self.declaration(name, #"{"type":"enum","values":[\#(values.joined(separator: ","))]}"#)
+        }
+        let found = try declaration(length - declaration(0).document.text.utf8.count)
+        try #require(found.document.text.utf8.count == length)
+        return found
     }
 
     private static let number = #"{"type":"number"}"#
@@ -158,5 +183,224 @@ import Testing
         )
         #expect(try full.declaring(try Self.declaration("own0", Self.number), for: .deployment).old == nil)
         #expect(try full.declaring(try Self.declaration("shared0", #"{"type":"text"}"#), for: .deployment).old != nil)
+    }
+
+    @Test("The deployment has at most 64 attributes itself")
+    func countLimitOfDeployment() throws {
+        let names = (0..<AttributeDefinition.countLimit).map { "shared\($0)" }
+        let all = try Self.stored(Dictionary(uniqueKeysWithValues: names.map { ($0, Self.number) }))
+        let one = try Self.declaration("shared0", Self.number)
+        let full = AttributeChange(deployment: all, stores: [:])
+        #expect(try full.declaring(one, for: .deployment).old == one)
+        let other = try Self.declaration("rating", Self.number)
+        #expect(
+            Self.conflict { _ = try full.declaring(other, for: .deployment) }?.contains("the deployment has 64") == true
+        )
+        let others = AttributeChange(deployment: all.filter { $0 != one }, stores: [:])
+        #expect(try others.declaring(other, for: .deployment).isNew)
+    }
+
+    @Test("A declaration has at most 64 KiB, and all of an owner have at most 512 KiB")
+    func sizeLimits() throws {
+        let none = AttributeChange(deployment: [], stores: [:])
+        let owners = [AttributeOwner.deployment, .store(Self.corner)]
+        let limit = AttributeDefinition.documentLimit
+        for owner in owners {
+            _ = try none.declaring(try Self.declaration("rating", length: limit), for: owner)
+            let error = #expect(throws: CatalogError.self) {
+                try none.declaring(try Self.declaration("rating", length: limit + 1), for: owner)
+            }
+            guard case .tooLarge(let detail)? = error else {
+                Issue.record("unexpected \(String(describing: error))")
+                continue
+            }
+            #expect(detail.contains("65537") && detail.contains("65536"))
+        }
+        let large = try (0..<7).map { try Self.declaration("large\($0)", length: limit) }
+        let small = try Self.declaration("small", Self.number)
+        let length = small.document.text.utf8.count
+        for (owner, isTooLong) in owners.flatMap({ [($0, false), ($0, true)] }) {
+            let all = large + [try Self.declaration("last", length: limit - length + (isTooLong ? 1 : 0))]
+            let change =
+                owner == .deployment
+                ? AttributeChange(deployment: all, stores: [:])
+                : AttributeChange(deployment: [], stores: [Self.corner: all])
+            if isTooLong {
+                let reason = Self.conflict { _ = try change.declaring(small, for: owner) }
+                #expect(reason?.contains("524289") == true && reason?.contains("524288") == true)
+            } else {
+                #expect(try change.declaring(small, for: owner).isNew)
+            }
+            // A declaration takes the place of the one with its name.
+            _ = try change.declaring(try Self.declaration("last", length: limit), for: owner)
+        }
+    }
+
+    @Test("A store can send back an attribute that it has read, even if it is longer than a declaration may be")
+    func longTitles() throws {
+        let shared = try Self.declaration("score", length: AttributeDefinition.documentLimit)
+        guard case .definition(let definition) = shared else { throw CatalogError.fault("no definition") }
+        var own = definition
+        own.title = try AttributeTitles(["zz": String(repeating: "y", count: 100)], field: "title")
+        let change = AttributeChange(deployment: [shared], stores: [Self.corner: []])
+        let whole = AttributeDeclaration.definition(definition.retitled(own.titles))
+        #expect(whole.document.text.utf8.count > AttributeDefinition.documentLimit)
+        let declared = try change.declaring(whole, for: .store(Self.corner))
+        #expect(declared.attribute.definition.title.texts.keys.contains("zz"))
+        #expect(declared.new.document.text.utf8.count < 200)
+    }
+
+    @Test(
+        "The titles of the deployment and of a store together have at most 20 languages, whichever owner declares last"
+    )
+    func mergedLanguages() throws {
+        func definition(_ count: Int) throws -> AttributeDeclaration {
+            try Self.declaration(
+                "score",
+                #"{"type":"enum","title":\#(Self.titles(count)),"values":[{"key":"k","title":\#(Self.titles(count))}]}"#
+            )
+        }
+        for (field, json) in [
+            ("title", #"{"title":\#(Self.titles(10, "b"))}"#),
+            ("values[0].title", #"{"values":[{"key":"k","title":\#(Self.titles(10, "b"))}]}"#),
+        ] {
+            let own = try Self.declaration("score", json)
+            let fitting = AttributeChange(deployment: [try definition(10)], stores: [Self.corner: []])
+            let declared = try fitting.declaring(own, for: .store(Self.corner))
+            // The attribute in effect can be sent back.
+            var stored = fitting
+            stored.stores[Self.corner] = [declared.new]
+            let whole = AttributeDeclaration.definition(declared.attribute.definition)
+            #expect(try stored.declaring(whole, for: .store(Self.corner)).isChange == false)
+
+            let full = AttributeChange(deployment: [try definition(11)], stores: [Self.corner: []])
+            let error = #expect(throws: CatalogError.self) { try full.declaring(own, for: .store(Self.corner)) }
+            guard case .unprocessable(field, let detail)? = error else {
+                Issue.record("unexpected \(String(describing: error))")
+                continue
+            }
+            #expect(detail.contains("(got 21)"))
+            let reason = Self.conflict { _ = try stored.declaring(try definition(11), for: .deployment) }
+            #expect(reason?.contains("corner") == true && reason?.contains("(got 21)") == true)
+            #expect(try stored.declaring(try definition(10), for: .deployment).isChange == false)
+        }
+    }
+
+    @Test("A store keeps its own definition, with new titles, while the deployment declares the same attribute")
+    func keptDefinition() throws {
+        let own = try Self.declaration("rating", #"{"type":"number","title":{"en":"Stars","de":"Sterne"}}"#)
+        let shared = try Self.declaration("rating", #"{"type":"number","title":{"en":"Stars","hr":"Ocjena"}}"#)
+        let change = AttributeChange(deployment: [shared], stores: [Self.corner: [own]])
+        let titles = try Self.declaration("rating", #"{"title":{"en":"Stars","hr":"Ocjena","fr":"Note"}}"#)
+        let declared = try change.declaring(titles, for: .store(Self.corner))
+        // Its own title stays, although the deployment's is the same, and the deployment's does not become its own.
+        let kept = try Self.declaration("rating", #"{"type":"number","title":{"en":"Stars","fr":"Note"}}"#)
+        #expect(declared.new == kept)
+        #expect(declared.attribute.definition.title.texts == ["en": "Stars", "hr": "Ocjena", "fr": "Note"])
+        #expect(AttributeSet(deployment: [], store: [declared.new]).attributes.map(\.isOfStore) == [true])
+        // A definition of another type is not in effect, and titles take its place.
+        let other = try Self.declaration("rating", #"{"type":"boolean"}"#)
+        let contrary = AttributeChange(deployment: [shared], stores: [Self.corner: [other]])
+        let new = try contrary.declaring(titles, for: .store(Self.corner)).new
+        #expect(try new == Self.declaration("rating", #"{"title":{"fr":"Note"}}"#))
+    }
+
+    @Test("Titles that were left without a definition do not make a reserved name available")
+    func leftTitles() throws {
+        let left = try Self.declaration("price", #"{"title":{"en":"Price"}}"#)
+        let change = AttributeChange(deployment: [], stores: [Self.corner: [left]])
+        #expect(throws: CatalogError.self) {
+            try change.declaring(try Self.declaration("price", Self.number), for: .store(Self.corner))
+        }
+    }
+
+    @Test(
+        "Only another type, or other parameters that decide about values, change the form",
+        arguments: [
+            (#"{"type":"number"}"#, #"{"type":"number"}"#, false),
+            (#"{"type":"number"}"#, #"{"type":"number","title":{"en":"A"},"unit":"g","natural":"desc"}"#, false),
+            (#"{"type":"number"}"#, #"{"type":"number","decimals":1}"#, true),
+            (#"{"type":"number"}"#, #"{"type":"text"}"#, true),
+            (#"{"type":"set"}"#, #"{"type":"set","values":[{"key":"a"}]}"#, true),
+            (
+                #"{"type":"enum","values":[{"key":"a"}]}"#,
+                #"{"type":"enum","values":[{"key":"a","title":{"en":"A"}}]}"#,
+                false
+            ),
+        ]
+    )
+    func changedForms(_ old: String, _ new: String, _ isChanged: Bool) throws {
+        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+            let none = AttributeChange(deployment: [], stores: [:])
+            #expect(try none.declaring(try Self.declaration("rating", old), for: owner).changesForm)
+            let stored = [try Self.declaration("rating", old)]
+            let change =
+                owner == .deployment
+                ? AttributeChange(deployment: stored, stores: [:])
+                : AttributeChange(deployment: [], stores: [Self.corner: stored])
+            let declared = try change.declaring(try Self.declaration("rating", new), for: owner)
+            #expect(declared.changesForm == isChanged && declared.isChange == (old != new) && !declared.isNew)
+        }
+    }
+
+    @Test("A declaration that a later release stored is listed, counted and kept, and contradicts other types")
+    func laterReleases() throws {
+        let later = AttributeDeclaration(
+            Self.name("colour"),
+            stored: try JSONReader.parse(Array(#"{"type":"colour","title":{"en":"Colour"},"space":"rgb"}"#.utf8))
+        )
+        let numbers = try Self.stored(Dictionary(uniqueKeysWithValues: (0..<63).map { ("n\($0)", Self.number) }))
+        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+            let stored = numbers + [later]
+            let change =
+                owner == .deployment
+                ? AttributeChange(deployment: stored, stores: [Self.corner: []])
+                : AttributeChange(deployment: [], stores: [Self.corner: stored])
+            #expect(
+                Self.conflict { _ = try change.declaring(try Self.declaration("rating", Self.number), for: owner) }
+                    != nil
+            )
+            // Others can change, and it can be replaced or deleted.
+            _ = try change.declaring(try Self.declaration("n0", #"{"type":"text"}"#), for: owner)
+            #expect(try change.declaring(try Self.declaration("colour", Self.number), for: owner).changesForm)
+            #expect(try change.removing(Self.name("colour"), of: owner) == later)
+            let other: AttributeOwner = owner == .deployment ? .store(Self.corner) : .deployment
+            let reason = Self.conflict {
+                _ = try change.declaring(try Self.declaration("colour", #"{"type":"text"}"#), for: other)
+            }
+            #expect(reason?.contains("colour") == true)
+        }
+        let shared = AttributeChange(deployment: [later], stores: [Self.corner: []])
+        let titles = try Self.declaration("colour", #"{"title":{"hr":"Boja"}}"#)
+        let titled = try shared.declaring(titles, for: .store(Self.corner)).attribute.definition
+        #expect(titled.title.texts == ["en": "Colour", "hr": "Boja"])
+        let ratio = try Self.declaration("ratio", #"{"type":"ratio","numerator":"colour","denominator":["quantity"]}"#)
+        #expect(throws: CatalogError.self) { try shared.declaring(ratio, for: .deployment) }
+    }
+
+    @Test("A change that expects another attribute is refused before anything else")
+    func expectations() throws {
+        let change = AttributeChange(
+            deployment: try Self.stored(["rating": Self.number]),
+            stores: [Self.corner: try Self.stored(["rating": #"{"title":{"en":"Stars"}}"#])]
+        )
+        let titles = try Self.declaration("rating", #"{"title":{"en":"Rating"}}"#)
+        let shared = try Self.declaration("rating", Self.number)
+        for (owner, declaration, text) in [
+            (AttributeOwner.deployment, shared, nil as String?), (.store(Self.corner), titles, "Stars"),
+        ] {
+            let matches: AttributeExpectation = { $0?.definition.title.texts["en"] == text && $0 != nil }
+            #expect(throws: CatalogError.staleAttribute) {
+                try change.declaring(declaration, for: owner) { !matches($0) }
+            }
+            #expect(throws: CatalogError.staleAttribute) {
+                try change.removing(Self.name("rating"), of: owner) { !matches($0) }
+            }
+            _ = try change.declaring(declaration, for: owner, expecting: matches)
+            _ = try change.removing(Self.name("rating"), of: owner, expecting: matches)
+            #expect(throws: CatalogError.staleAttribute) {
+                try change.removing(Self.name("other"), of: owner) { $0 != nil }
+            }
+        }
     }
 }

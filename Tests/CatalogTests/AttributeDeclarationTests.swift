@@ -30,6 +30,8 @@ import Testing
             SortKey.allCases.map(\.name) + FilterKey.allCases.map(\.name) + Facet.allCases.map(\.rawValue)
             + ImportColumn.allCases.map(\.columnName) + ProductText.allCases.map { "\($0.name)" }
             + ["q", "tier", "collapse", "group", "discount", "a_min", "a_max", "a_any", "a_all", "a_none"]
+            + ["id", "title", "version", "country", "time_zone", "starts_at", "ends_at", "priority", "changes_at"]
+            + ["matches", "members_matching", "members_total", "rank", "offer_price"]
         for name in names {
             #expect(throws: CatalogError.self, "\(name)") { try Self.name(name).checkAvailable() }
         }
@@ -152,50 +154,111 @@ import Testing
         }
     }
 
-    @Test("A stored declaration with members of a later version is read without them")
+    @Test("A property of another type is refused unless it is null, and the reason names the type")
+    func otherProperties() throws {
+        let nulls =
+            #""decimals":null,"unit":null,"values":null,"numerator":null,"denominator":null,"scale":null,"per":null"#
+        for (type, own) in [
+            ("text", ""), ("set", ""), ("number", ""), ("enum", #""values":[{"key":"a"}],"#),
+            ("ratio", #""numerator":"price","denominator":["quantity"],"#),
+        ] {
+            let others =
+                own.isEmpty
+                ? nulls
+                : String(
+                    nulls.split(separator: ",").filter { member in
+                        !own.contains(member.prefix { $0 != ":" })
+                    }.joined(separator: ",")
+                )
+            let plain = try Self.read(#"{\#(own)"type":"\#(type)"}"#)
+            #expect(try Self.read(#"{\#(own)\#(others),"natural":null,"type":"\#(type)"}"#) == plain, "\(type)")
+        }
+        for (json, detail) in [
+            (#"{"type":"set","natural":"asc"}"#, "natural does not apply to a set; remove it"),
+            (#"{"type":"text","unit":"g"}"#, "unit does not apply to a text; remove it"),
+            (#"{"type":"enum","values":[{"key":"a"}],"scale":1}"#, "scale does not apply to an enum; remove it"),
+            (#"{"title":{"en":"A"},"decimals":1}"#, "decimals does not apply to titles without type; remove it"),
+            (
+                #"{"type":"ratio","numerator":"offer_price","denominator":["quantity"]}"#,
+                "numerator: “offer_price” is not available yet; use price"
+            ),
+        ] {
+            let error = #expect(throws: CatalogError.self) { try Self.read(json) }
+            guard case .unprocessable(_, detail)? = error else {
+                Issue.record("unexpected \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
+    // MARK: - Later releases
+
+    @Test("A stored declaration with members of a later release is read without them")
     func laterMembers() throws {
         let json = try JSONReader.parse(
             Array(#"{"type":"enum","values":[{"key":"a","icon":1}],"searchable":true}"#.utf8)
         )
-        let stored = try AttributeDeclaration(Self.name("score"), json, isStored: true)
+        let stored = AttributeDeclaration(Self.name("score"), stored: json)
         #expect(try stored == Self.read(#"{"type":"enum","values":[{"key":"a"}]}"#, "score"))
     }
 
+    @Test(
+        "A stored declaration that cannot be read has its type and title, and no values",
+        arguments: [
+            (
+                #"{"title":{"en":"Colour"},"space":"rgb","type":"colour"}"#,
+                #"{"type":"colour","title":{"en":"Colour"},"space":"rgb"}"#
+            ),
+            (#"{"type":"number","decimals":12}"#, #"{"type":"number","title":{},"decimals":12}"#),
+            (#"{"type":"colour","title":[1]}"#, #"{"type":"colour","title":{}}"#),
+            (#"{"type":"text","natural":"auto"}"#, #"{"type":"text","title":{},"natural":"auto"}"#),
+        ]
+    )
+    func unknownForms(_ document: String, _ written: String) throws {
+        let stored = AttributeDeclaration(Self.name("colour"), stored: try JSONReader.parse(Array(document.utf8)))
+        #expect(stored.document.text == written)
+        let found = try #require(AttributeSet(deployment: [stored])[Self.name("colour")])
+        for value in [JSONValue.number("1"), .string("red"), .bool(true), .null, .array([])] {
+            #expect(try found.definition.value(value) == nil)
+        }
+        #expect(AttributeDeclaration(stored.name, stored: stored.document) == stored)
+    }
+
+    @Test("Stored titles that cannot be read are none")
+    func unknownTitles() throws {
+        let shared = try Self.read(#"{"type":"text","title":{"en":"Origin"}}"#)
+        let own = AttributeDeclaration(Self.name("rating"), stored: try JSONReader.parse(Array(#"{"title":7}"#.utf8)))
+        #expect(AttributeSet(deployment: [shared], store: [own]) == AttributeSet(deployment: [shared]))
+        #expect(AttributeSet(deployment: [], store: [own]).isEmpty)
+    }
+
+    // MARK: - Effect
+
     @Test("Titles of a store are those of the attribute in effect, and its other properties stay")
     func retitles() throws {
-        let shared = StoredAttribute(
-            declaration: try Self.read(
-                #"{"type":"enum","title":{"en":"Score"},"values":[{"key":"a","title":{"en":"Best"}},{"key":"b"}],"natural":"desc"}"#,
-                "score"
-            ),
-            revision: 5
+        let shared = try Self.read(
+            #"{"type":"enum","title":{"en":"Score"},"values":[{"key":"a","title":{"en":"Best"}},{"key":"b"}],"natural":"desc"}"#,
+            "score"
         )
-        let own = StoredAttribute(
-            declaration: try Self.read(
-                #"{"title":{"hr":"Ocjena"},"values":[{"key":"a","title":{"hr":"Najbolje"}}]}"#,
-                "score"
-            ),
-            revision: 9
+        let own = try Self.read(
+            #"{"title":{"hr":"Ocjena"},"values":[{"key":"a","title":{"hr":"Najbolje"}}]}"#,
+            "score"
         )
         let set = AttributeSet(deployment: [shared], store: [own])
         let found = try #require(set[Self.name("score")])
-        #expect(found.deploymentRevision == 5 && found.storeRevision == 9 && !found.isOfStore)
+        #expect(!found.isOfStore)
         #expect(found.definition.title.texts == ["en": "Score", "hr": "Ocjena"])
         #expect(found.definition.form.options[0].title.texts == ["en": "Best", "hr": "Najbolje"])
         #expect(found.definition.form.options[1].title.isEmpty && found.definition.naturalDirection == .descending)
-        #expect(AttributeSet(deployment: [shared]).attributes.map(\.storeRevision) == [nil])
         #expect(AttributeSet(deployment: [], store: [own]).isEmpty)
     }
 
     @Test("A store's definition of another type than the deployment's is not in effect")
     func otherType() throws {
-        let shared = StoredAttribute(declaration: try Self.read(#"{"type":"text"}"#), revision: 1)
-        let own = StoredAttribute(
-            declaration: try Self.read(#"{"type":"boolean","title":{"en":"Rated"}}"#),
-            revision: 2
-        )
+        let shared = try Self.read(#"{"type":"text"}"#)
+        let own = try Self.read(#"{"type":"boolean","title":{"en":"Rated"}}"#)
         let set = AttributeSet(deployment: [shared], store: [own])
-        #expect(set.attributes.map(\.definition.form) == [.text] && set.attributes.map(\.storeRevision) == [nil])
+        #expect(set.attributes.map(\.definition.form) == [.text] && set.attributes.map(\.isOfStore) == [false])
         #expect(set.attributes[0].definition.title.isEmpty)
     }
 }

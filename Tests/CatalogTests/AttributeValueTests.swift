@@ -14,10 +14,12 @@ import Testing
 
     private static func set(_ declarations: [(String, String)]) throws -> AttributeSet {
         AttributeSet(
-            deployment: try declarations.map {
-                StoredAttribute(declaration: .definition(try definition($0.1, $0.0)), revision: 1)
-            }
+            deployment: try declarations.map { AttributeDeclaration.definition(try definition($0.1, $0.0)) }
         )
+    }
+
+    private static func check(_ new: String, replacing old: String?, against set: AttributeSet) throws {
+        try ChangedAttributes(new, replacing: old).check(against: set)
     }
 
     private static func parse(_ json: String) throws -> JSONValue { try JSONReader.parse(Array(json.utf8)) }
@@ -85,21 +87,74 @@ import Testing
     @Test("A write is refused for a changed value of another type, and the field names it")
     func checks() throws {
         let set = try Self.set([("rating", #"{"type":"number","decimals":1}"#), ("vegan", #"{"type":"boolean"}"#)])
-        try set.check(#"{"rating":4.5,"vegan":true,"own":{"x":[1]}}"#, replacing: nil)
-        try set.check(#"{"rating":null}"#, replacing: nil)
+        try Self.check(#"{"rating":4.5,"vegan":true,"own":{"x":[1]}}"#, replacing: nil, against: set)
+        try Self.check(#"{"rating":null}"#, replacing: nil, against: set)
         // Stored values of another type are kept until they change.
         let stored = #"{"rating": "good", "vegan": true}"#
-        try set.check(#"{"rating":"good","vegan":false}"#, replacing: stored)
+        try Self.check(#"{"rating":"good","vegan":false}"#, replacing: stored, against: set)
         for new in [#"{"rating":"better","vegan":true}"#, #"{"rating":4.55}"#] {
-            let error = #expect(throws: CatalogError.self) { try set.check(new, replacing: stored) }
+            let error = #expect(throws: CatalogError.self) { try Self.check(new, replacing: stored, against: set) }
             guard case .unprocessable("attributes.rating", let detail)? = error else {
                 Issue.record("unexpected \(String(describing: error))")
                 continue
             }
             #expect(detail.contains("at most 1 decimal ") && detail.contains("got"))
         }
-        #expect(throws: CatalogError.self) { try set.check(#"{"vegan":1}"#, replacing: nil) }
-        try AttributeSet.none.check(#"{"rating":"good"}"#, replacing: nil)
+        #expect(throws: CatalogError.self) { try Self.check(#"{"vegan":1}"#, replacing: nil, against: set) }
+        try Self.check(#"{"rating":"good"}"#, replacing: nil, against: .none)
+    }
+
+    @Test(
+        "A value in another spelling is unchanged, and every other value is changed",
+        arguments: [
+            ("4.5", "4.50", true), ("4.5", "45e-1", true), ("4.5", "0.45E+1", true), ("100", "1e2", true),
+            ("0", "-0.00", true), ("0", "0e5", true), ("1e64", "10e63", true), ("-1.5", "-15e-1", true),
+            ("12345678901234567890123456789012345678901", "12345678901234567890123456789012345678901.0", true),
+            ("4.5", "4.6", false), ("4.5", "-4.5", false), ("45", "450", false), ("1e64", "1e63", false),
+            ("1", #""1""#, false), ("0.5", "5", false), ("1e99999999999999999999", "1", false),
+            (#"{"a":1,"b":[2.0]}"#, #"{"b":[2],"a":1}"#, true), (#"{"a":1}"#, #"{"a":1,"b":1}"#, false),
+            (#"{"a":1,"b":1}"#, #"{"a":1,"c":1}"#, false), ("[1,2]", "[2,1]", false), ("[1]", "[1,1]", false),
+            (#""a""#, #""a""#, true), (#""a""#, #""b""#, false), ("true", "false", false),
+        ]
+    )
+    func respelled(_ old: String, _ new: String, _ isSame: Bool) throws {
+        for (a, b) in [(old, new), (new, old)] {
+            let changed = try ChangedAttributes(#"{"x":1,"rating":\#(b)}"#, replacing: #"{"rating":\#(a)}"#)
+            #expect(changed.names.map(\.text) == (isSame ? ["x"] : ["x", "rating"]), "\(a) \(b)")
+        }
+        #expect(try ChangedAttributes(#"{"rating":\#(new)}"#, replacing: nil).names.map(\.text) == ["rating"])
+    }
+
+    @Test("Numbers are the same exactly if they are so as decimals, in any spelling")
+    func respelledNumbers() throws {
+        var generator = SeededGenerator(seed: 11)
+        for _ in 0..<2000 {
+            // Two numbers below 100 with two decimals; equal ones are frequent.
+            let numbers = (0..<2).map { _ in
+                Int.random(in: -30...30, using: &generator) * [1, 10, 100].randomElement(using: &generator)!
+            }
+            func spelled(_ number: Int) -> String {
+                let (sign, digits) = (number < 0 ? "-" : "", "\(number.magnitude)")
+                switch Int.random(in: 0...2, using: &generator) {
+                case 0: return sign + digits + "e-2"
+                case 1: return sign + "0." + String(repeating: "0", count: 6 - digits.count) + digits + "00E+4"
+                default:
+                    return sign + "\(number.magnitude / 100)." + (number.magnitude % 100 < 10 ? "0" : "")
+                        + "\(number.magnitude % 100)"
+                }
+            }
+            let texts = numbers.map(spelled)
+            let changed = try ChangedAttributes(#"{"x":\#(texts[1])}"#, replacing: #"{"x":\#(texts[0])}"#)
+            #expect(changed.names.isEmpty == (numbers[0] == numbers[1]), "\(texts)")
+        }
+    }
+
+    @Test("Nulls, and members that no attribute can have, are not changed attributes")
+    func changedNames() throws {
+        let names = try ChangedAttributes(#"{"a":null,"B":1,"c":1,"d-e":1,"f":[]}"#, replacing: nil).names
+        #expect(names.map(\.text) == ["c", "f"])
+        #expect(try ChangedAttributes("{}", replacing: #"{"a":1}"#).names.isEmpty)
+        #expect(throws: CatalogError.self) { try ChangedAttributes("{", replacing: nil) }
     }
 
     @Test("A ratio is computed from the price, the quantity and numbers, and is missing without one of them")

@@ -239,8 +239,8 @@ def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
         INSERT INTO user_token SELECT digest, user_id, expires_at FROM user_list_share UNION SELECT digest, user_id, expires_at FROM user_ticket;
         INSERT INTO purchase_erasure SELECT sha256(convert_to(n::text, 'UTF8')), n FROM generate_series(1, 10) AS n;
         INSERT INTO import_profile SELECT 'profile-' || n, '{}', now() FROM generate_series(1, 3) AS n;
-        INSERT INTO attribute SELECT 'shared' || n, '{"type":"text"}', n FROM generate_series(1, 3) AS n;
-        INSERT INTO store_attribute SELECT store_id, 'own', '{"type":"text"}', 1 FROM store WHERE deleted_at IS NULL;
+        INSERT INTO attribute SELECT 'shared' || n, '{"type":"text"}' FROM generate_series(1, 3) AS n;
+        INSERT INTO store_attribute SELECT store_id, 'own', '{"type":"text"}' FROM store WHERE deleted_at IS NULL;
         -- Images that no program reads.
         INSERT INTO shelf_image SELECT store_id, shelf_id, version, 1, now(), '\\x01' FROM shelf LIMIT 5;
         -- An entry of a month without a partition.

@@ -3,87 +3,72 @@ internal import JSON
 internal import Synchronization
 
 extension InMemoryCatalog {
-    /// The declarations of the deployment, with their revision.
-    struct SharedAttributes: Sendable {
-        var declarations: [AttributeName: StoredAttribute] = [:]
-        var revision: Int64 = 0
-    }
-
     package func attributes(of owner: AttributeOwner) async throws(CatalogError) -> AttributeSet {
-        let shared = sharedAttributes.withLock { Array($0.declarations.values) }
+        let shared = deploymentAttributes.withLock { Array($0.values) }
         guard case .store(let store) = owner else { return AttributeSet(deployment: shared) }
         return try read(store) { AttributeSet(deployment: shared, store: Array($0.attributes.values)) }
     }
 
     package func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner
-    ) async throws(CatalogError) -> Bool {
+        for owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?
+    ) async throws(CatalogError) -> DeclaredAttribute {
         let now = clock()
-        guard case .store(let store) = owner else { return try declareForAll(declaration) }
-        let shared = sharedAttributes.withLock { Array($0.declarations.values) }
+        guard case .store(let store) = owner else { return try declareForAll(declaration, expectation) }
+        let shared = deploymentAttributes.withLock { Array($0.values) }
         return try write(store) { content throws(CatalogError) in
             let change = AttributeChange(deployment: shared, stores: [store: Array(content.attributes.values)])
-            let (new, old) = try change.declaring(declaration, for: owner)
-            guard new != old else { return false }
+            let declared = try change.declaring(declaration, for: owner, expecting: expectation)
+            guard declared.isChange else { return declared }
             content.version += 1
-            content.attributes[new.name] = StoredAttribute(declaration: new, revision: content.version)
-            content.record(.attribute(old, new, of: owner), now)
-            return old == nil
+            content.attributes[declared.new.name] = declared.new
+            content.record(.attribute(declared.old, declared.new, of: owner), now)
+            return declared
         }
     }
 
-    private func declareForAll(_ declaration: AttributeDeclaration) throws(CatalogError) -> Bool {
-        let stores = storeAttributes()
-        let result: Result<Change, CatalogError> = sharedAttributes.withLock { shared in
-            do throws(CatalogError) {
-                let change = AttributeChange(deployment: Array(shared.declarations.values), stores: stores)
-                let (new, old) = try change.declaring(declaration, for: .deployment)
-                guard new != old else { return .success((new, old)) }
-                shared.revision += 1
-                shared.declarations[new.name] = StoredAttribute(declaration: new, revision: shared.revision)
-                return .success((new, old))
-            } catch {
-                return .failure(error)
-            }
+    private func declareForAll(
+        _ declaration: AttributeDeclaration,
+        _ expectation: AttributeExpectation?
+    ) throws(CatalogError) -> DeclaredAttribute {
+        let declared = try changeForAll { change throws(CatalogError) in
+            try change.declaring(declaration, for: .deployment, expecting: expectation)
         }
-        let (new, old) = try result.get()
-        record(old, new)
-        return old == nil
+        guard declared.isChange else { return declared }
+        deploymentAttributes.withLock { $0[declared.new.name] = declared.new }
+        record(declared.old, declared.new)
+        return declared
     }
 
-    private typealias Change = (new: AttributeDeclaration, old: AttributeDeclaration?)
-
-    package func remove(attribute name: AttributeName, of owner: AttributeOwner) async throws(CatalogError) {
+    package func remove(
+        attribute name: AttributeName,
+        of owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?
+    ) async throws(CatalogError) {
         let now = clock()
-        guard case .store(let store) = owner else { return try removeForAll(name) }
-        let shared = sharedAttributes.withLock { Array($0.declarations.values) }
+        guard case .store(let store) = owner else { return try removeForAll(name, expectation) }
+        let shared = deploymentAttributes.withLock { Array($0.values) }
         try write(store) { content throws(CatalogError) in
             let change = AttributeChange(deployment: shared, stores: [store: Array(content.attributes.values)])
-            let old = try change.removing(name, of: owner)
+            let old = try change.removing(name, of: owner, expecting: expectation)
             content.version += 1
             content.attributes[name] = nil
             content.record(.attribute(old, nil, of: owner), now)
         }
     }
 
-    private func removeForAll(_ name: AttributeName) throws(CatalogError) {
-        let stores = storeAttributes()
-        let result: Result<AttributeDeclaration, CatalogError> = sharedAttributes.withLock { shared in
-            do throws(CatalogError) {
-                let change = AttributeChange(deployment: Array(shared.declarations.values), stores: stores)
-                let old = try change.removing(name, of: .deployment)
-                shared.revision += 1
-                shared.declarations[name] = nil
-                return .success(old)
-            } catch {
-                return .failure(error)
-            }
+    private func removeForAll(
+        _ name: AttributeName,
+        _ expectation: AttributeExpectation?
+    ) throws(CatalogError) {
+        let old = try changeForAll { change throws(CatalogError) in
+            try change.removing(name, of: .deployment, expecting: expectation)
         }
-        let old = try result.get()
+        deploymentAttributes.withLock { $0[name] = nil }
         content.withLock { content in
             for key in content.keys {
-                if case .titles? = content[key]!.attributes[name]?.declaration { content[key]!.attributes[name] = nil }
+                if case .titles? = content[key]!.attributes[name] { content[key]!.attributes[name] = nil }
             }
         }
         record(old, nil)
@@ -94,33 +79,41 @@ extension InMemoryCatalog {
         record(.attribute(old, new, of: .deployment), of: actor)
     }
 
-    private func storeAttributes() -> [CatalogKey: [StoredAttribute]] {
-        content.withLock { $0.filter { !$0.value.isRemoved }.mapValues { Array($0.attributes.values) } }
+    /// Decides about a change of the deployment's declarations.
+    private func changeForAll<T>(
+        _ decide: (AttributeChange) throws(CatalogError) -> T
+    ) throws(CatalogError) -> T {
+        let stores = content.withLock { $0.filter { !$0.value.isRemoved }.mapValues { Array($0.attributes.values) } }
+        return try decide(
+            AttributeChange(deployment: deploymentAttributes.withLock { Array($0.values) }, stores: stores)
+        )
     }
 
     package func unreadableValues(
-        of name: AttributeName,
-        in owner: AttributeOwner
-    ) async throws(CatalogError) -> Int {
-        guard let definition = try await attributes(of: owner)[name]?.definition else {
-            throw .unknownAttribute(name, of: owner)
-        }
+        of definition: AttributeDefinition,
+        in owner: AttributeOwner,
+        within limit: Duration
+    ) async throws(CatalogError) -> Int? {
+        if case .store(let store) = owner { try read(store) { _ in } }
+        guard limit > .zero else { return nil }
         let products = content.withLock { content in
             content.flatMap { key, store in
                 owner == .deployment || owner == .store(key) ? Array(store.products.values) : []
             }
         }
         return products.count { product in
-            guard let members = try? JSONReader.parse(Array(product.attributes.utf8)), let value = members[name.text]
+            guard let members = try? JSONReader.parse(Array(product.attributes.utf8)),
+                let value = members[definition.name.text]
             else { return false }
-            return (try? definition.value(value)) == nil && value != .null
+            do { _ = try definition.value(value) } catch { return true }
+            return false
         }
     }
 
     /// Checks the attributes of a product that is written.
     func checkAttributes(_ product: Product, replacing old: Product?, in store: StoreContent) throws(CatalogError) {
-        let shared = sharedAttributes.withLock { Array($0.declarations.values) }
-        let set = AttributeSet(deployment: shared, store: Array(store.attributes.values))
-        try set.check(product.attributes, replacing: old?.attributes)
+        let shared = deploymentAttributes.withLock { Array($0.values) }
+        let changed = try ChangedAttributes(product.attributes, replacing: old?.attributes)
+        try changed.check(against: AttributeSet(deployment: shared, store: Array(store.attributes.values)))
     }
 }

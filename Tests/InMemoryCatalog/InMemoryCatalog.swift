@@ -46,7 +46,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         /// Purchases by event id. The tests have a separate oracle for their sums.
         var purchases: [String: Purchase] = [:]
         var audit: [AuditEntry] = []
-        var attributes: [AttributeName: StoredAttribute] = [:]
+        var attributes: [AttributeName: AttributeDeclaration] = [:]
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
@@ -55,7 +55,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let users = Mutex<[UserID: UserContent]>([:])
     let userLogs = Mutex(UserLogs())
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
-    let sharedAttributes = Mutex(SharedAttributes())
+    let deploymentAttributes = Mutex<[AttributeName: AttributeDeclaration]>([:])
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp

@@ -1,24 +1,20 @@
 -- Compatible with: 36
--- Attributes of products that all stores have. Like stores, they are on every node of Citus.
+-- Attributes of the deployment, which all stores have. Like stores, they are on every node of Citus.
 CREATE TABLE attribute (
     name text COLLATE "C" CONSTRAINT attribute_pkey PRIMARY KEY,
     -- As the program writes it.
     document json NOT NULL,
-    -- The revision of the deployment with which it was written.
-    revision bigint NOT NULL,
     CONSTRAINT attribute_document_object CHECK (json_typeof(document) = 'object')
 );
--- Attributes of a store, and its titles for those of all stores.
+-- Attributes of a store, and its titles for those of the deployment.
 CREATE TABLE store_attribute (
     store_id integer NOT NULL,
     name text COLLATE "C" NOT NULL,
     document json NOT NULL,
-    -- The version of the store with which it was written.
-    revision bigint NOT NULL,
     CONSTRAINT store_attribute_pkey PRIMARY KEY (store_id, name),
     CONSTRAINT store_attribute_document_object CHECK (json_typeof(document) = 'object')
 );
--- Grows with each change of attributes of all stores, and never repeats.
+-- Grows with each change of attributes of the deployment, and never repeats.
 ALTER TABLE deployment ADD COLUMN attribute_revision bigint NOT NULL DEFAULT 0;
 DO $$
 DECLARE

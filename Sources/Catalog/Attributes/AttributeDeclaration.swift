@@ -21,19 +21,6 @@ package enum AttributeDeclaration: Sendable, Hashable {
     }
 }
 
-/// A stored declaration.
-package struct StoredAttribute: Sendable, Hashable {
-    package let declaration: AttributeDeclaration
-    /// The version of the store, or the attribute revision of the deployment, with which the declaration was written.
-    package let revision: Int64
-
-    package init(declaration: AttributeDeclaration, revision: Int64) {
-        (self.declaration, self.revision) = (declaration, revision)
-    }
-
-    package var name: AttributeName { declaration.name }
-}
-
 // MARK: - Documents
 
 extension AttributeDeclaration {
@@ -50,17 +37,35 @@ extension AttributeDeclaration {
     /// The document.
     package var document: JSONValue { .object(members) }
 
-    /// Reads a declaration from a document: the body of a request, or a stored one.
+    /// Reads a stored document.
     ///
-    /// - Parameter isStored: whether unknown members are ignored, which later versions of the program may have stored.
-    /// - Throws: `malformed` for an unknown or mistyped member, `unprocessable` for an invalid value.
-    package init(_ name: AttributeName, _ document: JSONValue, isStored: Bool = false) throws(CatalogError) {
+    /// A later release may have stored it. Members that this one does not know are ignored. A definition that it cannot read has the form
+    /// `unknown`, and titles that it cannot read are none.
+    package init(_ name: AttributeName, stored document: JSONValue) {
+        do { self = try AttributeDeclaration(name, document, isStored: true) } catch {
+            if let definition = AttributeDefinition(name, unknown: document) {
+                self = .definition(definition)
+            } else {
+                self = .titles(name, AttributeRetitling(title: .none))
+            }
+        }
+    }
+
+    /// Reads the body of a request.
+    ///
+    /// - Throws: `malformed` for an unknown or mistyped member, `unprocessable` for an invalid value. A value that does not apply to the type
+    ///   is invalid unless it is null.
+    package init(_ name: AttributeName, _ document: JSONValue) throws(CatalogError) {
+        self = try AttributeDeclaration(name, document, isStored: false)
+    }
+
+    private init(_ name: AttributeName, _ document: JSONValue, isStored: Bool) throws(CatalogError) {
         var reader = try AttributeDocument(document)
         let title = try AttributeTitles(reader.value("title"), field: "title")
         guard let type = try reader.choice("type", AttributeType.self) else {
             let options = try AttributeOption.options(reader.value("values"), isStored: isStored) ?? []
             try AttributeOption.checkKeys(options)
-            if !isStored { try reader.end() }
+            if !isStored { try reader.end("titles without type") }
             guard options.count <= AttributeForm.optionLimit else {
                 throw .unprocessable(
                     field: "values",
@@ -71,12 +76,9 @@ extension AttributeDeclaration {
             return
         }
         let form = try AttributeForm(type, &reader, isStored: isStored)
-        let natural = try reader.choice("natural", NaturalDirection.self)
-        guard natural == nil || type != .set else {
-            throw .unprocessable(field: "natural", detail: "a set is not sorted by; leave out natural")
-        }
-        let unit = try reader.string("unit")
-        if !isStored { try reader.end() }
+        let natural = type == .set ? nil : try reader.choice("natural", NaturalDirection.self)
+        let unit = type == .number ? try reader.string("unit") : nil
+        if !isStored { try reader.end(type.phrase) }
         self = .definition(
             try AttributeDefinition(
                 name: name,
@@ -98,8 +100,9 @@ private enum NaturalDirection: String, CaseIterable {
 extension AttributeDefinition {
     /// The definition as members of a document. All members of the type are present.
     package var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [.init("type", .string(form.type.rawValue)), .init("title", title.json)]
+        var members: [JSONValue.Member] = [.init("type", .string(form.typeName)), .init("title", title.json)]
         switch form {
+        case .unknown(_, let others): return members + others
         case .number(let decimals):
             members += [.init("decimals", .integer(decimals)), .init("unit", .text(unit))]
         case .enumeration(let options): members.append(.init("values", .array(options.map(\.json))))
@@ -112,11 +115,24 @@ extension AttributeDefinition {
                 .init("scale", .integer(ratio.scale)), .init("per", .text(ratio.per)),
             ]
         }
-        if form.type != .set {
+        if form.typeName != AttributeType.set.rawValue {
             let natural: NaturalDirection = naturalDirection == .ascending ? .ascending : .descending
             members.append(.init("natural", .string(natural.rawValue)))
         }
         return members
+    }
+}
+
+extension AttributeDefinition {
+    /// Creates a definition from a stored document that this release cannot read; nil for a document without a type.
+    fileprivate init?(_ name: AttributeName, unknown document: JSONValue) {
+        guard case .object(let members) = document, case .string(let type)? = document["type"] else { return nil }
+        let others = members.filter { !["type", "title"].contains($0.name) }
+        self.init(
+            name,
+            unknown: .unknown(type: type, others),
+            title: (try? AttributeTitles(document["title"], field: "title")) ?? .none
+        )
     }
 }
 
@@ -147,6 +163,9 @@ extension AttributeRatio {
                     parameter: field,
                     detail: "\(field) must be price, quantity or the name of an attribute that is a number"
                 )
+            }
+            if case .number(let name) = operand, name.text == Self.plannedOperand {
+                throw .unprocessable(field: field, detail: "\(field): “\(name)” is not available yet; use price")
             }
             return operand
         }
@@ -182,7 +201,7 @@ extension AttributeOption {
                 throw .malformed(parameter: "\(field).key", detail: "\(field).key is required")
             }
             let title = try AttributeTitles(reader.value("title"), field: "\(field).title")
-            if !isStored { try reader.end() }
+            if !isStored { try reader.end(field) }
             options.append(AttributeOption(key: key.composed, title: title))
         }
         return options
@@ -266,14 +285,22 @@ private struct AttributeDocument {
         return choice
     }
 
-    /// - Throws: `malformed`, naming an unknown member.
-    func end() throws(CatalogError) {
-        if let unknown = members.first(where: { !known.contains($0.name) }) {
-            throw .malformed(
-                parameter: "\(prefix)\(unknown.name.visible.prefix(64))",
-                detail: "unknown property “\(prefix)\(unknown.name.visible.prefix(64))”",
-                allowed: known.sorted()
-            )
+    /// The properties of some kind of declaration. Null for one of another kind is the default, which is none.
+    private static let properties: Set<String> = [
+        "type", "title", "decimals", "unit", "values", "numerator", "denominator", "scale", "per", "natural",
+    ]
+
+    /// - Parameter subject: what the document declares, as a noun phrase.
+    /// - Throws: `malformed` for an unknown member, `unprocessable` for one that does not apply to the subject.
+    func end(_ subject: String) throws(CatalogError) {
+        for member in members where !known.contains(member.name) {
+            let isProperty = prefix.isEmpty && Self.properties.contains(member.name)
+            if isProperty, member.value == .null { continue }
+            let name = "\(prefix)\(member.name.visible.prefix(64))"
+            guard !isProperty else {
+                throw .unprocessable(field: name, detail: "\(name) does not apply to \(subject); remove it")
+            }
+            throw .malformed(parameter: name, detail: "unknown property “\(name)”", allowed: known.sorted())
         }
     }
 }

@@ -1,3 +1,5 @@
+package import JSON
+
 /// A declared property of products.
 package struct AttributeDefinition: Hashable, Sendable {
     package let name: AttributeName
@@ -19,12 +21,13 @@ package struct AttributeDefinition: Hashable, Sendable {
         (self.name, self.form, self.title) = (name, form, title)
         (self.naturalDirection, self.unit) = (naturalDirection, unit)
         try form.check(name)
-        if let unit {
-            guard case .number = form else {
-                throw .unprocessable(field: "unit", detail: "only a number has a unit; leave out unit")
-            }
-            try Self.checkText(unit, "unit", bytes: Self.unitLimit)
-        }
+        if let unit { try Self.checkText(unit, "unit", bytes: Self.unitLimit) }
+    }
+
+    /// Creates a definition that this release cannot read.
+    init(_ name: AttributeName, unknown form: AttributeForm, title: AttributeTitles) {
+        (self.name, self.form, self.title) = (name, form, title)
+        (naturalDirection, unit) = (.ascending, nil)
     }
 
     /// The maximum number of attributes in effect in a store.
@@ -33,6 +36,8 @@ package struct AttributeDefinition: Hashable, Sendable {
     package static let unitLimit = 16
     /// The maximum length of a declaration as JSON, in bytes.
     package static let documentLimit = 64 << 10
+    /// The maximum length of all declarations of an owner as JSON, in bytes: every list of attributes has them.
+    package static let documentsLimit = 512 << 10
 
     /// The definition without titles.
     package var untitled: AttributeDefinition {
@@ -48,6 +53,15 @@ package struct AttributeDefinition: Hashable, Sendable {
         copy.title = title.merging(own.title)
         copy.form = form.retitled(own.options)
         return copy
+    }
+
+    /// Checks that the titles of the definition have at most `AttributeTitles.languageLimit` languages each. Those of the deployment and of
+    /// a store together may have more.
+    ///
+    /// - Throws: `unprocessable`.
+    func checkLanguages() throws(CatalogError) {
+        let titles = [("title", title)] + form.options.enumerated().map { ("values[\($0)].title", $1.title) }
+        for (field, title) in titles { try title.checkLanguages(field) }
     }
 
     /// The titles of the definition.
@@ -103,16 +117,20 @@ package enum AttributeForm: Hashable, Sendable {
     case text, boolean, date
     /// A fraction, computed from other values.
     case ratio(AttributeRatio)
+    /// The form of a later release, with the members of its document. Its values are neither checked nor read.
+    case unknown(type: String, [JSONValue.Member])
 
-    package var type: AttributeType {
+    /// The name of the type in JSON.
+    package var typeName: String {
         switch self {
-        case .number: .number
-        case .enumeration: .enumeration
-        case .set: .set
-        case .text: .text
-        case .boolean: .boolean
-        case .date: .date
-        case .ratio: .ratio
+        case .number: AttributeType.number.rawValue
+        case .enumeration: AttributeType.enumeration.rawValue
+        case .set: AttributeType.set.rawValue
+        case .text: AttributeType.text.rawValue
+        case .boolean: AttributeType.boolean.rawValue
+        case .date: AttributeType.date.rawValue
+        case .ratio: AttributeType.ratio.rawValue
+        case .unknown(let type, _): type
         }
     }
 
@@ -121,7 +139,7 @@ package enum AttributeForm: Hashable, Sendable {
         switch self {
         case .enumeration(let options): options
         case .set(let options): options ?? []
-        case .number, .text, .boolean, .date, .ratio: []
+        case .number, .text, .boolean, .date, .ratio, .unknown: []
         }
     }
 
@@ -138,7 +156,7 @@ package enum AttributeForm: Hashable, Sendable {
         return switch self {
         case .enumeration(let options): .enumeration(untitled(options))
         case .set(let options): .set(options.map(untitled))
-        case .number, .text, .boolean, .date, .ratio: self
+        case .number, .text, .boolean, .date, .ratio, .unknown: self
         }
     }
 
@@ -152,7 +170,7 @@ package enum AttributeForm: Hashable, Sendable {
         return switch self {
         case .enumeration(let options): .enumeration(retitled(options))
         case .set(let options): .set(options.map(retitled))
-        case .number, .text, .boolean, .date, .ratio: self
+        case .number, .text, .boolean, .date, .ratio, .unknown: self
         }
     }
 
@@ -168,7 +186,7 @@ package enum AttributeForm: Hashable, Sendable {
             }
         case .enumeration(let options): try Self.check(options)
         case .set(let options): if let options { try Self.check(options) }
-        case .text, .boolean, .date: break
+        case .text, .boolean, .date, .unknown: break
         case .ratio(let ratio): try ratio.check(name)
         }
     }
@@ -212,13 +230,17 @@ package enum AttributeType: String, CaseIterable, Sendable, Hashable {
     case number
     case enumeration = "enum"
     case set, text, boolean, date, ratio
+
+    /// The type as a noun with its article.
+    var phrase: String { "\(self == .enumeration ? "an" : "a") \(rawValue)" }
 }
 
-/// The computation of a ratio: numerator × scale ÷ the product of the denominators.
+/// The computation of a ratio: numerator × scale ÷ the product of the denominators. With a price, its unit is the minor unit of the store's
+/// currency, as in `price_minor`.
 package struct AttributeRatio: Hashable, Sendable {
     /// A value of a product.
     package enum Operand: Hashable, Sendable {
-        /// The current price in minor units.
+        /// The current price in minor units of the store's currency.
         case price
         /// The quantity in the base unit.
         case quantity
@@ -256,6 +278,8 @@ package struct AttributeRatio: Hashable, Sendable {
         (self.scale, self.per) = (scale, per)
     }
 
+    /// An operand of a later release, whose name is reserved.
+    static let plannedOperand = "offer_price"
     package static let scaleRange: ClosedRange<Int64> = 1...1_000_000_000
     /// The maximum length of `per`, in bytes.
     package static let perLimit = 64

@@ -3,14 +3,10 @@ package import JSON
 /// An attribute in effect.
 package struct EffectiveAttribute: Sendable, Hashable {
     package let definition: AttributeDefinition
-    /// The revision of the declaration of the deployment; nil if the store alone declares the attribute.
-    package let deploymentRevision: Int64?
-    /// The revision of the declaration of the store; nil if it has none.
-    package let storeRevision: Int64?
+    /// Whether the store declares the attribute, and the deployment does not.
+    package let isOfStore: Bool
 
     package var name: AttributeName { definition.name }
-    /// Whether the store declares the attribute, and the deployment does not.
-    package var isOfStore: Bool { deploymentRevision == nil }
 }
 
 /// The attributes in effect in a store, or those of the deployment.
@@ -22,33 +18,20 @@ package struct AttributeSet: Sendable, Hashable {
 
     /// Combines declarations: an attribute of the deployment keeps its type, and has the titles of the store.
     ///
-    /// A store's definition of another type is not in effect. Neither are titles without a definition. Writers reject both, but two of
-    /// them at the same time can leave them behind.
+    /// A store's definition of another type is not in effect. Neither are titles without a definition. Writers reject both, but a restored
+    /// backup or a server of another release may have left them.
     ///
     /// - Complexity: O(n log n).
-    package init(deployment: [StoredAttribute], store: [StoredAttribute] = []) {
+    package init(deployment: [AttributeDeclaration], store: [AttributeDeclaration] = []) {
         let own = Dictionary(store.map { ($0.name, $0) }) { first, _ in first }
         var effective: [AttributeName: EffectiveAttribute] = [:]
-        for shared in deployment {
-            guard case .definition(var definition) = shared.declaration else { continue }
-            var storeRevision: Int64?
-            if let override = own[shared.name], let titles = override.declaration.titles(for: definition) {
-                definition = definition.retitled(titles)
-                storeRevision = override.revision
-            }
-            effective[shared.name] = EffectiveAttribute(
-                definition: definition,
-                deploymentRevision: shared.revision,
-                storeRevision: storeRevision
-            )
+        for case .definition(let shared) in deployment {
+            let titles = own[shared.name]?.titles(for: shared)
+            let definition = titles.map { shared.retitled($0) } ?? shared
+            effective[shared.name] = EffectiveAttribute(definition: definition, isOfStore: false)
         }
-        for stored in store where effective[stored.name] == nil {
-            guard case .definition(let definition) = stored.declaration else { continue }
-            effective[stored.name] = EffectiveAttribute(
-                definition: definition,
-                deploymentRevision: nil,
-                storeRevision: stored.revision
-            )
+        for case .definition(let definition) in store where effective[definition.name] == nil {
+            effective[definition.name] = EffectiveAttribute(definition: definition, isOfStore: true)
         }
         attributes = effective.values.sorted { $0.name < $1.name }
     }
@@ -76,7 +59,7 @@ package struct AttributeSet: Sendable, Hashable {
             guard case .number? = self[name]?.definition.form else {
                 throw .unprocessable(
                     field: ratio.numerator == .number(name) ? "numerator" : "denominator",
-                    detail: "“\(name)” must be a declared attribute of the type number; declare it first"
+                    detail: "the ratio uses “\(name)” as an operand, which must be a number; declare it as one first"
                 )
             }
         }
@@ -96,40 +79,6 @@ extension AttributeDeclaration {
 // MARK: - Values
 
 extension AttributeSet {
-    /// Checks the attributes of a product that is written. Values that do not change are kept, also those of another type, which were
-    /// stored before the attribute was declared.
-    ///
-    /// - Parameters:
-    ///   - text: the new attributes as an object of JSON.
-    ///   - old: the stored ones; nil for a new product.
-    /// - Throws: `unprocessable` for a changed value of another type than declared.
-    package func check(_ text: String, replacing old: String?) throws(CatalogError) {
-        guard !isEmpty, text != old, text != "{}" else { return }
-        let new = try Self.parse(text)
-        let stored = try old.map(Self.parse) ?? .null
-        for attribute in attributes {
-            let name = attribute.name.text
-            guard let value = new[name], value != stored[name] else { continue }
-            do { _ = try attribute.definition.value(value) } catch {
-                throw .unprocessable(
-                    field: "attributes.\(name)",
-                    detail: "attributes.\(name) must be \(error.expected) (got \(Self.excerpt(value)))"
-                )
-            }
-        }
-    }
-
-    private static func excerpt(_ value: JSONValue) -> String {
-        let text = value.text
-        return text.count > 64 ? text.prefix(64) + "…" : text
-    }
-
-    private static func parse(_ text: String) throws(CatalogError) -> JSONValue {
-        do { return try JSONReader.parse(Array(text.utf8)) } catch {
-            throw .fault("the attributes of a product are not JSON: \(error.detail)")
-        }
-    }
-
     /// Returns the value of an attribute; nil if it is missing, has another type, or cannot be computed.
     ///
     /// - Parameter members: the attributes of the product, parsed.

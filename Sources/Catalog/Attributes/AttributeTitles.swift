@@ -10,12 +10,7 @@ package struct AttributeTitles: Hashable, Sendable {
     /// - Parameter field: the name of the title in messages.
     /// - Throws: `unprocessable`.
     package init(_ texts: [String: String], field: String) throws(CatalogError) {
-        guard texts.count <= Self.languageLimit else {
-            throw .unprocessable(
-                field: field,
-                detail: "\(field) must have at most \(Self.languageLimit) languages (got \(texts.count))"
-            )
-        }
+        try Self.checkLanguages(texts.count, field)
         for (language, text) in texts {
             guard Store.isLanguageTag(language) else {
                 throw .unprocessable(
@@ -45,6 +40,18 @@ package struct AttributeTitles: Hashable, Sendable {
     package static let byteLimit = 100
 
     package var isEmpty: Bool { texts.isEmpty }
+
+    /// - Throws: `unprocessable` for too many languages.
+    func checkLanguages(_ field: String) throws(CatalogError) { try Self.checkLanguages(texts.count, field) }
+
+    private static func checkLanguages(_ count: Int, _ field: String) throws(CatalogError) {
+        guard count <= languageLimit else {
+            throw .unprocessable(
+                field: field,
+                detail: "\(field) must have at most \(languageLimit) languages (got \(count))"
+            )
+        }
+    }
 
     /// Returns the title in a language; otherwise in a more general language, in English or in the first language by tag.
     ///

@@ -72,7 +72,7 @@ package struct AttributeMismatch: Error, Sendable, Hashable {
 }
 
 extension AttributeDefinition {
-    /// Returns the value that JSON has; nil for null, and for a ratio, which is computed.
+    /// Returns the value that JSON has; nil for null, and for a form that this release does not know.
     ///
     /// - Throws: `AttributeMismatch` for a value of another type. Nothing is rounded or converted.
     package func value(_ json: JSONValue) throws(AttributeMismatch) -> AttributeValue? {
@@ -95,6 +95,7 @@ extension AttributeDefinition {
             else { throw AttributeMismatch(expected: "a date, such as \"2026-03-01\"") }
             return .date(time.day)
         case .ratio: throw AttributeMismatch(expected: "left out, because the attribute is computed")
+        case .unknown: return nil
         }
     }
 

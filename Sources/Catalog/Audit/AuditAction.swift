@@ -13,7 +13,7 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     case productDelete = "product.delete"
     case placementCreate = "placement.create"
     case placementDelete = "placement.delete"
-    /// An attribute that a store declares, or its titles for one of all stores.
+    /// An attribute that a store declares, or its titles for one of the deployment.
     case attributePut = "attribute.put"
     case attributeDelete = "attribute.delete"
     case pricesSet = "prices.set"
@@ -45,9 +45,9 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     /// A profile of imports, in the log of who changed it.
     case importProfilePut = "import-profile.put"
     case importProfileDelete = "import-profile.delete"
-    /// An attribute of all stores, in the log of who changed it.
-    case sharedAttributePut = "shared-attribute.put"
-    case sharedAttributeDelete = "shared-attribute.delete"
+    /// An attribute of the deployment, in the log of who changed it.
+    case deploymentAttributePut = "deployment-attribute.put"
+    case deploymentAttributeDelete = "deployment-attribute.delete"
 
     /// Whether the action concerns a user's own data, not a store.
     package var concernsUser: Bool {
@@ -59,8 +59,8 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
             .resortRun:
             false
         case .settingsChange, .listCreate, .listChange, .listDelete, .listShare, .listRevoke, .listJoin, .listLeave,
-            .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize,
-            .importProfilePut, .importProfileDelete, .sharedAttributePut, .sharedAttributeDelete:
+            .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize, .importProfilePut,
+            .importProfileDelete, .deploymentAttributePut, .deploymentAttributeDelete:
             true
         }
     }

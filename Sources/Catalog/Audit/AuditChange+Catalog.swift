@@ -70,7 +70,7 @@ extension AuditChange {
         guard !changed.isEmpty else { return nil }
         let action: AuditAction =
             switch owner {
-            case .deployment: new == nil ? .sharedAttributeDelete : .sharedAttributePut
+            case .deployment: new == nil ? .deploymentAttributeDelete : .deploymentAttributePut
             case .store: new == nil ? .attributeDelete : .attributePut
             }
         return AuditChange(action, name.text, changed)

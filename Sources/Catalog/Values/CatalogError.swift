@@ -18,6 +18,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case staleSetting(current: Int64?)
     /// The expected version of a list is not the current one.
     case staleList(current: Int64)
+    /// The attribute is not as expected.
+    case staleAttribute
     /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
     /// The idempotency key was used with another request.
@@ -42,7 +44,8 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .unknownSortKey(let error, _): error.detail
         case .notFound(let what): "\(what) does not exist"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
-        case .invalidCursor, .stale, .staleSetting, .staleList, .keyReused, .unavailable, .readOnly, .cancelled:
+        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .keyReused, .unavailable, .readOnly,
+            .cancelled:
             "\(self)"
         }
     }

@@ -3,7 +3,7 @@ internal import CatalogJSON
 internal import Hummingbird
 internal import JSON
 
-/// The attributes of all stores, which belong to the deployment, and those of a store.
+/// The attributes of the deployment, which all stores have, and those of a store.
 struct AttributeEndpoints: EndpointGroup {
     let attributes: any AttributeStore
 
@@ -36,19 +36,23 @@ struct AttributeEndpoints: EndpointGroup {
 
     private func put(_ call: Call) async throws -> Response {
         let (name, owner) = (try call.parameters.attribute, call.attributeOwner)
+        let expectation = try call.attributeExpectation
         let declaration = try AttributeDeclaration(name: name, body: try await call.json())
-        let isNew = try await attributes.declare(declaration, for: owner)
-        let unreadable = try await attributes.unreadableValues(of: name, in: owner)
-        let attribute = try await find(name, owner)
-        return .json(
-            JSONWriter.document { attribute.write(unreadable: unreadable, to: &$0) },
-            status: isNew ? .created : .ok,
-            headers: isNew ? [.location: call.path] : [:]
+        let declared = try await attributes.declare(declaration, for: owner, expecting: expectation)
+        let unreadable = await attributes.unreadableValues(after: declared, of: owner)
+        return call.written(
+            declared.isNew,
+            declared.attribute.json(unreadable: unreadable),
+            of: declared.attribute.json
         )
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try await attributes.remove(attribute: call.parameters.attribute, of: call.attributeOwner)
+        try await attributes.remove(
+            attribute: call.parameters.attribute,
+            of: call.attributeOwner,
+            expecting: call.attributeExpectation
+        )
         return .noContent
     }
 
@@ -63,6 +67,19 @@ struct AttributeEndpoints: EndpointGroup {
 extension Call {
     /// The store of the path; otherwise the deployment.
     fileprivate var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+
+    /// The expectation of `If-Match`; nil without the header.
+    ///
+    /// - Throws: `malformed` for a tag that no attribute has.
+    fileprivate var attributeExpectation: AttributeExpectation? {
+        get throws(CatalogError) {
+            guard let tags = try matchingTags("an attribute, such as \"pV3XbQ9c_1Zk0a2r\"") else { return nil }
+            return { attribute in
+                guard let attribute else { return false }
+                return tags.isEmpty || tags.contains(Self.hash(attribute.json))
+            }
+        }
+    }
 }
 
 // MARK: - Documentation
@@ -71,42 +88,45 @@ extension Operation {
     fileprivate static let listAttributes = Operation(
         "listAttributes",
         .attributes,
-        "List the attributes of all stores",
-        "Returns the attributes that the deployment declares for all stores, by name.",
+        "List the attributes of the deployment",
+        "Returns the attributes of the deployment, which all stores have, by name.",
         [200: .tagged("The attributes.", "AttributeList")]
     )
 
     fileprivate static let getAttribute = Operation(
         "getAttribute",
         .attributes,
-        "Get an attribute of all stores",
-        "Returns an attribute that the deployment declares for all stores.",
+        "Get an attribute of the deployment",
+        "Returns an attribute of the deployment, which all stores have.",
         [200: .tagged("The attribute.", "Attribute")]
     )
 
     fileprivate static let putAttribute = Operation(
         "putAttribute",
         .attributes,
-        "Declare an attribute for all stores",
+        "Declare an attribute of the deployment",
         """
         Declares an attribute of products in all stores, or replaces its declaration. The token must not have the claim \
-        `stores`. \(keptValues) A type that contradicts the declaration of a store returns 409.
+        `stores`. \(keptValues) A type that contradicts the declaration of a store returns 409, and so does another type for \
+        a number that a ratio uses.
         """,
+        parameters: [.attributeIfMatch],
         body: .json("AttributeInput"),
         [
-            200: .json("The attribute was changed.", "DeclaredAttribute"),
-            201: .json("The attribute was declared.", "DeclaredAttribute", [.location]),
+            200: .tagged("The attribute was changed.", "DeclaredAttribute"),
+            201: .created("The attribute was declared.", "DeclaredAttribute"),
         ]
     )
 
     fileprivate static let deleteAttribute = Operation(
         "deleteAttribute",
         .attributes,
-        "Delete an attribute of all stores",
+        "Delete an attribute of the deployment",
         """
         Deletes the declaration of an attribute, and the titles that stores give to it. Products keep their values. The \
-        token must not have the claim `stores`.
+        token must not have the claim `stores`. A number that a ratio uses returns 409.
         """,
+        parameters: [.attributeIfMatch],
         [204: .noContent]
     )
 
@@ -114,7 +134,7 @@ extension Operation {
         "listStoreAttributes",
         .attributes,
         "List the attributes of a store",
-        "Returns the attributes in effect in a store, by name: those of all stores, with the store's titles, and its own.",
+        "Returns the attributes in effect in a store, by name: those of the deployment, with the store's titles, and its own.",
         [200: .tagged("The attributes.", "AttributeList")]
     )
 
@@ -131,14 +151,15 @@ extension Operation {
         .attributes,
         "Declare an attribute for a store",
         """
-        Declares an attribute of the store's products, or replaces its declaration. An attribute of all stores keeps its \
+        Declares an attribute of the store's products, or replaces its declaration. An attribute of the deployment keeps its \
         type: the store only gives other titles to it and to its values, without `type`, or with the same properties. \
         \(keptValues)
         """,
+        parameters: [.attributeIfMatch],
         body: .json("AttributeInput"),
         [
-            200: .json("The attribute was changed.", "DeclaredAttribute"),
-            201: .json("The attribute was declared.", "DeclaredAttribute", [.location]),
+            200: .tagged("The attribute was changed.", "DeclaredAttribute"),
+            201: .created("The attribute was declared.", "DeclaredAttribute"),
         ]
     )
 
@@ -147,14 +168,16 @@ extension Operation {
         .attributes,
         "Delete an attribute of a store",
         """
-        Deletes the store's declaration of an attribute, or its titles for an attribute of all stores. Products keep their \
-        values.
+        Deletes the store's declaration of an attribute, or its titles for an attribute of the deployment. Products keep \
+        their values. A number that a ratio uses returns 409.
         """,
+        parameters: [.attributeIfMatch],
         [204: .noContent]
     )
 
     private static let keptValues = """
         Products keep their values: those of another type count as missing until they change, and `unreadable_products` has \
-        their number.
+        their number. The values are counted after the declaration, which takes effect at once. `unreadable_products` is null \
+        if the type and its properties did not change, or if counting takes too long.
         """
 }

@@ -22,24 +22,37 @@ extension Call {
         _ resource: String,
         _ version: (Substring) -> Int64?
     ) throws(CatalogError) -> MatchExpectation? {
+        guard let tags = try matchingTags(resource, isValid: { version($0) != nil }) else { return nil }
+        let versions = tags.compactMap { version($0.dropFirst().dropLast()) }
+        return versions.isEmpty ? .any : .versions(Set(versions))
+    }
+
+    /// Returns the entity tags in `If-Match`, with their quotes; none for `*`, and nil without the header.
+    ///
+    /// - Parameters:
+    ///   - resource: the resource and an example of its entity tags, for the error message.
+    ///   - isValid: returns whether the resource may have an entity tag, which is without its quotes.
+    /// - Throws: `malformed` for a tag of another kind, also a weak one: it would never match (RFC 9110, section 13.1.1).
+    func matchingTags(
+        _ resource: String,
+        isValid: (Substring) -> Bool = { _ in true }
+    ) throws(CatalogError) -> Set<String>? {
         guard let header = header(.ifMatch) else { return nil }
-        var versions: Set<Int64> = []
+        var tags: Set<String> = []
         for part in header.split(separator: ",") {
             let tag = part.filter { $0 != " " && $0 != "\t" }
-            if tag == "*" { return .any }
-            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""),
-                let found = version(tag.dropFirst().dropLast())
-            else {
+            if tag == "*" { return [] }
+            guard tag.count > 2, tag.hasPrefix("\""), tag.hasSuffix("\""), isValid(tag.dropFirst().dropLast()) else {
                 throw .malformed(
                     parameter: "If-Match",
                     detail: "“\(tag.prefix(64))” is not an entity tag of \(resource)"
                 )
             }
-            versions.insert(found)
+            tags.insert(tag)
         }
-        guard !versions.isEmpty else {
+        guard !tags.isEmpty else {
             throw .malformed(parameter: "If-Match", detail: "If-Match must have an entity tag of \(resource), or *")
         }
-        return .versions(versions)
+        return tags
     }
 }

@@ -41,10 +41,13 @@ extension Call {
 
     /// Returns the response to a write that may have created the resource at the request's path.
     ///
-    /// - Parameter bytes: the representation that a GET returns.
-    func written(_ isNew: Bool, _ bytes: [UInt8]) -> Response {
+    /// - Parameters:
+    ///   - bytes: the body.
+    ///   - representation: the representation that a GET returns; nil if it is the body.
+    func written(_ isNew: Bool, _ bytes: [UInt8], of representation: [UInt8]? = nil) -> Response {
         let headers: HTTPFields = isNew ? [.location: path] : [:]
-        return .json(bytes, status: isNew ? .created : .ok, tag: Self.hash(bytes), headers: headers)
+        let tag = Self.hash(representation ?? bytes)
+        return .json(bytes, status: isNew ? .created : .ok, tag: tag, headers: headers)
     }
 
     /// The maximum length of a Link header in bytes: many proxies reject header sections larger than 8 KB.

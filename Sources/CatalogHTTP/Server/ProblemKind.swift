@@ -210,6 +210,8 @@ extension Problem {
             )
             version = current
             headers[.eTag] = "\"\(current)\""
+        case .staleAttribute:
+            self.init(.stale, "the attribute is not as If-Match expects; read it again, and repeat the change")
         case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)

@@ -5,7 +5,7 @@ extension AttributeDeclaration {
     /// Reads a declaration from a request body. Properties that the server computes are ignored, so that clients can send back what they
     /// read.
     ///
-    /// - Throws: as `init(_:_:isStored:)`; `tooLarge`.
+    /// - Throws: as `init(_:_:)`.
     package init(name: AttributeName, body: JSONValue) throws(CatalogError) {
         guard case .object(let members) = body else {
             throw .malformed(parameter: nil, detail: "the body must be a JSON object")
@@ -18,12 +18,6 @@ extension AttributeDeclaration {
         }
         let computed = ["name", "declared_by", "unreadable_products"]
         try self.init(name, .object(members.filter { !computed.contains($0.name) }))
-        let length = document.text.utf8.count
-        guard length <= AttributeDefinition.documentLimit else {
-            throw .tooLarge(
-                "the declaration has \(length) bytes; the maximum is \(AttributeDefinition.documentLimit)"
-            )
-        }
     }
 
     /// Reads a declaration from the text of a document.
@@ -40,22 +34,29 @@ extension AttributeDeclaration {
 
 extension EffectiveAttribute {
     /// Writes the attribute in the format of responses.
-    ///
-    /// - Parameter unreadable: the number of products with values of another type, if the response has it.
-    package func write(unreadable: Int? = nil, to json: inout JSONWriter) {
-        json.object { json in
-            json.field("name", name.text)
-            json.field("declared_by", isOfStore ? "store" : "deployment")
-            for member in definition.members {
-                json.key(member.name)
-                json.raw(member.value.text)
-            }
-            if let unreadable { json.field("unreadable_products", unreadable) }
+    package func write(to json: inout JSONWriter) { json.object { writeMembers(to: &$0) } }
+
+    private func writeMembers(to json: inout JSONWriter) {
+        json.field("name", name.text)
+        json.field("declared_by", isOfStore ? "store" : "deployment")
+        for member in definition.members {
+            json.key(member.name)
+            json.raw(member.value.text)
         }
     }
 
     /// The attribute as the API returns it.
     package var json: [UInt8] { JSONWriter.document { write(to: &$0) } }
+
+    /// Returns the attribute as the API returns it after a declaration.
+    ///
+    /// - Parameter unreadable: the number of products with values of another type; nil if they were not counted.
+    package func json(unreadable: Int?) -> [UInt8] {
+        JSONWriter.object { json in
+            writeMembers(to: &json)
+            json.field("unreadable_products", unreadable)
+        }
+    }
 }
 
 extension AttributeSet {

@@ -5,10 +5,13 @@ internal import LibPQ
 /// The declarations of attributes in PostgreSQL.
 ///
 /// A change of a store's declarations raises the version of the store, and one of the deployment's the revision in the row of the
-/// deployment. The row is locked then, so that changes follow each other. A store does not lock it. So a store and the deployment may declare
-/// contradicting types at the same time; `AttributeSet` then decides for the deployment.
+/// deployment. That row is locked for both: exclusively for a change of the deployment's declarations, and shared for one of a store's. So a
+/// store and the deployment decide one after the other, and stores do not wait for each other.
 struct PostgresAttributeStore: AttributeStore {
     let database: Database
+
+    /// The number of products whose values are counted at once. A product's attributes have at most 4 KiB.
+    static let batch = 2000
 
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
@@ -17,7 +20,7 @@ struct PostgresAttributeStore: AttributeStore {
             guard case .store(let store) = owner else {
                 let query = PostgresQuery(Self.ofDeployment)
                 return try await database.router.shortReads.read([query], into: AttributeSet.none) { set, _, rows in
-                    set = AttributeSet(deployment: try rows.map { try Self.attribute($0) })
+                    set = AttributeSet(deployment: try rows.map { try Self.declaration($0) })
                 }
             }
             let id = try await lookup.readStore(store).id
@@ -31,55 +34,71 @@ struct PostgresAttributeStore: AttributeStore {
         }
     }
 
-    /// Reads the attributes in effect in a store.
-    static func effective(in storeID: Int32, _ connection: isolated PostgresConnection) throws -> AttributeSet {
-        try connection.query(inEffect, [.int4(storeID)]) { try set($0) }
+    /// Reads those of some attributes that are in effect in a store.
+    static func effective(
+        _ names: [AttributeName],
+        in storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> AttributeSet {
+        try connection.query(someInEffect, [.int4(storeID), .textArray(names.map(\.text))]) { try set($0) }
     }
 
-    func declare(_ declaration: AttributeDeclaration, for owner: AttributeOwner) async throws(CatalogError) -> Bool {
-        guard case .store(let store) = owner else { return try await declareForAll(declaration) }
+    func declare(
+        _ declaration: AttributeDeclaration,
+        for owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?
+    ) async throws(CatalogError) -> DeclaredAttribute {
+        guard case .store(let store) = owner else { return try await declareForAll(declaration, expectation) }
         return try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStore)
-            let change = try Self.readChange(of: store, found.id, connection)
-            let (new, old) = try change.declaring(declaration, for: owner)
-            guard new != old else { return false }
-            let revision = try connection.query(Self.bumpStore, [.int4(found.id)]) { try $0.first { try $0.int8(0) }! }
-            try connection.execute(Self.upsertOfStore, [.int4(found.id)] + Self.values(new, revision))
-            try AuditLog.record(.attribute(old, new, of: owner), in: found.id, connection)
-            return old == nil
+            let (id, change) = try lockedChange(of: store, connection)
+            let declared = try change.declaring(declaration, for: owner, expecting: expectation)
+            guard declared.isChange else { return declared }
+            try connection.execute(ShelfStatements.bumpStore, [.int4(id)])
+            try connection.execute(Self.upsertOfStore, [.int4(id)] + Self.columns(of: declared.new))
+            try AuditLog.record(.attribute(declared.old, declared.new, of: owner), in: id, connection)
+            return declared
         }
     }
 
-    private func declareForAll(_ declaration: AttributeDeclaration) async throws(CatalogError) -> Bool {
+    private func declareForAll(
+        _ declaration: AttributeDeclaration,
+        _ expectation: AttributeExpectation?
+    ) async throws(CatalogError) -> DeclaredAttribute {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
-                let revision = try Self.bumpDeployment(connection)
-                let change = try Self.readChange(connection)
-                let (new, old) = try change.declaring(declaration, for: .deployment)
-                guard new != old else { return TransactionEnd.rollback(false) }
-                try connection.execute(Self.upsert, Self.values(new, revision))
-                try Self.record(old, new, connection)
-                return .commit(old == nil)
+                let change = try Self.lockedChange(connection)
+                let declared = try change.declaring(declaration, for: .deployment, expecting: expectation)
+                guard declared.isChange else { return TransactionEnd.rollback(declared) }
+                try connection.execute(Self.upsert, Self.columns(of: declared.new))
+                try Self.record(declared.old, declared.new, connection)
+                return .commit(declared)
             }
         }
     }
 
-    func remove(attribute name: AttributeName, of owner: AttributeOwner) async throws(CatalogError) {
-        guard case .store(let store) = owner else { return try await removeForAll(name) }
+    func remove(
+        attribute name: AttributeName,
+        of owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?
+    ) async throws(CatalogError) {
+        guard case .store(let store) = owner else { return try await removeForAll(name, expectation) }
         try await database.write(to: store) { connection in
-            let found = try lookup.store(store, connection, locking: ShelfStatements.lockStore)
-            let old = try Self.readChange(of: store, found.id, connection).removing(name, of: owner)
-            try connection.query(Self.bumpStore, [.int4(found.id)]) { _ in }
-            try connection.execute(Self.deleteOfStore, [.int4(found.id), .text(name.text)])
-            try AuditLog.record(.attribute(old, nil, of: owner), in: found.id, connection)
+            let (id, change) = try lockedChange(of: store, connection)
+            let old = try change.removing(name, of: owner, expecting: expectation)
+            try connection.execute(ShelfStatements.bumpStore, [.int4(id)])
+            try connection.execute(Self.deleteOfStore, [.int4(id), .text(name.text)])
+            try AuditLog.record(.attribute(old, nil, of: owner), in: id, connection)
         }
     }
 
-    private func removeForAll(_ name: AttributeName) async throws(CatalogError) {
+    private func removeForAll(
+        _ name: AttributeName,
+        _ expectation: AttributeExpectation?
+    ) async throws(CatalogError) {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
-                _ = try Self.bumpDeployment(connection)
-                let old = try Self.readChange(connection).removing(name, of: .deployment)
+                let change = try Self.lockedChange(connection)
+                let old = try change.removing(name, of: .deployment, expecting: expectation)
                 try connection.execute(Self.delete, [.text(name.text)])
                 try connection.execute(Self.deleteTitles, [.text(name.text)])
                 try Self.record(old, nil, connection)
@@ -88,52 +107,62 @@ struct PostgresAttributeStore: AttributeStore {
     }
 
     func unreadableValues(
-        of name: AttributeName,
-        in owner: AttributeOwner
-    ) async throws(CatalogError) -> Int {
-        guard let definition = try await attributes(of: owner)[name]?.definition else {
-            throw .unknownAttribute(name, of: owner)
-        }
-        return try await database.mappingErrors {
-            let text = PostgresValue.text(name.text)
-            guard case .store(let store) = owner else {
-                return try await database.longReads.snapshot(within: .bulk) { connection in
-                    try connection.query(Self.allValues, [text]) { try Self.unreadable($0, definition) }
+        of definition: AttributeDefinition,
+        in owner: AttributeOwner,
+        within limit: Duration
+    ) async throws(CatalogError) -> Int? {
+        try await database.mappingErrors {
+            let deadline = ContinuousClock.now + limit
+            let stores =
+                switch owner {
+                case .deployment: try await lookup.readStores().map(\.id)
+                case .store(let store): [try await lookup.readStore(store).id]
+                }
+            var count = 0
+            for id in stores {
+                var last: String? = ""
+                while let after = last {
+                    guard ContinuousClock.now < deadline else { return nil }
+                    let found = try await database.longReads.perform(within: .lookup, of: .store(id)) { connection in
+                        try connection.query(
+                            Self.someValues,
+                            [.int4(id), .text(after), .text(definition.name.text), .int8(Int64(Self.batch))]
+                        ) { try Self.unreadable($0, definition) }
+                    }
+                    count += found.count
+                    last = found.last
                 }
             }
-            let id = try await lookup.readStore(store).id
-            return try await database.longReads.snapshot(within: .bulk, of: .store(id)) { connection in
-                try connection.query(Self.values, [.int4(id), text]) { try Self.unreadable($0, definition) }
-            }
+            return count
         }
     }
 
     // MARK: - Parts
 
-    private static func readChange(
+    /// Locks the declarations of a store, and those of the deployment against changes, and reads both.
+    private func lockedChange(
         of store: CatalogKey,
-        _ id: Int32,
         _ connection: isolated PostgresConnection
-    ) throws -> AttributeChange {
-        let (shared, own) = try connection.query(inEffect, [.int4(id)]) { try divided($0) }
-        return AttributeChange(deployment: shared, stores: [store: own])
+    ) throws -> (id: Int32, AttributeChange) {
+        let id = try lookup.store(store, connection, locking: ShelfStatements.lockStore).id
+        // In a statement of its own, because the declarations are read as they are after the wait.
+        try connection.query(Self.lockDeployment) { _ in }
+        let (shared, own) = try connection.query(Self.inEffect, [.int4(id)]) { try Self.divided($0) }
+        return (id, AttributeChange(deployment: shared, stores: [store: own]))
     }
 
-    private static func readChange(_ connection: isolated PostgresConnection) throws -> AttributeChange {
-        let shared = try connection.query(ofDeployment) { try $0.map { try attribute($0) } }
+    /// Locks the declarations of the deployment, raises their revision, and reads those of the deployment and of all stores.
+    private static func lockedChange(_ connection: isolated PostgresConnection) throws -> AttributeChange {
+        try connection.execute(bumpRevision)
+        let shared = try connection.query(ofDeployment) { try $0.map { try declaration($0) } }
         let own = try connection.query(ofStores) {
-            try $0.map { (store: try CatalogKey(stored: $0.text(3)), attribute: try attribute($0)) }
+            try $0.map { (store: try CatalogKey(stored: $0.text(2)), declaration: try declaration($0)) }
         }
-        let stores = Dictionary(grouping: own, by: \.store).mapValues { $0.map(\.attribute) }
+        let stores = Dictionary(grouping: own, by: \.store).mapValues { $0.map(\.declaration) }
         return AttributeChange(deployment: shared, stores: stores)
     }
 
-    /// Locks the deployment's declarations, and returns the revision of their next state.
-    private static func bumpDeployment(_ connection: isolated PostgresConnection) throws -> Int64 {
-        try connection.query(bumpRevision) { try $0.first { try $0.int8(0) }! }
-    }
-
-    /// Records a change in the log of who made it: the attributes of all stores belong to none.
+    /// Records a change in the log of who made it: attributes of the deployment belong to no store.
     private static func record(
         _ old: AttributeDeclaration?,
         _ new: AttributeDeclaration?,
@@ -144,8 +173,8 @@ struct PostgresAttributeStore: AttributeStore {
     }
 
     /// The columns of a declaration but the store.
-    private static func values(_ declaration: AttributeDeclaration, _ revision: Int64) -> [PostgresValue] {
-        [.text(declaration.name.text), .text(declaration.document.text), .int8(revision)]
+    private static func columns(of declaration: AttributeDeclaration) -> [PostgresValue] {
+        [.text(declaration.name.text), .text(declaration.document.text)]
     }
 
     private static func set(_ rows: borrowing PostgresRows) throws -> AttributeSet {
@@ -156,38 +185,37 @@ struct PostgresAttributeStore: AttributeStore {
     /// Reads the rows of `inEffect`: the declarations of the deployment and those of the store.
     private static func divided(
         _ rows: borrowing PostgresRows
-    ) throws -> (deployment: [StoredAttribute], store: [StoredAttribute]) {
-        let all = try rows.map { (isOfStore: try $0.bool(3), attribute: try attribute($0)) }
-        return (all.filter { !$0.isOfStore }.map(\.attribute), all.filter(\.isOfStore).map(\.attribute))
+    ) throws -> (deployment: [AttributeDeclaration], store: [AttributeDeclaration]) {
+        let all = try rows.map { (isOfStore: try $0.bool(2), declaration: try declaration($0)) }
+        return (all.filter { !$0.isOfStore }.map(\.declaration), all.filter(\.isOfStore).map(\.declaration))
     }
 
-    private static func attribute(_ row: borrowing PostgresRow) throws -> StoredAttribute {
-        let text = try row.text(0)
-        do {
-            guard let name = AttributeName(text) else { throw CatalogError.fault("the name is invalid") }
-            let document = try JSONReader.parse(Array(try row.text(1).utf8))
-            let declaration = try AttributeDeclaration(name, document, isStored: true)
-            return StoredAttribute(declaration: declaration, revision: try row.int8(2))
-        } catch {
-            throw PostgresError(.decoding, "invalid stored attribute “\(text)”")
-        }
+    private static func declaration(_ row: borrowing PostgresRow) throws -> AttributeDeclaration {
+        // A later release may allow a document that this one cannot parse.
+        let document = try? JSONReader.parse(Array(try row.text(1).utf8))
+        return AttributeDeclaration(AttributeName(stored: try row.text(0)), stored: document ?? .object([]))
     }
 
-    /// Counts the products whose value does not have the type.
+    /// Counts the values of a batch that do not have the type.
+    ///
+    /// - Returns: the last product, too; nil if no others follow.
     private static func unreadable(
         _ rows: borrowing PostgresRows,
         _ definition: AttributeDefinition
-    ) throws -> Int {
-        try rows.map { row in
-            let value = try JSONReader.parse(Array(try row.text(0).utf8))
-            do { _ = try definition.value(value) } catch { return Int(try row.int8(1)) }
-            return 0
-        }.reduce(0, +)
+    ) throws -> (count: Int, last: String?) {
+        var (count, last) = (0, "")
+        try rows.forEach { row in
+            last = try row.text(0)
+            guard let text = try row.textOrNil(1) else { return }
+            let value = try JSONReader.parse(Array(text.utf8))
+            do { _ = try definition.value(value) } catch { count += 1 }
+        }
+        return (count, rows.count < batch ? nil : last)
     }
 
     // MARK: - Statements
 
-    private static let columns: SQL = "name, document::text, revision"
+    private static let columns: SQL = "name, document::text"
 
     static let ofDeployment: PostgresStatement = "SELECT \(columns) FROM attribute"
     /// The declarations of the deployment, and those of a store, `$1`.
@@ -195,26 +223,28 @@ struct PostgresAttributeStore: AttributeStore {
         SELECT \(columns), false FROM attribute
         UNION ALL SELECT \(columns), true FROM store_attribute WHERE store_id = $1
         """
+    /// The same for attributes with some names, `$2`.
+    static let someInEffect: PostgresStatement = """
+        SELECT \(columns), false FROM attribute WHERE name = ANY ($2)
+        UNION ALL SELECT \(columns), true FROM store_attribute WHERE store_id = $1 AND name = ANY ($2)
+        """
     /// The declarations of all stores.
     static let ofStores: PostgresStatement = """
-        SELECT a.name, a.document::text, a.revision, s.key FROM store_attribute a JOIN store s ON s.store_id = a.store_id
+        SELECT a.name, a.document::text, s.key FROM store_attribute a JOIN store s ON s.store_id = a.store_id
         WHERE s.deleted_at IS NULL
         """
+    /// Locks the declarations of the deployment against changes.
+    static let lockDeployment: PostgresStatement = "SELECT 1 FROM deployment WHERE deployment_id = 1 FOR SHARE"
     static let bumpRevision: PostgresStatement = """
         UPDATE deployment SET attribute_revision = \(SQL.nextVersion(after: "attribute_revision")) WHERE deployment_id = 1
-        RETURNING attribute_revision
-        """
-    /// Bumps the version of a store, `$1`, and returns it.
-    static let bumpStore: PostgresStatement = """
-        UPDATE store_state SET version = \(SQL.nextVersion(after: "version")) WHERE store_id = $1 RETURNING version
         """
     static let upsert: PostgresStatement = """
-        INSERT INTO attribute (name, document, revision) VALUES ($1, $2::json, $3)
-        ON CONFLICT (name) DO UPDATE SET document = excluded.document, revision = excluded.revision
+        INSERT INTO attribute (name, document) VALUES ($1, $2::json)
+        ON CONFLICT (name) DO UPDATE SET document = excluded.document
         """
     static let upsertOfStore: PostgresStatement = """
-        INSERT INTO store_attribute (store_id, name, document, revision) VALUES ($1, $2, $3::json, $4)
-        ON CONFLICT (store_id, name) DO UPDATE SET document = excluded.document, revision = excluded.revision
+        INSERT INTO store_attribute (store_id, name, document) VALUES ($1, $2, $3::json)
+        ON CONFLICT (store_id, name) DO UPDATE SET document = excluded.document
         """
     static let delete: PostgresStatement = "DELETE FROM attribute WHERE name = $1"
     static let deleteOfStore: PostgresStatement = "DELETE FROM store_attribute WHERE store_id = $1 AND name = $2"
@@ -222,12 +252,8 @@ struct PostgresAttributeStore: AttributeStore {
     static let deleteTitles: PostgresStatement = """
         DELETE FROM store_attribute WHERE name = $1 AND document ->> 'type' IS NULL
         """
-    /// The different values of an attribute, `$2`, of a store's products, with the number of products.
-    static let values: PostgresStatement = """
-        SELECT (attributes -> $2::text)::text, count(*) FROM product WHERE store_id = $1 AND attributes ? $2::text GROUP BY 1
-        """
-    /// The different values of an attribute, `$1`, of all products, with the number of products.
-    static let allValues: PostgresStatement = """
-        SELECT (attributes -> $1::text)::text, count(*) FROM product WHERE attributes ? $1::text GROUP BY 1
+    /// The values of an attribute, `$3`, of the first `$4` products of a store, `$1`, after a product, `$2`; null without a value.
+    static let someValues: PostgresStatement = """
+        SELECT sku, (attributes -> $3::text)::text FROM product WHERE store_id = $1 AND sku > $2 ORDER BY sku LIMIT $4
         """
 }

@@ -20,9 +20,9 @@ extension PostgresProductStore {
             }
             try shelves.check(found: old == nil ? 0 : 1)
             let product = try change(old, found.store)
-            if product.attributes != old?.attributes, product.attributes != "{}" {
-                let declared = try PostgresAttributeStore.effective(in: found.id, connection)
-                try declared.check(product.attributes, replacing: old?.attributes)
+            let changed = try ChangedAttributes(product.attributes, replacing: old?.attributes)
+            if !changed.names.isEmpty {
+                try changed.check(against: PostgresAttributeStore.effective(changed.names, in: found.id, connection))
             }
             let effect = try connection.query(
                 ProductStatements.upsert,

@@ -67,6 +67,7 @@ struct CommandFailure: Error {
                 "the list has changed; read it, and repeat the change (the current version is \(current))",
                 Self.tryAgain
             )
+        case .staleAttribute: self.init("the attribute has changed; read it, and repeat the change", Self.tryAgain)
         case .forbidden: self.init(error.reason, Self.denied)
         case .tooMany: self.init(error.reason, Self.tryAgain)
         case .keyReused: self.init("the idempotency key was used for a different request", Self.usage)

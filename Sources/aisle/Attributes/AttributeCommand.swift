@@ -9,15 +9,15 @@ struct AttributeCommand: AsyncParsableCommand {
         commandName: "attribute",
         abstract: "List, show, declare and delete attributes of products.",
         discussion: """
-            Without --store, the attributes are those that the deployment declares for all stores. With --store, they are those in effect in \
-            the store. A store can declare attributes of its own, and give other titles to those of all stores.
+            Without --store, the attributes are those of the deployment, which all stores have. With --store, they are those in effect in \
+            the store. A store can declare attributes of its own, and give other titles to those of the deployment.
             """,
         subcommands: [List.self, Show.self, Set.self, Remove.self]
     )
 
     struct List: AisleCommand {
         static let configuration = CommandConfiguration(abstract: "List the attributes.")
-        @Option(help: "The store's key; the attributes of all stores by default.") var store: StoreName?
+        @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
         func execute() async throws {
@@ -30,7 +30,7 @@ struct AttributeCommand: AsyncParsableCommand {
                 ])
                 for attribute in try await catalog.attributes.attributes(of: owner).attributes {
                     table.rows.append([
-                        attribute.name.text, attribute.definition.form.type.rawValue,
+                        attribute.name.text, attribute.definition.form.typeName,
                         attribute.isOfStore ? "store" : "deployment", attribute.definition.title.text(in: language),
                     ])
                 }
@@ -44,7 +44,7 @@ struct AttributeCommand: AsyncParsableCommand {
             abstract: "Show an attribute, as JSON that can be changed and declared again."
         )
         @Argument(help: "The name of the attribute.") var name: String
-        @Option(help: "The store's key; the attributes of all stores by default.") var store: StoreName?
+        @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let name = try AttributeCommand.name(name)
@@ -59,22 +59,27 @@ struct AttributeCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Declare an attribute, or replace its declaration.",
             discussion: """
-                Products keep their values. Those of another type count as missing, and the command prints their number.
+                Products keep their values. Those of another type count as missing, and the command prints their number if the type has \
+                changed.
                 """
         )
         @Argument(help: "The name of the attribute: a-z, 0-9 and _.") var name: String
         @Argument(help: "The declaration as a JSON file, or - for standard input.") var file: String
-        @Option(help: "The store's key; all stores by default.") var store: StoreName?
+        @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let name = try AttributeCommand.name(name)
             let declaration = try AttributeCommand.read(file, name)
             try await database.withCatalog { catalog in
                 let owner = try await AttributeCommand.owner(store, catalog)
-                let isNew = try await catalog.attributes.declare(declaration, for: owner)
-                Console.note("\(isNew ? "declared" : "changed") attribute “\(name)”")
-                let count = try await catalog.attributes.unreadableValues(of: name, in: owner)
-                if count > 0 { Console.note("products whose value has another type, and counts as missing: \(count)") }
+                let declared = try await catalog.attributes.declare(declaration, for: owner)
+                Console.note("\(declared.isNew ? "declared" : "changed") attribute “\(name)”")
+                guard declared.changesForm else { return }
+                switch await catalog.attributes.unreadableValues(after: declared, of: owner) {
+                case nil: Console.note("the values of products were not counted, because that takes too long")
+                case 0?: break
+                case let count?: Console.note("products whose value has another type, and counts as missing: \(count)")
+                }
             }
         }
     }
@@ -85,7 +90,7 @@ struct AttributeCommand: AsyncParsableCommand {
             abstract: "Delete the declaration of an attribute, or a store's titles for it. Products keep their values."
         )
         @Argument(help: "The name of the attribute.") var name: String
-        @Option(help: "The store's key; all stores by default.") var store: StoreName?
+        @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let name = try AttributeCommand.name(name)
