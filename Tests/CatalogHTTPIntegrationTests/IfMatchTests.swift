@@ -157,6 +157,7 @@ import Testing
         case "shelves_if_match": return try await shelves(number, client)
         case "setting_if_match": return try await setting(operation, number, client)
         case "list_if_match": return try await list(number, client)
+        case "attribute_if_match": return try await attribute(operation, number, client)
         default: return nil
         }
     }
@@ -232,6 +233,20 @@ import Testing
         return resource
     }
 
+    /// Declares an attribute, and changes its title.
+    private func attribute(_ operation: Operation, _ number: Int, _ client: any TestClient) async throws -> Resource {
+        var resource = Resource(parameters: ["store": "s", "attribute": "a\(number)"])
+        let path = Self.path(operation, resource)
+        func tag(_ body: String) async throws -> String {
+            let declared = try await prepare(client, .put, path, body)
+            return try #require(declared.tag)
+        }
+        resource.stale = try await tag(#"{"type":"text"}"#)
+        resource.current = try await tag(#"{"type":"text","title":{"en":"B"}}"#)
+        resource.views = [path]
+        return resource
+    }
+
     // MARK: - Requests
 
     /// Returns a new resource, and the path and body of a request that changes it. Records an issue if this suite has none.
@@ -258,7 +273,10 @@ import Testing
         switch operation.id {
         case "setOrder": #"{"ids":["b","a","c"]}"#
         case "moveProducts": #"{"moves":[{"ids":["b"],"place":"first"}]}"#
-        case "undoOrderChange", "forgetSort", "deleteSetting", "deleteList", "deleteListItem": ""
+        case "undoOrderChange", "forgetSort", "deleteSetting", "deleteList", "deleteListItem", "deleteAttribute",
+            "deleteStoreAttribute":
+            ""
+        case "putAttribute", "putStoreAttribute": #"{"type":"text","title":{"en":"C"}}"#
         case "moveShelves": #"{"moves":[{"ids":["p"],"place":"first"}]}"#
         case "rememberSort": #"{"sort":"name"}"#
         case "putSetting": #"{"value":"name"}"#
@@ -282,16 +300,19 @@ import Testing
         return tag.replacing("\(version)", with: "\(version + difference)", maxReplacements: 1)
     }
 
+    /// The headers whose entity tags are made of the content, and have no version.
+    private static let contentTags: Set = ["attribute_if_match"]
+
     /// The member of the problem that has the current version.
     private static let members = [
         "order_if_match": "order_version", "shelves_if_match": "order_version", "setting_if_match": "revision",
         "list_if_match": "version",
     ]
 
-    @Test("The description has operations with If-Match for orders, shelves, settings and lists")
+    @Test("The description has operations with If-Match for orders, shelves, settings, lists and attributes")
     func operationsAreFound() {
         #expect(Self.operations.count >= 15)
-        #expect(Set(Self.operations.map(\.header)) == Set(Self.members.keys))
+        #expect(Set(Self.operations.map(\.header)) == Self.contentTags.union(Self.members.keys))
     }
 
     @Test(
@@ -304,7 +325,14 @@ import Testing
             for (number, operation) in Self.operations.enumerated() {
                 guard let (resource, path, body) = try await request(for: operation, number, client) else { continue }
                 let before = try await shown(client, resource)
-                let member = try #require(Self.members[operation.header])
+                guard let member = Self.members[operation.header] else {
+                    for tag in [resource.stale, "\(resource.stale), \"x\"", "\"x\""] {
+                        let found = try await send(client, operation.method, path, body, ifMatch: tag)
+                        #expect(found.status == 412, "\(operation.id) \(tag): \(found.text)")
+                    }
+                    #expect(try await shown(client, resource) == before, "\(operation.id)")
+                    continue
+                }
                 let version = JSONValue.integer(Self.version(resource.current))
                 let (older, newer) = (
                     try Self.tag(resource.current, plus: -1), try Self.tag(resource.current, plus: 1)
@@ -333,7 +361,9 @@ import Testing
         try await storage.withServer { client in
             try await createStore(client)
             for (number, operation) in Self.operations.enumerated() {
-                for (variant, name) in ["current", "list", "rejection", "any"].enumerated() {
+                for (variant, name) in ["current", "list", "any", "rejection"].enumerated() {
+                    // A rejection has the tag of a version only.
+                    guard name != "rejection" || !Self.contentTags.contains(operation.header) else { continue }
                     guard let (resource, path, body) = try await request(for: operation, 4 * number + variant, client)
                     else { continue }
                     let before = try await shown(client, resource)
@@ -363,11 +393,14 @@ import Testing
             for operation in Self.operations {
                 let id = UniqueID.random().text
                 var resource = Resource(
-                    parameters: ["store": "none", "shelf": "none", "list": id, "item": id, "key": "none"],
+                    parameters: [
+                        "store": "none", "shelf": "none", "list": id, "item": id, "key": "none", "attribute": "none",
+                    ],
                     items: [id, id]
                 )
-                if operation.header == "setting_if_match" {
-                    // The shelf exists, but has no setting.
+                // The store and the shelf exist, but not the setting or the attribute.
+                let isPart = ["setting_if_match", "attribute_if_match"].contains(operation.header)
+                if isPart {
                     try await prepare(client, .put, "/v1/stores/s/shelves/none", #"{"title":"X"}"#)
                     resource.parameters["store"] = "s"
                 }
@@ -377,9 +410,9 @@ import Testing
                 }
                 let path = Self.path(operation, resource)
                 let found = try await send(client, operation.method, path, body, ifMatch: "*")
-                let expected = operation.header == "setting_if_match" ? 412 : 404
+                let expected = isPart ? 412 : 404
                 #expect(found.status == expected, "\(operation.id): \(found.text)")
-                guard operation.header == "setting_if_match" else { continue }
+                guard isPart else { continue }
                 #expect(found.json["revision"] == nil || found.json["revision"] == .null, "\(operation.id)")
                 #expect(try await send(client, .get, path).status == 404, "\(operation.id)")
             }
