@@ -62,6 +62,19 @@ import Testing
         INSERT INTO user_account (user_id, revision, horizon) VALUES ('ann', 0, 0), ('bob', 0, 0);
         """
 
+    @Test("Each statement has the name of its declaration in logs and traces, for both tables")
+    func names() {
+        for table in Table.all {
+            let statements = Mirror(reflecting: table.statements).children.compactMap { child in
+                (child.value as? PostgresStatement).map { (child.label ?? "", $0) }
+            }
+            #expect(statements.count >= 6)
+            for (label, statement) in statements {
+                #expect(StatementRegistry.names.name(of: statement) == "IdempotencyRecords.\(label)", "\(table.name)")
+            }
+        }
+    }
+
     private static func perform(
         _ key: String,
         _ fingerprint: UInt8,
