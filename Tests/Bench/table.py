@@ -45,6 +45,7 @@ of a page.
 | products | bytes | seeding | rendered per second | time | buffers | remembered per second | time | buffers |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 {lines}
+
 """
 
 
@@ -72,13 +73,12 @@ memory are of one run each.
 - **The mix** is {one['pages']:,} pages, of 250 shelves in ten sorts; popular pages are requested more often (Zipf, exponent {one['skew']}, seed {one['seed']}).
 - **pgbench** runs `Tests/Bench/baseline.sql`: the statements that read the first range of these pages in version 0.2.0, frozen, in the same
   mix. It does not read the shelf's version, which the server confirms for each page.
-- **Rendered** pages are read from PostgreSQL and written as JSON for each request. **Remembered** pages come from the server's cache, after
-  PostgreSQL has confirmed the shelf's version.
+- **Rendered** pages are written as JSON for each request, from the shelf in memory. **Remembered** pages come from the server's cache of pages.
+  For both, PostgreSQL confirms the shelf's version.
 - **Latencies** are of an open loop: requests are sent at fixed times, whether the server keeps up or not, and a latency counts from that time.
   The capacity is the rate of remembered pages.
 
-{growth(grown)}
-{written_by_hand()}
+{growth(grown)}{written_by_hand()}
 `AISLE_BENCH_ONLY=pages make bench` measures these on your machine and writes `.aisle/bench/pages.json`; `make bench` also measures the
 rest. `make test-costs` checks what operations need in the database: buffers, and bytes of write-ahead log.
 """
