@@ -125,9 +125,15 @@ package struct AttributeCells: Sendable {
     /// Returns the text of a cell that is read as a value; nil if there is none, as for a value of another type.
     package func text(_ json: JSONValue, of definition: AttributeDefinition) -> String? {
         guard let text = Self.text(json, definition.form), !text.trimmed.isEmpty,
-            let read = try? value(text, of: definition), read.json.isEquivalent(to: json)
+            let read = try? value(text, of: definition), Self.isSame(read.json, json)
         else { return nil }
         return text
+    }
+
+    /// Returns whether the database does not tell values apart: numbers of one value are equal there, and texts only if their bytes are.
+    private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
+        if case .number = a { return a.isEquivalent(to: b) }
+        return a.text.utf8.elementsEqual(b.text.utf8)
     }
 
     private static func text(_ json: JSONValue, _ form: AttributeForm) -> String? {
