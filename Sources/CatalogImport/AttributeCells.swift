@@ -3,7 +3,7 @@ package import JSON
 
 /// How the cells of a column state the values of an attribute.
 package struct AttributeCells: Sendable {
-    /// What the column shows of the decimal mark of its numbers.
+    /// The decimal mark of the numbers, as the column shows it.
     var decimals = DecimalEvidence()
     /// The text between the elements of a set; nil for a mark.
     var separator: String?
@@ -122,7 +122,7 @@ package struct AttributeCells: Sendable {
 
     // MARK: - Writing
 
-    /// Returns the text of a cell that is read as a value; nil if there is none, as for a value of another type.
+    /// Returns the text of a cell that is read as a value; nil if there is none, such as for a value of another type.
     package func text(_ json: JSONValue, of definition: AttributeDefinition) -> String? {
         guard let text = Self.text(json, definition.form), !text.trimmed.isEmpty,
             let read = try? value(text, of: definition), Self.isSame(read.json, json)
@@ -130,7 +130,7 @@ package struct AttributeCells: Sendable {
         return text
     }
 
-    /// Returns whether the database does not tell values apart: numbers of one value are equal there, and texts only if their bytes are.
+    /// Returns whether values are equal in the database: numbers by their value, and texts by their bytes.
     private static func isSame(_ a: JSONValue, _ b: JSONValue) -> Bool {
         if case .number = a { return a.isEquivalent(to: b) }
         return a.text.utf8.elementsEqual(b.text.utf8)

@@ -41,7 +41,7 @@ struct FileColumns {
 
     /// Sets the titles of the header.
     ///
-    /// - Throws: `unprocessable` for a column that is read and occurs twice, that must be there and is not, or that has a computed attribute.
+    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not; for a computed attribute.
     mutating func setHeader(_ titles: [String]) throws(CatalogError) {
         self.titles = titles
         keys = titles.map(ColumnTitle.key)

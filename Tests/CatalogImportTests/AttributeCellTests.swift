@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(
-        "What is not certainly a number with the declared decimals cannot be read",
+        "A text that is not certainly a number with the declared decimals cannot be read",
         arguments: ["good", "4.55", "4,5,5", "1.234", "1,234", "1e3", "4.5 kg", "4-5", "4/5", "1234567890123456"]
     )
     func unreadableNumbers(_ text: String) throws {

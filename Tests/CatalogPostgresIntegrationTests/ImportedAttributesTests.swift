@@ -263,7 +263,7 @@ import Testing
         case .string("enum"): return .string(["IT", "ES", "Costa Rica", "a, b"].randomElement(using: &generator)!)
         case .string("set"):
             let elements =
-                body["values"] == nil ? texts.filter { $0.trimmed == $0 } : ["IT", "ES", "Costa Rica", "a, b"]
+                body["values"] == nil ? texts.filter(Product.isTag) : ["IT", "ES", "Costa Rica", "a, b"]
             return .array(
                 elements.shuffled(using: &generator).prefix(Int.random(in: 0...3, using: &generator)).map {
                     .string($0)

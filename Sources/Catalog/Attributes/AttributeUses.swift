@@ -1,6 +1,6 @@
 package import JSON
 
-/// What uses an attribute, and would no longer work without it.
+/// The uses of an attribute, which would have no effect without it.
 package struct AttributeUses: Sendable, Hashable {
     /// The number of remembered sorts and filters of users.
     package var settings: Int

@@ -13,17 +13,22 @@ struct AttributeEndpoints: EndpointGroup {
             Endpoint(.get, all, .optionalToken, .listAttributes, list),
             Endpoint(.get, all + "/{attribute}", .optionalToken, .getAttribute, read),
             put(all + "/{attribute}", .putAttribute),
-            Endpoint(.delete, all + "/{attribute}", .scope(.catalogWrite), .deleteAttribute, cost: 5, delete),
+            delete(all + "/{attribute}", .deleteAttribute),
             Endpoint(.get, own, .optionalToken, .listStoreAttributes, list),
             Endpoint(.get, own + "/{attribute}", .optionalToken, .getStoreAttribute, read),
             put(own + "/{attribute}", .putStoreAttribute),
-            Endpoint(.delete, own + "/{attribute}", .scope(.catalogWrite), .deleteStoreAttribute, cost: 5, delete),
+            delete(own + "/{attribute}", .deleteStoreAttribute),
         ]
     }
 
     /// Returns the endpoint of a declaration. It reads the values of all products.
     private func put(_ path: String, _ operation: Operation) -> Endpoint {
         Endpoint(.put, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.bulk.request, cost: 20, put)
+    }
+
+    /// Returns the endpoint of a deletion. It reads the settings of all users.
+    private func delete(_ path: String, _ operation: Operation) -> Endpoint {
+        Endpoint(.delete, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.shelf.request, cost: 5, delete)
     }
 
     private func list(_ call: Call) async throws -> Response {
@@ -197,8 +202,8 @@ extension Operation {
     )
 
     private static let confirmed = """
-        An attribute that remembered sorts and filters, default sorts or import profiles use is not deleted, and keeps its \
-        type, unless `confirm` has its name: the response is 409 `in-use`, and `uses` lists them.
+        An attribute that something uses is not deleted, and keeps its type, unless `confirm` has its name. The response is \
+        409 `in-use`, and `uses` has the remembered sorts and filters, default sorts and import profiles.
         """
 
     private static let keptValues = """

@@ -20,7 +20,7 @@ struct Problem: Error {
     var revision: Int64?
     /// The current version of the list, if `If-Match` did not match it.
     var version: Int64?
-    /// What uses the attribute that would be deleted or get another type.
+    /// The uses of the attribute that would be deleted or get another type.
     var uses: AttributeUses?
     var headers: HTTPFields = [:]
     /// Whether to close the connection after the response, because the rest of the request is not read.

@@ -2,7 +2,7 @@ internal import Catalog
 internal import JSON
 internal import LibPQ
 
-// What uses an attribute. The statements select by a part of the text, and `AttributeName` decides.
+// The uses of an attribute. The statements select by a part of the text, and `AttributeName` decides.
 extension PostgresAttributeStore {
     func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses {
         try await database.mappingErrors {

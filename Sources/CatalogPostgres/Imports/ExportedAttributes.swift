@@ -5,8 +5,8 @@ internal import JSON
 /// The columns of exports that have attributes, and the rows with them.
 ///
 /// The last column of a row is the object with all attributes of its product. The columns of declared attributes follow it, and take their
-/// values out of it. What a cell cannot state stays in the object: undeclared attributes, values of another type, and texts with spaces at
-/// an end.
+/// values out of it. Values that a cell cannot state stay in the object: those of undeclared attributes or another type, and texts with spaces
+/// at an end.
 struct ExportedAttributes {
     private let names: [String]
     private let definitions: [String: AttributeDefinition]

@@ -38,7 +38,7 @@ final class ImportSession {
     private var waiting: [(record: ImportRecord, number: Int, shelves: [CatalogKey])] = []
     /// The stores of the file's rows.
     private var storesOfRows: Set<CatalogKey> = []
-    /// The names of the attributes that the file has for the stores of its rows; nil if it has all of a product's in one column.
+    /// The names of the attributes in the file, by the stores of its rows; nil if one column has all attributes.
     private(set) var attributeNames: [CatalogKey: [String]]? = [:]
     private var declared = StoreAttributes()
     private var deploymentAttributes = AttributeSet.none

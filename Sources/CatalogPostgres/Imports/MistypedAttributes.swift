@@ -12,11 +12,11 @@ struct MistypedAttributes {
         let name: String
         /// The rows, by the numbers under which they are staged.
         fileprivate(set) var numbers: [Int] = []
-        /// What is wrong, by row; of the first rows.
+        /// The faults of the first rows.
         fileprivate var rejections: [Int: ImportRejection] = [:]
         fileprivate let reason: String
 
-        /// Returns what is wrong in a row.
+        /// Returns the fault of a row.
         func rejection(of number: Int, line: Int) -> ImportRejection {
             rejections[number] ?? ImportRejection(line: line, column: name, reason: reason)
         }
