@@ -1,6 +1,6 @@
 package import Catalog
 
-/// The forms of the fields of a file: the decimal marks of prices, and the separator of tags.
+/// The forms of the fields of a file: the decimal marks of prices and attributes, and the separators of tags and sets.
 package struct FieldForms: Sendable {
     /// The columns with amounts of money.
     static let amounts: [ImportColumn] = [.price, .promoPrice, .regularPrice, .deposit, .unitPrice]
@@ -12,17 +12,39 @@ package struct FieldForms: Sendable {
 
     /// The separators of several values of a cell, as the profile says.
     let separators: [ImportColumn: String]
+    private let words: FileWords
+    /// The forms of attributes whose columns show them, by name.
+    private var attributes: [String: AttributeCells] = [:]
 
     package init(_ options: ImportOptions) {
         given = options.dialect.decimalMark
         separators = options.profile.separators
+        words = FileWords(options.profile)
     }
 
     /// The decimal mark of a column.
     subscript(column: ImportColumn) -> DecimalEvidence { decimals[column] ?? DecimalEvidence(given) }
 
+    /// Returns the form of the cells of an attribute.
+    func cells(of attribute: String) -> AttributeCells {
+        attributes[attribute]
+            ?? AttributeCells(
+                decimals: DecimalEvidence(given),
+                separator: separators[.tags],
+                hasCommas: hasTagsWithCommas,
+                words: words
+            )
+    }
+
     /// Notes that a field is a number of JSON, which has a decimal point.
     mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
+
+    /// Notes that the field of an attribute is a number of JSON.
+    mutating func setNumber(attribute: String) {
+        var cells = cells(of: attribute)
+        cells.decimals = DecimalEvidence(.point)
+        attributes[attribute] = cells
+    }
 
     /// Takes the first records of a file into account.
     mutating func add(_ events: ArraySlice<RecordSplitter.Event>, _ columns: FileColumns) {
@@ -37,25 +59,52 @@ package struct FieldForms: Sendable {
             }
             decimals[column] = evidence
         }
-        if separators[.tags] == nil, let index = columns.index(of: .tags) { findTagSeparator(events, index) }
+        if separators[.tags] == nil, let index = columns.index(of: .tags) {
+            hasTagsWithCommas = Self.hasCommas(events, [index]) == true
+        }
+        for attribute in columns.resolved.attributes { add(events, attribute, columns.forms(of: attribute.name)) }
     }
 
-    /// Commas separate tags if a text of several tags has a tag of another text, and no text has another separator.
-    private mutating func findTagSeparator(_ events: ArraySlice<RecordSplitter.Event>, _ index: Int) {
-        var texts: Set<String> = []
-        for case .csv(let record) in events where index < record.count {
-            if let text = record.text(index) { texts.insert(text) }
+    /// Takes the first cells of an attribute into account.
+    private mutating func add(
+        _ events: ArraySlice<RecordSplitter.Event>,
+        _ attribute: ResolvedColumns.Attribute,
+        _ forms: [AttributeForm]
+    ) {
+        let indexes = attribute.source.alternatives.flatMap(\.self)
+        var cells = cells(of: attribute.name)
+        if forms.contains(where: { if case .number = $0 { true } else { false } }) {
+            for text in Self.texts(events, indexes) { cells.decimals.add(text.trimmed) }
         }
-        guard !texts.contains(where: { $0.contains { "|;".contains($0) } }) else { return }
+        if separators[.tags] == nil, forms.contains(where: { if case .set = $0 { true } else { false } }) {
+            cells.hasCommas = Self.hasCommas(events, indexes) ?? hasTagsWithCommas
+        }
+        attributes[attribute.name] = cells
+    }
+
+    /// Returns the different texts of columns of a CSV file.
+    private static func texts(_ events: ArraySlice<RecordSplitter.Event>, _ indexes: [Int]) -> Set<String> {
+        var texts: Set<String> = []
+        for case .csv(let record) in events {
+            for index in indexes where index < record.count {
+                if let text = record.text(index) { texts.insert(text) }
+            }
+        }
+        return texts
+    }
+
+    /// Returns whether commas separate the values in cells: they do if a text of several values has a value of another text, and no text has
+    /// another separator. Returns nil if the texts do not show it.
+    private static func hasCommas(_ events: ArraySlice<RecordSplitter.Event>, _ indexes: [Int]) -> Bool? {
+        let texts = texts(events, indexes)
+        guard !texts.contains(where: { $0.contains { "|;".contains($0) } }) else { return false }
         var seen: Set<String> = []
         for text in texts {
-            let tags = Set(text.split(separator: ",").map { String($0).trimmed })
-            guard seen.isDisjoint(with: tags) else {
-                hasTagsWithCommas = texts.contains { $0.contains(",") }
-                return
-            }
-            seen.formUnion(tags)
+            let values = Set(text.split(separator: ",").map { String($0).trimmed })
+            guard seen.isDisjoint(with: values) else { return texts.contains { $0.contains(",") } ? true : nil }
+            seen.formUnion(values)
         }
+        return nil
     }
 }
 

@@ -3,6 +3,9 @@ internal import Catalog
 /// The columns of a file, and which of them an import reads.
 struct FileColumns {
     private let profile: ImportProfile
+    private let declared: StoreAttributes
+    /// The store of all rows; nil for any.
+    private let store: CatalogKey?
     /// The titles of the file, and the same as they are compared.
     private(set) var titles: [String] = []
     private var keys: [String] = []
@@ -24,17 +27,21 @@ struct FileColumns {
     private(set) var variantColumn: Int?
     /// The columns of amounts of money that are read from a column of the file, by its index.
     private(set) var amounts: [Int: [ImportColumn]] = [:]
+    /// The attributes that are read from a column of the file, by its index.
+    private(set) var attributes: [Int: [String]] = [:]
     /// The separators of texts of elements that occur several times, by column of the file.
     private(set) var joins: [Int: String] = [:]
 
     /// The maximum number of names in a file without a header.
     private static let nameLimit = 5000
 
-    init(_ profile: ImportProfile) { self.profile = profile }
+    init(_ profile: ImportProfile, declared: StoreAttributes = StoreAttributes(), store: CatalogKey? = nil) {
+        (self.profile, self.declared, self.store) = (profile, declared, store)
+    }
 
     /// Sets the titles of the header.
     ///
-    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not.
+    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not; for a computed attribute.
     mutating func setHeader(_ titles: [String]) throws(CatalogError) {
         self.titles = titles
         keys = titles.map(ColumnTitle.key)
@@ -112,8 +119,15 @@ struct FileColumns {
         return found
     }
 
-    /// The attributes that the file has; nil if a column has all attributes.
-    var attributeNames: [String]? { resolved.hasAllAttributes ? nil : resolved.attributes.map(\.name) }
+    /// Returns the attributes that the file has for products of a store; nil if a column has all attributes.
+    func attributeNames(of store: CatalogKey) -> [String]? {
+        guard !resolved.hasAllAttributes else { return nil }
+        let definitions = declared.definitions(in: store)
+        return resolved.attributes.filter { !$0.isFoundByTitle || definitions[$0.name] != nil }.map(\.name)
+    }
+
+    /// Returns the declared forms of an attribute.
+    func forms(of attribute: String) -> [AttributeForm] { declared.forms(of: attribute, in: store) }
 
     /// The index of the only column of the file that a column of the import is read from; nil for several or none.
     func index(of column: ImportColumn) -> Int? {
@@ -187,12 +201,19 @@ struct FileColumns {
             try checkRequired(given, source, column.columnName)
             if !source.isEmpty { columns[column] = source }
         }
-        var attributes: [(name: String, source: ResolvedColumns.Source)] = []
+        var attributes: [ResolvedColumns.Attribute] = []
         for (name, given) in profile.mapping.attributes.sorted(by: { $0.key < $1.key }) {
             let source = try resolve(given)
             try checkRequired(given, source, "the attribute \(name)")
             // Without a header, a row that lacks a column has no such attribute.
-            if !hasHeader || !source.isEmpty { attributes.append((name, source)) }
+            guard !hasHeader || !source.isEmpty else { continue }
+            if hasHeader { try checkComputed(name, given.titles.first?.text ?? name) }
+            attributes.append(ResolvedColumns.Attribute(name: name, source: source))
+        }
+        if hasHeader {
+            let mapped =
+                profile.mapping.columns.keys.compactMap { columns[$0]?.indexes } + attributes.map(\.source.indexes)
+            attributes += try attributesFoundByTitle(except: Set(mapped.joined()))
         }
         resolved = ResolvedColumns(columns, attributes, hasHeader: hasHeader)
         let inherited = try indexes(of: profile.variants?.columns ?? [])
@@ -219,10 +240,55 @@ struct FileColumns {
         for index in others.flatMap(\.indexes) + conditions.flatMap(\.columns) + (variants?.columns ?? []) {
             joins[index] = nil
         }
+        self.attributes = [:]
+        for attribute in attributes {
+            for index in attribute.source.alternatives.joined() {
+                self.attributes[index, default: []].append(attribute.name)
+            }
+        }
         amounts = [:]
         for column in FieldForms.amounts {
             for index in indexes(of: column) { amounts[index, default: []].append(column) }
         }
+    }
+
+    /// Returns the columns whose titles are names of declared attributes. Their case is ignored.
+    ///
+    /// - Parameter mapped: the indexes of columns that the profile reads as something else.
+    private func attributesFoundByTitle(
+        except mapped: Set<Int>
+    ) throws(CatalogError) -> [ResolvedColumns.Attribute] {
+        var found: [String: Int] = [:]
+        for index in titles.indices where !mapped.contains(index) {
+            let title = titles[index].lowercased()
+            guard let name = AttributeCells.name(ofTitle: title, key: keys[index]),
+                profile.mapping.attributes[name] == nil, !forms(of: name).isEmpty
+            else { continue }
+            try checkComputed(name, titles[index])
+            if let other = found[name] {
+                throw .unprocessable(
+                    field: titles[index],
+                    detail: """
+                        the file has the columns “\(titles[other])” and “\(titles[index])” for the attribute “\(name)”; keep only one
+                        """
+                )
+            }
+            found[name] = index
+        }
+        return found.sorted { $0.key < $1.key }.map { name, index in
+            let source = ResolvedColumns.Source(ColumnSource([[ColumnTitle(titles[index])]]), [[index]], [])
+            return ResolvedColumns.Attribute(name: name, source: source, isFoundByTitle: true)
+        }
+    }
+
+    /// - Throws: `unprocessable` for an attribute that no store reads from a file.
+    private func checkComputed(_ name: String, _ title: String) throws(CatalogError) {
+        guard declared.isComputed(name, in: store) else { return }
+        throw .unprocessable(
+            field: title,
+            detail:
+                "the attribute “\(name)” is computed from other values, so a file cannot set it; remove the column “\(title)”"
+        )
     }
 
     private func resolve(_ source: ColumnSource) throws(CatalogError) -> ResolvedColumns.Source {

@@ -27,6 +27,7 @@ package struct ImportReader {
     private var options: ImportOptions
     private var stores: StoreCurrencies
     private let sizes: SizeContexts
+    private let attributes: StoreAttributes
     private var splitter: RecordSplitter
     private var recordReader: ImportRecordReader?
     private var fileColumns: FileColumns
@@ -43,16 +44,19 @@ package struct ImportReader {
     /// - Parameters:
     ///   - currencies: the currencies of existing stores.
     ///   - sizes: the facts about existing stores and shelves that decide the meaning of words in sizes.
+    ///   - attributes: the declared attributes of stores.
     package init(
         _ options: ImportOptions,
         currencies: [CatalogKey: Currency],
-        sizes: SizeContexts = SizeContexts()
+        sizes: SizeContexts = SizeContexts(),
+        attributes: StoreAttributes = StoreAttributes()
     ) {
         self.options = options
         stores = StoreCurrencies(currencies: currencies)
         self.sizes = sizes
+        self.attributes = attributes
         forms = FieldForms(options)
-        fileColumns = FileColumns(options.profile)
+        fileColumns = FileColumns(options.profile, declared: attributes, store: options.store)
         let sources = options.requiredColumns.map(options.profile.mapping.source)
         splitter = RecordSplitter(
             options.format,
@@ -67,15 +71,15 @@ package struct ImportReader {
         }
         if options.format != .csv {
             fileColumns.setNoHeader(readsAll: options.profileName == nil)
-            recordReader = ImportRecordReader(options, sizes: sizes)
+            recordReader = ImportRecordReader(options, sizes: sizes, attributes: attributes)
         }
     }
 
     /// The columns of the file; those of the mapping for a file without a header, where missing members are empty.
     package var columns: Set<ImportColumn> { recordReader == nil ? [] : fileColumns.found }
 
-    /// The names of the attributes that the file has; nil if one column has all attributes.
-    package var attributeNames: [String]? { fileColumns.attributeNames }
+    /// Returns the names of the attributes that the file has for products of a store; nil if one column has all attributes.
+    package func attributeNames(of store: CatalogKey) -> [String]? { fileColumns.attributeNames(of: store) }
 
     /// How the file is written, as far as it is known.
     package var dialect: FileDialect { splitter.dialect(forms[.price]) }
@@ -300,7 +304,7 @@ package struct ImportReader {
             uniqueKeysWithValues: found.compactMap { column in fileColumns.title(of: column).map { (column, $0) } }
         )
         warnAboutColumns()
-        recordReader = ImportRecordReader(options, sizes: sizes)
+        recordReader = ImportRecordReader(options, sizes: sizes, attributes: attributes)
     }
 
     private mutating func warnAboutColumns() {
@@ -347,6 +351,7 @@ package struct ImportReader {
             case .number(let digits):
                 fields[index] = ExactDecimal.plain(jsonNumber: digits)
                 for column in fileColumns.amounts[index] ?? [] { forms.setNumber(column) }
+                for attribute in fileColumns.attributes[index] ?? [] { forms.setNumber(attribute: attribute) }
             case .bool(let flag): fields[index] = flag ? "true" : "false"
             case .array(let values) where fileColumns.indexes(of: .tags).contains(index):
                 fields[index] = try tags(values, member.name, line)

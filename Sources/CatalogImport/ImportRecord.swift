@@ -1,4 +1,5 @@
 package import Catalog
+internal import JSON
 
 /// A validated row of an import.
 package struct ImportRecord: Sendable {
@@ -24,6 +25,11 @@ package struct ImportRecord: Sendable {
     package var ignoredImages = 0
     /// Whether the file has attributes of products.
     package var hasAttributes = false
+    /// The values of attributes that cells do not state, by name. The product lacks them.
+    package var unreadableAttributes: [String: ImportRejection] = [:]
+    /// The values of another type than declared that the object of all attributes has, by name. The product has them: they are kept if the
+    /// stored product has them, too.
+    package var mistypedAttributes: [String: ImportRejection] = [:]
     /// Whether the size was computed from the unit price.
     package var hasComputedSize = false
     /// The text of a size that was not understood; nil if there is none, or if the size is known.
@@ -76,7 +82,17 @@ package struct ImportRecord: Sendable {
 
     /// The record as a dry run shows it.
     package var preview: ImportPreview {
-        ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: product)
+        var shown = self
+        for name in mistypedAttributes.keys { shown.clear(attribute: name) }
+        return ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: shown.product)
+    }
+
+    /// Removes an attribute of another type than declared from the product.
+    package mutating func clear(attribute name: String) {
+        guard let rejection = mistypedAttributes.removeValue(forKey: name) else { return }
+        unreadableAttributes[name] = rejection
+        guard case .object(let members)? = try? JSONReader.parse(Array(product.attributes.utf8)) else { return }
+        product.attributes = JSONValue.object(members.filter { $0.name != name }).text
     }
 
     /// Sets the size; contradictory columns leave it empty.

@@ -7,11 +7,17 @@ package import Catalog
 package final class ImportRecordReader: Sendable {
     let options: ImportOptions
     private let contexts: SizeContexts
+    private let declared: StoreAttributes
     let words: FileWords
 
-    package init(_ options: ImportOptions, sizes contexts: SizeContexts = SizeContexts()) {
+    package init(
+        _ options: ImportOptions,
+        sizes contexts: SizeContexts = SizeContexts(),
+        attributes declared: StoreAttributes = StoreAttributes()
+    ) {
         self.options = options
         self.contexts = contexts
+        self.declared = declared
         words = FileWords(options.profile)
     }
 
@@ -79,7 +85,7 @@ package final class ImportRecordReader: Sendable {
 
     /// Returns a text without the marks of spreadsheets and shops: the apostrophe before what they might take for a formula or a
     /// number, and the formula `="0099"` for a text of digits.
-    private static func unescaped(_ text: String, _ column: ImportColumn) -> String {
+    static func unescaped(_ text: String, _ column: ImportColumn) -> String {
         if text.utf8.first == UInt8(ascii: "="), text.hasPrefix("=\""), text.hasSuffix("\""), text.utf8.count > 3 {
             let inner = text.dropFirst(2).dropLast()
             if !inner.contains("\"") { return String(inner).trimmed }
@@ -175,44 +181,59 @@ package final class ImportRecordReader: Sendable {
 
     /// Returns the attributes of a row as an object of JSON; nil if the file has none.
     ///
-    /// Attributes that exceed the limit of a product are left out, and counted.
+    /// A cell of an attribute takes precedence over the object of all attributes. Attributes that exceed the limit of a product are left out,
+    /// and counted.
     private func readAttributes(
         _ row: ValueReader,
         _ record: inout ImportRecord,
         _ columns: ResolvedColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> String? {
+        let definitions = declared.definitions(in: record.store)
+        var members: [JSONValue.Member] = []
         if columns.hasAllAttributes {
             let text = columns.text(.attributes, cell)
             // A row that does not name the column keeps the stored attributes.
             guard text != nil || columns.hasHeader else { return nil }
-            return record.readOptional("{}") { () throws(ImportRejection) -> String in
+            members = record.readOptional([]) { () throws(ImportRejection) -> [JSONValue.Member] in
                 try row.attributes(text)
             }
         }
-        guard columns.hasAttributes else { return nil }
-        var members: [JSONValue.Member] = []
-        // The braces, without the comma of the first member.
-        var size = 1
-        try columns.forEachAttribute(cell) { name, text throws(ImportRejection) in
-            let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
-            guard value.isPrintable else {
-                record.emptied.append(
-                    ImportRejection(line: row.line, column: name, reason: "contains a control character; remove it")
-                )
-                return
+        guard columns.hasAllAttributes || columns.hasAttributes else { return nil }
+        var cells: [JSONValue.Member] = []
+        try columns.forEachAttribute(cell) { attribute, text throws(ImportRejection) in
+            let definition = definitions[attribute.name]
+            guard definition != nil || !attribute.isFoundByTitle else { return }
+            members.removeAll { $0.name == attribute.name }
+            if let value = readAttribute(row, &record, attribute.name, text, definition) {
+                cells.append(JSONValue.Member(attribute.name, value))
             }
-            let member = JSONValue.Member(name, .string(value))
+        }
+        for member in members {
+            guard let definition = definitions[member.name] else { continue }
+            do { _ = try definition.value(member.value) } catch {
+                record.mistypedAttributes[member.name] = ImportRejection(
+                    line: row.line,
+                    column: member.name,
+                    value: member.value.text,
+                    reason: "must be \(error.expected)"
+                )
+            }
+        }
+        // The braces, without the comma of the first member.
+        var size = members.isEmpty ? 1 : JSONValue.object(members).text.utf8.count
+        for member in cells {
             // Without the braces, but with a comma.
             let length = JSONValue.object([member]).text.utf8.count - 1
             if size + length <= Product.attributesLimit {
                 size += length
                 members.append(member)
             } else {
+                let value = if case .string(let text) = member.value { text } else { member.value.text }
                 record.emptied.append(
                     ImportRejection(
                         line: row.line,
-                        column: name,
+                        column: member.name,
                         value: value,
                         reason: "attributes of a product have at most \(Product.attributesLimit) bytes"
                     )
@@ -220,6 +241,38 @@ package final class ImportRecordReader: Sendable {
             }
         }
         return JSONValue.object(members).text
+    }
+
+    /// Returns the value that a cell states: of the declared type, or a text if the attribute is not declared; nil for a cell that cannot be
+    /// read. The attribute is unknown then, because the stored value may be wrong.
+    private func readAttribute(
+        _ row: ValueReader,
+        _ record: inout ImportRecord,
+        _ name: String,
+        _ text: String,
+        _ definition: AttributeDefinition?
+    ) -> JSONValue? {
+        guard let definition else {
+            let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
+            if value.isPrintable { return .string(value) }
+            record.emptied.append(
+                ImportRejection(line: row.line, column: name, reason: "contains a control character; remove it")
+            )
+            return nil
+        }
+        do throws(AttributeCells.Fault) {
+            let value = try row.forms.cells(of: name).value(text, of: definition)
+            if value.wasRounded { record.roundedDecimals += 1 }
+            return value.json
+        } catch {
+            record.unreadableAttributes[name] = ImportRejection(
+                line: row.line,
+                column: name,
+                value: text,
+                reason: error.reason
+            )
+            return nil
+        }
     }
 
     private func readStore(
@@ -269,7 +322,7 @@ package final class ImportRecordReader: Sendable {
 
 extension String {
     /// The text with each run of white space replaced by one space.
-    fileprivate var spaced: String {
+    var spaced: String {
         var text = String.UnicodeScalarView()
         for scalar in unicodeScalars {
             if !scalar.properties.isWhitespace { text.append(scalar) } else if text.last != " " { text.append(" ") }

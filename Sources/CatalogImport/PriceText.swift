@@ -164,26 +164,43 @@ package struct DecimalEvidence: Sendable, Hashable {
         guard price.currency.isEmpty || currency.isNamed(price.currency) else {
             throw Fault("is not in \(currency.code), the store's currency; convert it, or remove the row")
         }
-        let amount: ExactDecimal?
+        guard let amount = try value(of: price, decimals: currency.exponent) else { throw Fault(Self.reason(text)) }
+        return amount
+    }
+
+    /// Reads a number.
+    ///
+    /// - Parameters:
+    ///   - places: the maximum number of decimals that numbers of the column have.
+    ///   - unit: the unit that may be after the number.
+    /// - Throws: the reason why the text is not a certain number.
+    func number(_ text: String, decimals places: Int, unit: String?) throws(Fault) -> ExactDecimal {
+        if given != .comma, let number = Self.plainAmount(text) { return number }
+        guard let parsed = PriceText(text), parsed.currency.isEmpty || parsed.currency == unit,
+            let number = try value(of: parsed, decimals: places)
+        else { throw Fault(Self.reason(text, "a number such as 4.5 or 4,5")) }
+        return number
+    }
+
+    /// - Returns: nil for too many digits.
+    private func value(of price: PriceText, decimals places: Int) throws(Fault) -> ExactDecimal? {
         switch price.form {
         case .whole(let mark):
             guard mark == nil || mark != given else { throw Fault(contradiction) }
-            amount = price.amount(readingAsDecimals: true)
+            return price.amount(readingAsDecimals: true)
         case .decimals(let mark, let count):
             guard given == nil || mark == given || count == 0 else { throw Fault(contradiction) }
-            amount = price.amount(readingAsDecimals: true)
+            return price.amount(readingAsDecimals: true)
         case .ambiguous(let mark):
-            guard let isDecimal = isDecimal(mark, in: currency) else {
+            guard let isDecimal = isDecimal(mark, decimals: places) else {
                 throw Fault(
                     """
                     is ambiguous: decimals or thousands; set the decimal mark of the file to point or comma (command line: --decimal)
                     """
                 )
             }
-            amount = price.amount(readingAsDecimals: isDecimal)
+            return price.amount(readingAsDecimals: isDecimal)
         }
-        guard let amount else { throw Fault(Self.reason(text)) }
-        return amount
     }
 
     /// The reason why a text is not an amount.
@@ -209,11 +226,11 @@ package struct DecimalEvidence: Sendable, Hashable {
         return ExactDecimal(text)
     }
 
-    private static func reason(_ text: String) -> String {
+    private static func reason(_ text: String, _ expected: String = "an amount such as 1.99 or 1,99") -> String {
         let isScientific = text.contains { "eE".contains($0) } && Double(text.replacing(",", with: ".")) != nil
         return isScientific
             ? "is in scientific notation, which drops digits; write the digits, such as 1.99"
-            : "is not an amount such as 1.99 or 1,99"
+            : "is not \(expected)"
     }
 
     private var contradiction: String {
@@ -226,18 +243,18 @@ package struct DecimalEvidence: Sendable, Hashable {
 
     /// Whether a mark before three digits precedes decimals or separates thousands; nil if the column does not show it.
     ///
-    /// Three decimals in a currency of two need a column with decimals of several lengths, such as 4.5, 4.59 and 4.589:
-    /// in a column of 1.29 and 1.299, the latter may as well be thousands.
-    private func isDecimal(_ mark: DecimalMark, in currency: Currency) -> Bool? {
+    /// Three decimals where at most two are expected need a column with decimals of several lengths, such as 4.5, 4.59 and
+    /// 4.589: in a column of 1.29 and 1.299, the latter may as well be thousands.
+    private func isDecimal(_ mark: DecimalMark, decimals places: Int) -> Bool? {
         if let given { return mark == given }
         let (isThousands, isOther) = (thousands[Self.index(mark)], isDecimal(mark.other))
         let lengths = decimals[Self.index(mark)].nonzeroBitCount
         if lengths == 0 {
             if isThousands || isOther { return false }
-            return currency.exponent == 3 && mark == .point ? true : nil
+            return places >= 3 && mark == .point ? true : nil
         }
         guard !isThousands, !isOther else { return nil }
-        return lengths > 1 || currency.exponent == 3 ? true : nil
+        return lengths > 1 || places >= 3 ? true : nil
     }
 }
 

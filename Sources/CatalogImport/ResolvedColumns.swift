@@ -42,16 +42,24 @@ final class ResolvedColumns: Sendable {
         let condition: RowCondition
     }
 
+    /// Where the texts of one attribute are.
+    struct Attribute: Sendable {
+        let name: String
+        let source: Source
+        /// Whether the column was found by its title. Then it counts only in stores that declare the attribute.
+        var isFoundByTitle = false
+    }
+
     let columns: [ImportColumn: Source]
     /// The same by the columns' numbers.
     private let sources: [Source?]
-    let attributes: [(name: String, source: Source)]
+    let attributes: [Attribute]
     /// Whether the file has a header; otherwise, its rows name their columns.
     let hasHeader: Bool
 
     init(
         _ columns: [ImportColumn: Source] = [:],
-        _ attributes: [(name: String, source: Source)] = [],
+        _ attributes: [Attribute] = [],
         hasHeader: Bool = true
     ) {
         self.columns = columns
@@ -80,10 +88,10 @@ final class ResolvedColumns: Sendable {
     /// Calls a closure with the attributes that a row has.
     func forEachAttribute(
         _ cell: (Int) -> String?,
-        _ body: (_ name: String, _ text: String) throws(ImportRejection) -> Void
+        _ body: (_ attribute: Attribute, _ text: String) throws(ImportRejection) -> Void
     ) throws(ImportRejection) {
-        for (name, source) in attributes {
-            if let text = Self.text(source, cell) { try body(name, text) }
+        for attribute in attributes {
+            if let text = Self.text(attribute.source, cell) { try body(attribute, text) }
         }
     }
 

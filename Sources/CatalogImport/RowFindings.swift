@@ -48,6 +48,7 @@ package struct RowFindings {
             firstDifference = firstDifference ?? difference
         }
         for invalid in record.emptied { emptied.add(invalid) }
+        for (name, invalid) in record.unreadableAttributes { summary.unreadableAttributes.add(invalid, of: name) }
         summary.decimalsRounded += record.roundedDecimals
         if record.wasRounded { summary.pricesRounded += 1 }
         if product.priceMinor == nil { summary.pricesUnknown += 1 }

@@ -113,15 +113,15 @@ final class ValueReader {
         return price
     }
 
-    /// Returns an object of JSON with the attributes of a product.
-    func attributes(_ text: String?) throws(ImportRejection) -> String {
-        guard let text, !text.trimmed.isEmpty else { return "{}" }
-        guard let value = try? JSONReader.parse(Array(text.utf8)), case .object = value, value.isWithinNumberLimits,
-            value.text.utf8.count <= Product.attributesLimit
+    /// Returns the attributes of a product that an object of JSON has.
+    func attributes(_ text: String?) throws(ImportRejection) -> [JSONValue.Member] {
+        guard let text, !text.trimmed.isEmpty else { return [] }
+        guard let value = try? JSONReader.parse(Array(text.utf8)), case .object(let members) = value,
+            value.isWithinNumberLimits, value.text.utf8.count <= Product.attributesLimit
         else {
             throw reject(.attributes, text, "must be an object of JSON of at most \(Product.attributesLimit) bytes")
         }
-        return value.text
+        return members
     }
 
     func tags(_ text: String?) throws(ImportRejection) -> [String] {

@@ -66,6 +66,26 @@ import TestSupport
         }
     }
 
+    @Test("An attribute that a profile uses is retyped and deleted only with --yes")
+    func confirmations() async throws {
+        try await CommandDatabase.run { commands in
+            let profile = try commands.file("supplier.json", #"{"attributes":{"rating":"Stars"}}"#)
+            #expect(await commands.aisle(["import-profile", "put", "supplier", profile]).code == 0)
+            let number = try commands.file("number.json", #"{"type":"number"}"#)
+            let text = try commands.file("text.json", #"{"type":"text"}"#)
+            #expect(await commands.aisle(["attribute", "set", "rating", number]).code == 0)
+            for arguments in [["attribute", "set", "rating", text], ["attribute", "rm", "rating"]] {
+                await commands.expectFailure(
+                    arguments,
+                    65,
+                    "attribute “rating” is in use: 1 import profile; nothing was changed, confirm with --yes"
+                )
+            }
+            #expect(await commands.aisle(["attribute", "set", "rating", text, "--yes"]).code == 0)
+            await commands.expect(["attribute", "rm", "rating", "--yes"], notes: "deleted attribute “rating”\n")
+        }
+    }
+
     @Test("Wrong names, files, types and stores are refused, with a suggestion where there is one")
     func errors() async throws {
         try await CommandDatabase.run { commands in

@@ -25,7 +25,11 @@ import Testing
                 .staleList(current: 7),
                 "the list has changed; read it, and repeat the change (the current version is 7)", 75
             ),
-            (.staleAttribute, "the attribute has changed; read it, and repeat the change", 75),
+            (.staleAttribute(current: nil), "the attribute has changed; read it, and repeat the change", 75),
+            (
+                .inUse(AttributeName("rating")!, AttributeUses(settings: 1)),
+                "attribute “rating” is in use: 1 remembered sort or filter; nothing was changed, confirm with --yes", 65
+            ),
             (.forbidden("not allowed"), "not allowed", 77), (.tooMany("too many"), "too many", 75),
             (.keyReused, "the idempotency key was used for a different request", 64),
             (.tooLarge("too large"), "too large", 65), (.conflict("a conflict"), "a conflict", 65),

@@ -89,6 +89,9 @@ import Testing
     func observations() throws {
         var summary = ImportSummary()
         (summary.read, summary.inserted) = (3, 2)
+        for name in ["rating", "origin", "rating"] {
+            summary.unreadableAttributes.add(ImportRejection(line: 2, column: name, reason: "is wrong"), of: name)
+        }
         let http: [HTTPObservation] = [
             .requestStarted, .pageReturned(.cached), .eventsSent(.shelf, count: 3),
             .requestFailed(id: "r1", detail: "x"), .connectionRejected(address: "192.0.2.1"),
@@ -126,7 +129,7 @@ import Testing
                 #"{"level":"warning","message":"pages are not read from the worker w, but through the coordinator: down"}"#,
                 #"{"level":"warning","message":"a read was retried through the coordinator, because the worker w could "#
                     + #"not answer: slow"}"#,
-                #"{"level":"info","message":"import finished","duration_ms":1500.0,"read":3,"inserted":2}"#,
+                #"{"level":"info","message":"import finished","duration_ms":1500.0,"read":3,"inserted":2,"attributes_unreadable":3,"unreadable_attributes":"origin 1, rating 2"}"#,
                 #"{"level":"warning","message":"import failed; stores that were already imported keep their changes","#
                     + #""reason":"\#(String(repeating: "x", count: 500))","duration_ms":2000.0}"#,
                 #"{"level":"info","message":"purchases folded","purchases":1,"duration_ms":1000.0}"#,

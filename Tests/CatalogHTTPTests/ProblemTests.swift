@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import HTTPTypes
 import Hummingbird
 import JSON
@@ -19,6 +20,7 @@ import Testing
         "method-not-allowed": (405, "Method not allowed", "“Allow” lists the methods"),
         "payload-timeout": (408, "Request timeout", "arrived too slowly"),
         "conflict": (409, "Conflict", "Resolve the conflict"),
+        "in-use": (409, "In use", "Change what “uses” lists first"),
         "stale": (412, "Precondition failed", "Read the current version"),
         "too-large": (413, "Payload too large", "use an import"),
         "unsupported-media-type": (415, "Unsupported media type", "Set Content-Type"),
@@ -54,6 +56,11 @@ import Testing
 
         var testDescription: String { "\(error)" }
     }
+
+    private static let attribute = AttributeSet(
+        deployment: [.definition(try! AttributeDefinition(name: AttributeName("rating")!, form: .text))]
+    )
+    .attributes[0]
 
     static let cases: [Case] = [
         Case(error: .malformed(parameter: nil, detail: "d"), type: "malformed-request", detail: "d"),
@@ -114,9 +121,36 @@ import Testing
             headers: ["ETag": #""9""#]
         ),
         Case(
-            error: .staleAttribute,
+            error: .staleAttribute(current: nil),
             type: "stale",
             detail: "the attribute is not as If-Match expects; read it again, and repeat the change"
+        ),
+        Case(
+            error: .staleAttribute(current: attribute),
+            type: "stale",
+            detail: "the attribute is not as If-Match expects; read it again, and repeat the change",
+            headers: ["ETag": Call.hash(attribute.json)]
+        ),
+        Case(
+            error: .inUse(attribute.name, AttributeUses(settings: 2, profiles: [CatalogKey("supplier")!])),
+            type: "in-use",
+            members: #","uses":{"settings":2,"stores":[],"shelves":[],"profiles":["supplier"]}"#,
+            detail:
+                "the attribute “rating” is in use: 2 remembered sorts or filters, 1 import profile; to ignore them from now on, set confirm=rating"
+        ),
+        Case(
+            error: .inUse(
+                attribute.name,
+                AttributeUses(
+                    stores: [CatalogKey("corner")!],
+                    shelves: [.init(store: CatalogKey("corner")!, shelf: CatalogKey("tea")!)]
+                )
+            ),
+            type: "in-use",
+            members:
+                #","uses":{"settings":0,"stores":["corner"],"shelves":[{"store":"corner","shelf":"tea"}],"profiles":[]}"#,
+            detail:
+                "the attribute “rating” is in use: 1 default sort of a store, 1 default sort of a shelf; to ignore them from now on, set confirm=rating"
         ),
         Case(error: .forbidden("d"), type: "forbidden", detail: "d"),
         Case(

@@ -325,17 +325,50 @@ import Testing
         }
         let missing = try await put("text", "*")
         #expect(missing.status == 412 && missing.text("type") == "/problems/stale")
+        #expect(missing.headers[.eTag] == nil)
         #expect(try await api.send(.get, path).status == 404)
         let first = try #require(try await api.send(.put, path, #"{"type":"text"}"#).headers[.eTag])
-        #expect(try await put("date", #""x""#).status == 412)
+        let stale = try await put("date", #""x""#)
+        #expect(stale.status == 412 && stale.headers[.eTag] == first)
         let second = try #require(try await put("number", first).headers[.eTag])
         #expect(second != first)
         #expect(try await put("date", first).status == 412)
-        #expect(try await api.send(.delete, path, nil, ["If-Match": first]).status == 412)
+        let kept = try await api.send(.delete, path, nil, ["If-Match": first])
+        #expect(kept.status == 412 && kept.headers[.eTag] == second)
         #expect(try await api.send(.get, path).text("type") == "number")
         for tag in ["W/" + second, "x", "\"\""] { #expect(try await put("date", tag).status == 400) }
         #expect(try await put("number", "*").status == 200)
         check(try await api.send(.delete, path, nil, ["If-Match": #""x", \#(second)"#]), 204, cache: nil)
+    }
+
+    @Test(
+        "An attribute that something uses is deleted, or gets another type, only if its name confirms it",
+        arguments: ["/v1", "/v1/stores/s"]
+    )
+    func usedAttributes(_ owner: String) async throws {
+        let api = try await MemoryAPI.withShelf()
+        let path = owner + "/attributes/rating"
+        let profile = try await api.send(.put, "/v1/import-profiles/supplier", #"{"attributes":{"rating":"Stars"}}"#)
+        #expect(profile.status == 201)
+        #expect(try await api.send(.put, path, #"{"type":"number"}"#).status == 201)
+        #expect(try await api.send(.put, path, #"{"type":"number","decimals":1}"#).status == 200)
+        let text = #"{"type":"text"}"#
+        for response in [try await api.send(.put, path, text), try await api.send(.delete, path)] {
+            #expect(response.status == 409 && response.text("type") == "/problems/in-use")
+            #expect(response.json["uses"]?["profiles"] == .array([.string("supplier")]))
+            #expect(response.json["uses"]?["settings"] == .number("0"))
+            #expect(response.text("detail")?.hasSuffix("to ignore them from now on, set confirm=rating") == true)
+        }
+        for query in ["?confirm=", "?confirm=true", "?confirm=Rating"] {
+            for response in [try await api.send(.put, path + query, text), try await api.send(.delete, path + query)] {
+                #expect(response.status == 422 && response.text("parameter") == "confirm", "\(query)")
+            }
+        }
+        #expect(try await api.send(.get, path).text("type") == "number")
+        #expect(try await api.send(.put, path + "?confirm=rating", text).status == 200)
+        #expect(try await api.send(.delete, path + "?confirm=rating").status == 204)
+        // The confirmation of what needs none does no harm.
+        #expect(try await api.send(.put, path + "?confirm=rating", text).status == 201)
     }
 
     @Test("The tag of a store's attribute changes with the deployment's declaration")

@@ -297,6 +297,10 @@ import Testing
         #expect(try counts { $0.hasComputedSize = true } == ["sizes_computed": 1])
         #expect(try counts { $0.sizeDifference = rejection } == ["sizes_different": 1])
         #expect(try counts { $0.emptied = [rejection, rejection] } == ["fields_emptied": 2])
+        #expect(
+            try counts { $0.unreadableAttributes = ["a": rejection, "b": rejection] } == ["attributes_unreadable": 2]
+        )
+        #expect(try counts { $0.mistypedAttributes = ["a": rejection] } == [:])
         #expect(try counts { $0.roundedDecimals = 3 } == ["decimals_rounded": 3])
         #expect(try counts { $0.wasRounded = true } == ["prices_rounded": 1])
         #expect(try counts { $0.product.priceMinor = nil } == ["prices_unknown": 1])

@@ -89,7 +89,7 @@ import Testing
         #expect(columns.title(of: .unit) == nil)
         #expect(columns.unused == ["Extra"])
         #expect(columns.missing == ["brand"])
-        #expect(columns.attributeNames == ["origin"])
+        #expect(columns.attributeNames(of: CatalogKey("s")!) == ["origin"])
         #expect(columns.amounts == [2: [.price], 3: [.price], 4: [.price]])
         #expect(!columns.hasConditions)
         var row = [2: "1", 3: "3", 4: "50"]

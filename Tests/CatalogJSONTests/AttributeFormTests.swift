@@ -25,7 +25,7 @@ import Testing
         )
         #expect(
             try json(#"{"type":"enum","values":[{"key":"b","title":{"en":"B"}},{"key":"a"}]}"#)
-                == #"{"attributes":[{"name":"rating","declared_by":"deployment","type":"enum","title":{},"values":[{"key":"b","title":{"en":"B"}},{"key":"a","title":{}}],"natural":"asc"}]}"#
+                == #"{"attributes":[{"name":"rating","declared_by":"deployment","type":"enum","title":{},"values":[{"key":"b","title":{"en":"B"}},{"key":"a","title":{}}],"searchable":false,"natural":"asc"}]}"#
         )
         #expect(
             try json(#"{"type":"ratio","numerator":"price","denominator":["a","quantity"],"scale":100}"#)
@@ -33,7 +33,7 @@ import Testing
         )
         #expect(
             String(decoding: try Self.set(#"{"type":"set"}"#, isOfStore: true).json, as: UTF8.self)
-                == #"{"attributes":[{"name":"rating","declared_by":"store","type":"set","title":{},"values":null}]}"#
+                == #"{"attributes":[{"name":"rating","declared_by":"store","type":"set","title":{},"values":null,"searchable":false}]}"#
         )
     }
 

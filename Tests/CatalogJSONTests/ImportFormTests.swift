@@ -256,6 +256,10 @@ import Testing
         summary.dialect = FileDialect(encoding: .windows1250, separator: .tab, decimalMark: .comma, headerLine: 2)
         summary.warnings = ["w"]
         summary.unknownSizes.add("big")
+        for line in [8, 6, 9] {
+            let unreadable = ImportRejection(line: line, column: "rating", value: "x\(line)", reason: "is wrong")
+            summary.unreadableAttributes.add(unreadable, of: "rating")
+        }
         summary.removedByShelf = [
             ShelfRemoval(store: CatalogKey("s")!, shelf: CatalogKey("tea")!, removed: 1, remaining: 9),
             ShelfRemoval(store: CatalogKey("s")!, shelf: nil, removed: 2, remaining: 0),
@@ -275,6 +279,7 @@ import Testing
         let file = #""file":{"encoding":"windows-1250","separator":"tab","decimal_mark":"comma","header_line":2}"#
         let found = """
             \(file),"warnings":["w"],"unknown_sizes":[{"text":"big","count":1}],\
+            "unreadable_attributes":[{"name":"rating","count":3,"line":6,"value":"x6","reason":"is wrong"}],\
             "removed_by_shelf":[{"store":"s","shelf":"tea","removed":1,"remaining":9},\
             {"store":"s","shelf":null,"removed":2,"remaining":0}]
             """
@@ -296,7 +301,7 @@ import Testing
         #expect(
             text(plain.json) == """
                 {"n":7,"dry_run":false,"file":{"encoding":null,"separator":null,"decimal_mark":null,"header_line":null},\
-                "warnings":[],"unknown_sizes":[],"removed_by_shelf":[],"rejects":[]}
+                "warnings":[],"unknown_sizes":[],"unreadable_attributes":[],"removed_by_shelf":[],"rejects":[]}
                 """
         )
         #expect(ImportReport.rejectionLimit == 1000)

@@ -203,18 +203,126 @@ import Testing
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let declaration = try AttributeDeclaration(name: Self.rating, text: Array(Self.number.utf8))
             func declare(_ isExpected: @escaping AttributeExpectation) async throws {
-                _ = try await catalog.attributes.declare(declaration, for: owner, expecting: isExpected)
+                _ = try await catalog.attributes.declare(
+                    declaration,
+                    for: owner,
+                    expecting: isExpected,
+                    isConfirmed: false
+                )
             }
             func remove(_ isExpected: @escaping AttributeExpectation) async throws {
-                try await catalog.attributes.remove(attribute: Self.rating, of: owner, expecting: isExpected)
+                try await catalog.attributes.remove(
+                    attribute: Self.rating,
+                    of: owner,
+                    expecting: isExpected,
+                    isConfirmed: false
+                )
             }
-            await #expect(throws: CatalogError.staleAttribute) { try await declare { $0 != nil } }
+            await #expect(throws: CatalogError.staleAttribute(current: nil)) { try await declare { $0 != nil } }
             #expect(try await catalog.attributes.attributes(of: owner).isEmpty)
             try await declare { $0 == nil }
-            await #expect(throws: CatalogError.staleAttribute) { try await remove { $0?.definition.form == .text } }
-            #expect(try await catalog.attributes.attributes(of: owner)[Self.rating] != nil)
+            let current = try await catalog.attributes.attributes(of: owner)[Self.rating]
+            #expect(current != nil)
+            await #expect(throws: CatalogError.staleAttribute(current: current)) {
+                try await remove { $0?.definition.form == .text }
+            }
+            #expect(try await catalog.attributes.attributes(of: owner)[Self.rating] == current)
             try await remove { $0?.definition.form == .number(decimals: 1) }
             #expect(try await catalog.attributes.attributes(of: owner).isEmpty)
+        }
+    }
+
+    // MARK: - Uses
+
+    @Test(
+        "Remembered sorts and filters, default sorts and profiles use an attribute",
+        arguments: Implementation.allCases
+    )
+    func uses(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            _ = try await catalog.importProfiles.put(
+                importProfile: #"{"attributes":{"rating":"Stars","brand_of":"rating"}}"#,
+                CatalogKey("supplier")!
+            )
+            let unused = try await catalog.attributes.uses(of: AttributeName("stars")!, in: .deployment)
+            #expect(unused.isEmpty)
+            // Names of built-in keys are reserved, so a test of stored texts takes them.
+            let price = AttributeName("price")!
+            let dairy = StoreConformanceTests.dairy
+            _ = try await catalog.shelves.put(Store(key: Self.kiosk, title: "Kiosk", currency: Currency("EUR")!))
+            _ = try await catalog.shelves.put(
+                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("name,-price")),
+                in: Self.shop
+            )
+            _ = try await catalog.shelves.put(
+                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("-unit_price")),
+                in: Self.kiosk
+            )
+            _ = try await catalog.shelves.put(
+                Store(
+                    key: Self.kiosk,
+                    title: "Kiosk",
+                    currency: Currency("EUR")!,
+                    defaultSort: try Sort.parse("-price")
+                )
+            )
+            for (number, (key, value)) in [
+                (SettingKey.sort(of: dairy, in: Self.shop), JSONValue.string("-price")),
+                (SettingKey.sort(in: Self.kiosk), .string("unit_price")),
+                (
+                    SettingKey.sort(in: Self.shop),
+                    .object([
+                        .init("sort", .string("name")), .init("filter", .object([.init("price_max", .string("5"))])),
+                    ])
+                ), (SettingKey("note")!, .string("price")),
+            ].enumerated() {
+                _ = try await catalog.settings.edit(SettingsEdit([.init(key, value)]), of: UserID("user\(number)")!)
+            }
+            let all = try await catalog.attributes.uses(of: price, in: .deployment)
+            #expect(all.settings == 2 && all.profiles.isEmpty)
+            #expect(all.stores == [Self.kiosk] && all.shelves == [.init(store: Self.shop, shelf: dairy)])
+            let shop = try await catalog.attributes.uses(of: price, in: .store(Self.shop))
+            #expect(shop == AttributeUses(settings: 2, shelves: [.init(store: Self.shop, shelf: dairy)]))
+            let kiosk = try await catalog.attributes.uses(of: price, in: .store(Self.kiosk))
+            #expect(kiosk == AttributeUses(stores: [Self.kiosk]))
+        }
+    }
+
+    @Test("An attribute that something uses needs a confirmation", arguments: Implementation.allCases, owners)
+    func confirmations(_ implementation: Implementation, _ owner: AttributeOwner) async throws {
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            let supplier = CatalogKey("supplier")!
+            _ = try await catalog.importProfiles.put(importProfile: #"{"attributes":{"rating":"Stars"}}"#, supplier)
+            let uses = AttributeUses(profiles: [supplier])
+            func declare(_ body: String, isConfirmed: Bool) async throws {
+                _ = try await catalog.attributes.declare(
+                    try AttributeDeclaration(name: Self.rating, text: Array(body.utf8)),
+                    for: owner,
+                    expecting: nil,
+                    isConfirmed: isConfirmed
+                )
+            }
+            func remove(isConfirmed: Bool) async throws {
+                try await catalog.attributes.remove(
+                    attribute: Self.rating,
+                    of: owner,
+                    expecting: nil,
+                    isConfirmed: isConfirmed
+                )
+            }
+            try await declare(Self.number, isConfirmed: false)
+            try await declare(#"{"type":"number","decimals":2}"#, isConfirmed: false)
+            let inUse = CatalogError.inUse(Self.rating, uses)
+            await #expect(throws: inUse) { try await declare(#"{"type":"text"}"#, isConfirmed: false) }
+            await #expect(throws: inUse) { try await remove(isConfirmed: false) }
+            let kept = try await catalog.attributes.attributes(of: owner)[Self.rating]
+            #expect(kept?.definition.form == .number(decimals: 2))
+            try await declare(#"{"type":"text"}"#, isConfirmed: true)
+            try await remove(isConfirmed: true)
+            #expect(try await catalog.attributes.attributes(of: owner).isEmpty)
+            await #expect(throws: CatalogError.unknownAttribute(Self.rating, of: owner)) {
+                try await remove(isConfirmed: false)
+            }
         }
     }
 

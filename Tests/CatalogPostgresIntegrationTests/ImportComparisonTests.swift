@@ -92,7 +92,11 @@ import Testing
                 """#
             try await probe.run(Probe.products(["a", "b"]) + products + rows)
             let names = PostgresValue.textArray(["size"])
-            #expect(try await probe.execute(ImportStatements.mergeAttributes, [.text(Self.id), names]) == 1)
+            func merge(_ stores: [Int64]) async throws -> Int {
+                try await probe.execute(ImportStatements.mergeAttributes, [.text(Self.id), names, .int8Array(stores)])
+            }
+            #expect(try await merge([2]) == 0)
+            #expect(try await merge([1, 2]) == 1)
             let merged = [
                 #"meets-all {"size": "L", "colour": "red"} f"#, "no-attributes f", #"nothing-to-add {"size": "L"} f"#,
                 #"other-import {"size": "L"} f"#, #"other-product {"size": "L"} f"#, #"other-store {"size": "L"} f"#,

@@ -27,7 +27,10 @@ import Testing
         "PostgresVersionStore.shelfVersions": "one query for all shelves with open streams",
         "PostgresVersionStore.shelfVersionsOfStores": "one query for all shelves of a worker with open streams",
         // Changes of an attribute of the deployment.
-        "PostgresAttributeStore.ofStores": "comparison with the attributes of each store",
+        "PostgresAttributeStore.ofStores": "comparison with the attributes of each store, and an import into any store",
+        "PostgresAttributeStore.declaringStores": "the stores that declare an attribute, before it is deleted",
+        "PostgresAttributeStore.rememberedValues": "the settings of all users, before an attribute is deleted",
+        "PostgresAttributeStore.shelfSorts": "the shelves of all stores, before an attribute is deleted",
         "PostgresAttributeStore.deleteTitles": "the titles that stores give to the attribute",
         // Folds and anonymization, in the background.
         "PurchaseStatements.storesWithStrays": "fold of all stores",

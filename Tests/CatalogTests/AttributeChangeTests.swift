@@ -390,17 +390,73 @@ import Testing
             (AttributeOwner.deployment, shared, nil as String?), (.store(Self.corner), titles, "Stars"),
         ] {
             let matches: AttributeExpectation = { $0?.definition.title.texts["en"] == text && $0 != nil }
-            #expect(throws: CatalogError.staleAttribute) {
-                try change.declaring(declaration, for: owner) { !matches($0) }
+            let own = owner == .deployment ? [] : change.stores[Self.corner] ?? []
+            let current = AttributeSet(deployment: change.deployment, store: own)[Self.name("rating")]
+            #expect(current != nil)
+            #expect(throws: CatalogError.staleAttribute(current: current)) {
+                try change.declaring(declaration, for: owner, expecting: { !matches($0) })
             }
-            #expect(throws: CatalogError.staleAttribute) {
-                try change.removing(Self.name("rating"), of: owner) { !matches($0) }
+            #expect(throws: CatalogError.staleAttribute(current: current)) {
+                try change.removing(Self.name("rating"), of: owner, expecting: { !matches($0) })
             }
             _ = try change.declaring(declaration, for: owner, expecting: matches)
             _ = try change.removing(Self.name("rating"), of: owner, expecting: matches)
-            #expect(throws: CatalogError.staleAttribute) {
-                try change.removing(Self.name("other"), of: owner) { $0 != nil }
+            #expect(throws: CatalogError.staleAttribute(current: nil)) {
+                try change.removing(Self.name("other"), of: owner, expecting: { $0 != nil })
             }
         }
+    }
+
+    // MARK: - Uses
+
+    private static let uses = AttributeUses(settings: 2, shelves: [.init(store: corner, shelf: CatalogKey("tea")!)])
+
+    @Test("An attribute that something uses is not deleted, and does not get another type")
+    func usedAttributes() throws {
+        let text = try Self.declaration("rating", #"{"type":"text"}"#)
+        let titled = try Self.declaration("rating", #"{"type":"number","decimals":2,"title":{"en":"Stars"}}"#)
+        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+            let stored = try Self.stored(["rating": Self.number])
+            let change = AttributeChange(
+                deployment: owner == .deployment ? stored : [],
+                stores: [Self.corner: owner == .deployment ? [] : stored]
+            )
+            let inUse = CatalogError.inUse(Self.name("rating"), Self.uses)
+            #expect(throws: inUse) { try change.declaring(text, for: owner, keepingTypeFor: Self.uses) }
+            #expect(throws: inUse) { try change.removing(Self.name("rating"), of: owner, keepingFor: Self.uses) }
+            // Other properties, and new attributes, need no confirmation.
+            #expect(try change.declaring(titled, for: owner, keepingTypeFor: Self.uses).isChange)
+            let other = try Self.declaration("other", #"{"type":"text"}"#)
+            #expect(try change.declaring(other, for: owner, keepingTypeFor: Self.uses).isNew)
+            #expect(try change.declaring(text, for: owner).isChange)
+            #expect(try change.removing(Self.name("rating"), of: owner).name == Self.name("rating"))
+        }
+    }
+
+    @Test("Deleting a declaration without effect needs no confirmation")
+    func deletionsWithoutEffect() throws {
+        for own in [#"{"title":{"en":"Stars"}}"#, Self.number] {
+            let change = AttributeChange(
+                deployment: try Self.stored(["rating": Self.number]),
+                stores: [Self.corner: try Self.stored(["rating": own])]
+            )
+            let name = Self.name("rating")
+            #expect(try change.removing(name, of: .store(Self.corner), keepingFor: Self.uses).name == name)
+        }
+    }
+
+    @Test("A ratio that needs an attribute is a conflict, also if something else uses the attribute")
+    func usedOperands() throws {
+        let change = AttributeChange(
+            deployment: try Self.stored([
+                "protein": Self.number,
+                "ratio": #"{"type":"ratio","numerator":"price","denominator":["protein"]}"#,
+            ]),
+            stores: [:]
+        )
+        let reason = Self.conflict {
+            _ = try change.removing(Self.name("protein"), of: .deployment, keepingFor: Self.uses)
+        }
+        #expect(reason?.contains("the ratio “ratio” uses “protein”") == true)
     }
 }

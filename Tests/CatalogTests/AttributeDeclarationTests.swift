@@ -157,7 +157,7 @@ import Testing
     @Test("A property of another type is refused unless it is null, and the reason names the type")
     func otherProperties() throws {
         let nulls =
-            #""decimals":null,"unit":null,"values":null,"numerator":null,"denominator":null,"scale":null,"per":null"#
+            #""decimals":null,"unit":null,"values":null,"numerator":null,"denominator":null,"scale":null,"per":null,"searchable":null"#
         for (type, own) in [
             ("text", ""), ("set", ""), ("number", ""), ("enum", #""values":[{"key":"a"}],"#),
             ("ratio", #""numerator":"price","denominator":["quantity"],"#),
@@ -176,6 +176,7 @@ import Testing
         for (json, detail) in [
             (#"{"type":"set","natural":"asc"}"#, "natural does not apply to a set; remove it"),
             (#"{"type":"text","unit":"g"}"#, "unit does not apply to a text; remove it"),
+            (#"{"type":"date","searchable":true}"#, "searchable does not apply to a date; remove it"),
             (#"{"type":"enum","values":[{"key":"a"}],"scale":1}"#, "scale does not apply to an enum; remove it"),
             (#"{"title":{"en":"A"},"decimals":1}"#, "decimals does not apply to titles without type; remove it"),
             (
@@ -191,12 +192,28 @@ import Testing
         }
     }
 
+    @Test("A text, an enum and a set can be searchable, which is stored and part of the definition")
+    func searchable() throws {
+        for type in [#""type":"text""#, #""type":"set""#, #""type":"enum","values":[{"key":"a"}]"#] {
+            let plain = try Self.read("{\(type)}")
+            #expect(try Self.read(#"{\#(type),"searchable":false}"#) == plain)
+            let declared = try Self.read(#"{\#(type),"searchable":true}"#)
+            guard case .definition(let definition) = declared else {
+                Issue.record("\(type) is not a definition")
+                continue
+            }
+            #expect(definition.isSearchable && declared != plain)
+            #expect(AttributeDeclaration(declared.name, stored: declared.document) == declared)
+        }
+        #expect(throws: CatalogError.self) { try Self.read(#"{"type":"text","searchable":"yes"}"#) }
+    }
+
     // MARK: - Later releases
 
     @Test("A stored declaration with members of a later release is read without them")
     func laterMembers() throws {
         let json = try JSONReader.parse(
-            Array(#"{"type":"enum","values":[{"key":"a","icon":1}],"searchable":true}"#.utf8)
+            Array(#"{"type":"enum","values":[{"key":"a","icon":1}],"later":true}"#.utf8)
         )
         let stored = AttributeDeclaration(Self.name("score"), stored: json)
         #expect(try stored == Self.read(#"{"type":"enum","values":[{"key":"a"}]}"#, "score"))

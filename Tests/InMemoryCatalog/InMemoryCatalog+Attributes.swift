@@ -12,14 +12,20 @@ extension InMemoryCatalog {
     package func declare(
         _ declaration: AttributeDeclaration,
         for owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
         let now = clock()
-        guard case .store(let store) = owner else { return try declareForAll(declaration, expectation) }
+        guard case .store(let store) = owner else { return try declareForAll(declaration, expectation, uses) }
         let shared = deploymentAttributes.withLock { Array($0.values) }
         return try write(store) { content throws(CatalogError) in
             let change = AttributeChange(deployment: shared, stores: [store: Array(content.attributes.values)])
-            let declared = try change.declaring(declaration, for: owner, expecting: expectation)
+            let declared = try change.declaring(
+                declaration,
+                for: owner,
+                expecting: expectation,
+                keepingTypeFor: uses
+            )
             guard declared.isChange else { return declared }
             content.version += 1
             content.attributes[declared.new.name] = declared.new
@@ -30,10 +36,11 @@ extension InMemoryCatalog {
 
     private func declareForAll(
         _ declaration: AttributeDeclaration,
-        _ expectation: AttributeExpectation?
+        _ expectation: AttributeExpectation?,
+        _ uses: AttributeUses
     ) throws(CatalogError) -> DeclaredAttribute {
         let declared = try changeForAll { change throws(CatalogError) in
-            try change.declaring(declaration, for: .deployment, expecting: expectation)
+            try change.declaring(declaration, for: .deployment, expecting: expectation, keepingTypeFor: uses)
         }
         guard declared.isChange else { return declared }
         deploymentAttributes.withLock { $0[declared.new.name] = declared.new }
@@ -44,14 +51,15 @@ extension InMemoryCatalog {
     package func remove(
         attribute name: AttributeName,
         of owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingFor uses: AttributeUses
     ) async throws(CatalogError) {
         let now = clock()
-        guard case .store(let store) = owner else { return try removeForAll(name, expectation) }
+        guard case .store(let store) = owner else { return try removeForAll(name, expectation, uses) }
         let shared = deploymentAttributes.withLock { Array($0.values) }
         try write(store) { content throws(CatalogError) in
             let change = AttributeChange(deployment: shared, stores: [store: Array(content.attributes.values)])
-            let old = try change.removing(name, of: owner, expecting: expectation)
+            let old = try change.removing(name, of: owner, expecting: expectation, keepingFor: uses)
             content.version += 1
             content.attributes[name] = nil
             content.record(.attribute(old, nil, of: owner), now)
@@ -60,10 +68,11 @@ extension InMemoryCatalog {
 
     private func removeForAll(
         _ name: AttributeName,
-        _ expectation: AttributeExpectation?
+        _ expectation: AttributeExpectation?,
+        _ uses: AttributeUses
     ) throws(CatalogError) {
         let old = try changeForAll { change throws(CatalogError) in
-            try change.removing(name, of: .deployment, expecting: expectation)
+            try change.removing(name, of: .deployment, expecting: expectation, keepingFor: uses)
         }
         deploymentAttributes.withLock { $0[name] = nil }
         content.withLock { content in
@@ -86,6 +95,41 @@ extension InMemoryCatalog {
         let stores = content.withLock { $0.filter { !$0.value.isRemoved }.mapValues { Array($0.attributes.values) } }
         return try decide(
             AttributeChange(deployment: deploymentAttributes.withLock { Array($0.values) }, stores: stores)
+        )
+    }
+
+    package func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses
+    {
+        if case .store(let store) = owner { try read(store) { _ in } }
+        let stores = content.withLock { content in
+            content.filter { key, store in
+                if case .definition? = store.attributes[attribute], owner == .deployment { return false }
+                return !store.isRemoved && (owner == .deployment || owner == .store(key))
+            }
+        }
+        let declaring = content.withLock { content in
+            content.filter { if case .definition? = $0.value.attributes[attribute] { true } else { false } }.map(\.key)
+        }
+        let settings = users.withLock { $0.values.flatMap(\.settings.values) }.filter { setting in
+            guard setting.key.isSort, let value = setting.value else { return false }
+            let store = CatalogKey(setting.key.text.split(separator: "/")[1])!
+            let counts = if case .store(let own) = owner { store == own } else { !declaring.contains(store) }
+            return counts && attribute.isUsed(by: value)
+        }
+        func uses(_ sort: Sort?) -> Bool { sort.map { attribute.isUsed(bySort: $0.description) } ?? false }
+        let shelves = stores.flatMap { key, store in
+            store.shelves.values.filter { !$0.isRemoved && uses($0.shelf.defaultSort) }.map {
+                AttributeUses.Place(store: key, shelf: $0.shelf.key)
+            }
+        }
+        let profiles = profiles.withLock { Array($0.values) }.filter { profile in
+            (try? JSONReader.parse(Array(profile.document.utf8))).map(attribute.isUsed(byProfile:)) ?? false
+        }
+        return AttributeUses(
+            settings: settings.count,
+            stores: stores.filter { uses($0.value.store.defaultSort) }.keys.sorted(),
+            shelves: shelves.sorted { ($0.store, $0.shelf) < ($1.store, $1.shelf) },
+            profiles: profiles.map(\.name).sorted()
         )
     }
 

@@ -78,6 +78,7 @@ extension AttributeDeclaration {
         let form = try AttributeForm(type, &reader, isStored: isStored)
         let natural = type == .set ? nil : try reader.choice("natural", NaturalDirection.self)
         let unit = type == .number ? try reader.string("unit") : nil
+        let isSearchable = type.hasTexts ? try reader.bool("searchable") ?? false : false
         if !isStored { try reader.end(type.phrase) }
         self = .definition(
             try AttributeDefinition(
@@ -85,7 +86,8 @@ extension AttributeDeclaration {
                 form: form,
                 title: title,
                 naturalDirection: natural == .descending ? .descending : .ascending,
-                unit: unit
+                unit: unit,
+                isSearchable: isSearchable
             )
         )
     }
@@ -114,6 +116,9 @@ extension AttributeDefinition {
                 .init("denominator", .array(ratio.denominators.map { .string($0.name) })),
                 .init("scale", .integer(ratio.scale)), .init("per", .text(ratio.per)),
             ]
+        }
+        if AttributeType(rawValue: form.typeName)?.hasTexts == true {
+            members.append(.init("searchable", .bool(isSearchable)))
         }
         if form.typeName != AttributeType.set.rawValue {
             let natural: NaturalDirection = naturalDirection == .ascending ? .ascending : .descending
@@ -262,6 +267,14 @@ private struct AttributeDocument {
         return text
     }
 
+    mutating func bool(_ name: String) throws(CatalogError) -> Bool? {
+        guard let value = value(name) else { return nil }
+        guard case .bool(let flag) = value else {
+            throw .malformed(parameter: prefix + name, detail: "\(prefix)\(name) must be true or false")
+        }
+        return flag
+    }
+
     mutating func integer(_ name: String) throws(CatalogError) -> Int64? {
         guard let value = value(name) else { return nil }
         guard case .number(let digits) = value, let integer = Int64(integral: digits) else {
@@ -288,6 +301,7 @@ private struct AttributeDocument {
     /// The properties of some kind of declaration. Null for one of another kind is the default, which is none.
     private static let properties: Set<String> = [
         "type", "title", "decimals", "unit", "values", "numerator", "denominator", "scale", "per", "natural",
+        "searchable",
     ]
 
     /// - Parameter subject: what the document declares, as a noun phrase.

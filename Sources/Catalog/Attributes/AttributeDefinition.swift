@@ -9,6 +9,8 @@ package struct AttributeDefinition: Hashable, Sendable {
     package var naturalDirection: SortDirection
     /// The unit of a number, as people read it.
     package var unit: String?
+    /// Whether searches find products by the attribute; only of a text, an enum or a set.
+    package var isSearchable: Bool
 
     /// - Throws: `unprocessable`.
     package init(
@@ -16,10 +18,11 @@ package struct AttributeDefinition: Hashable, Sendable {
         form: AttributeForm,
         title: AttributeTitles = .none,
         naturalDirection: SortDirection = .ascending,
-        unit: String? = nil
+        unit: String? = nil,
+        isSearchable: Bool = false
     ) throws(CatalogError) {
         (self.name, self.form, self.title) = (name, form, title)
-        (self.naturalDirection, self.unit) = (naturalDirection, unit)
+        (self.naturalDirection, self.unit, self.isSearchable) = (naturalDirection, unit, isSearchable)
         try form.check(name)
         if let unit { try Self.checkText(unit, "unit", bytes: Self.unitLimit) }
     }
@@ -27,7 +30,7 @@ package struct AttributeDefinition: Hashable, Sendable {
     /// Creates a definition that this release cannot read.
     init(_ name: AttributeName, unknown form: AttributeForm, title: AttributeTitles) {
         (self.name, self.form, self.title) = (name, form, title)
-        (naturalDirection, unit) = (.ascending, nil)
+        (naturalDirection, unit, isSearchable) = (.ascending, nil, false)
     }
 
     /// The maximum number of attributes in effect in a store.
@@ -230,6 +233,14 @@ package enum AttributeType: String, CaseIterable, Sendable, Hashable {
     case number
     case enumeration = "enum"
     case set, text, boolean, date, ratio
+
+    /// Whether the values are texts, which searches can find.
+    package var hasTexts: Bool {
+        switch self {
+        case .enumeration, .set, .text: true
+        case .number, .boolean, .date, .ratio: false
+        }
+    }
 
     /// The type as a noun with its article.
     var phrase: String { "\(self == .enumeration ? "an" : "a") \(rawValue)" }

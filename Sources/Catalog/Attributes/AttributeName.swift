@@ -53,6 +53,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
     private static let words: Set<String> = [
         // Properties and parameters of the API.
         "accepted", "action", "actor", "address", "after", "allowed", "amount", "applied", "approximate", "at",
+        "attributes_unreadable",
         "audit", "auto_sort", "before", "buckets", "built_in", "change", "changed", "changed_at", "changes",
         "checked", "checked_count", "collation", "column", "columns", "confirm", "confirm_prune", "conflicts",
         "count", "create_store", "created_after", "created_at", "created_before", "cursor", "customer", "day",
@@ -78,7 +79,8 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         "sort_options", "source", "status", "stock_kept", "stores_created", "storms", "subject", "terms",
         "text", "ticket", "title", "to", "to_after", "to_sort", "to_version", "token", "too_old", "total",
         "transition", "transition_limit", "type", "unchanged", "undoes", "undone_by", "unit_prices_implausible",
-        "unit_pricing", "unknown", "unknown_sizes", "unknown_skus", "unpriced", "unreadable_products", "until",
+        "unit_pricing", "unknown", "unknown_sizes", "unknown_skus", "unpriced", "unreadable_attributes",
+        "unreadable_products", "until",
         "updated", "user", "value", "values", "variants", "version", "warnings", "words",
         // Planned: prices, promotions and offers.
         "as_of", "base_price", "changes_at", "country", "deposit_minor", "discount", "ends_at", "feed", "n",

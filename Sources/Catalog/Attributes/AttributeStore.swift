@@ -10,22 +10,35 @@ package protocol AttributeStore: Sendable {
     ///
     /// Products keep their values. Those that do not have the declared type count as missing.
     ///
-    /// - Parameter expectation: what the caller expects of the attribute.
+    /// - Parameters:
+    ///   - expectation: what the caller expects of the attribute.
+    ///   - uses: what uses the attribute, so that it keeps its type; none if the caller confirms the change.
     /// - Throws: `notFound` for the store, and what `AttributeChange` throws.
     func declare(
         _ declaration: AttributeDeclaration,
         for owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute
     /// Deletes a declaration of an owner. Products keep their values. With an attribute of the deployment, the titles of stores are deleted.
     ///
-    /// - Parameter expectation: what the caller expects of the attribute.
-    /// - Throws: `notFound` for the store or the declaration, `conflict` if a ratio uses the attribute, `staleAttribute`.
+    /// - Parameters:
+    ///   - expectation: what the caller expects of the attribute.
+    ///   - uses: what uses the attribute, so that it is not deleted; none if the caller confirms the deletion.
+    /// - Throws: `notFound` for the store or the declaration, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     func remove(
         attribute: AttributeName,
         of owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingFor uses: AttributeUses
     ) async throws(CatalogError)
+    /// Returns what uses an attribute in a store, or, for the deployment, in all stores that do not declare it themselves.
+    ///
+    /// No lock is held, so a use that begins meanwhile may be missing. Without the attribute, it is ignored.
+    ///
+    /// - Throws: `notFound` for the store.
+    /// - Complexity: O(settings of all users): they are read sequentially, because changes of attributes are rare.
+    func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses
     /// Returns the number of an owner's products whose value does not have the type of an attribute.
     ///
     /// Products are read in batches, so those that are written meanwhile may be counted or not.
@@ -49,11 +62,49 @@ extension AttributeStore {
         _ declaration: AttributeDeclaration,
         for owner: AttributeOwner
     ) async throws(CatalogError) -> DeclaredAttribute {
-        try await declare(declaration, for: owner, expecting: nil)
+        try await declare(declaration, for: owner, expecting: nil, isConfirmed: true)
     }
 
     package func remove(attribute: AttributeName, of owner: AttributeOwner) async throws(CatalogError) {
-        try await remove(attribute: attribute, of: owner, expecting: nil)
+        try await remove(attribute: attribute, of: owner, expecting: nil, isConfirmed: true)
+    }
+
+    /// Creates or replaces a declaration of an owner.
+    ///
+    /// - Parameter isConfirmed: whether an attribute that something uses may get another type.
+    /// - Throws: `inUse`, and what the requirement throws.
+    package func declare(
+        _ declaration: AttributeDeclaration,
+        for owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?,
+        isConfirmed: Bool
+    ) async throws(CatalogError) -> DeclaredAttribute {
+        var uses = AttributeUses.none
+        // Uses are looked for only if the type changes. A change between both reads needs no confirmation.
+        if !isConfirmed, case .definition(let new) = declaration,
+            let current = try await attributes(of: owner)[new.name],
+            current.definition.form.typeName != new.form.typeName
+        {
+            uses = try await self.uses(of: new.name, in: owner)
+        }
+        return try await declare(declaration, for: owner, expecting: expectation, keepingTypeFor: uses)
+    }
+
+    /// Deletes a declaration of an owner.
+    ///
+    /// - Parameter isConfirmed: whether an attribute that something uses may be deleted.
+    /// - Throws: `inUse`, and what the requirement throws.
+    package func remove(
+        attribute: AttributeName,
+        of owner: AttributeOwner,
+        expecting expectation: AttributeExpectation?,
+        isConfirmed: Bool
+    ) async throws(CatalogError) {
+        var uses = AttributeUses.none
+        if !isConfirmed, try await attributes(of: owner)[attribute] != nil {
+            uses = try await self.uses(of: attribute, in: owner)
+        }
+        try await remove(attribute: attribute, of: owner, expecting: expectation, keepingFor: uses)
     }
 
     /// Returns the number of products whose value does not have the type that was declared.
@@ -106,12 +157,14 @@ package struct AttributeChange: Sendable {
 
     /// Returns the declaration to store, and its effect.
     ///
-    /// - Throws: `unprocessable` for an invalid name, or operands of a ratio that are not numbers; `tooLarge`; `staleAttribute`. `conflict` for
-    ///   a type that contradicts another owner, for too many or too long declarations, and for a number that a ratio uses.
+    /// - Parameter uses: what uses the attribute, so that it keeps its type.
+    /// - Throws: `unprocessable` for an invalid name, or operands of a ratio that are not numbers; `tooLarge`; `inUse`; `staleAttribute`.
+    ///   `conflict` for a type that contradicts another owner, for too many or too long declarations, and for a number that a ratio uses.
     package func declaring(
         _ declaration: AttributeDeclaration,
         for owner: AttributeOwner,
-        expecting expectation: AttributeExpectation? = nil
+        expecting expectation: AttributeExpectation? = nil,
+        keepingTypeFor uses: AttributeUses = .none
     ) throws(CatalogError) -> DeclaredAttribute {
         let name = declaration.name
         let current = set(of: owner)[name]
@@ -128,6 +181,8 @@ package struct AttributeChange: Sendable {
         guard let attribute = changed.set(of: owner)[name] else { throw .fault("“\(name)” is not in effect") }
         try attribute.definition.checkLanguages()
         if owner == .deployment { try changed.checkLanguagesInStores(name) }
+        let isRetyped = current.map { $0.definition.form.typeName != attribute.definition.form.typeName } ?? false
+        guard !isRetyped || uses.isEmpty else { throw .inUse(name, uses) }
         return DeclaredAttribute(
             new: new,
             old: old,
@@ -199,11 +254,14 @@ package struct AttributeChange: Sendable {
 
     /// Returns the declaration to delete.
     ///
-    /// - Throws: `notFound`, `conflict` if a ratio uses the attribute, `staleAttribute`.
+    /// - Parameter uses: what uses the attribute, so that it is not deleted. Deleting titles, or the declaration of an attribute that the
+    ///   deployment declares, too, has no effect on it.
+    /// - Throws: `notFound`, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     package func removing(
         _ name: AttributeName,
         of owner: AttributeOwner,
-        expecting expectation: AttributeExpectation? = nil
+        expecting expectation: AttributeExpectation? = nil,
+        keepingFor uses: AttributeUses = .none
     ) throws(CatalogError) -> AttributeDeclaration {
         try Self.check(set(of: owner)[name], expectation)
         guard let old = declarations(of: owner).first(where: { $0.name == name }) else {
@@ -214,6 +272,7 @@ package struct AttributeChange: Sendable {
         for set in [AttributeSet(deployment: remaining.deployment)] + remaining.sets where set[name] == nil {
             if let ratio = set.ratios(of: name).first { throw Self.isUsed(name, by: ratio) }
         }
+        guard remaining.set(of: owner)[name] != nil || uses.isEmpty else { throw .inUse(name, uses) }
         return old
     }
 
@@ -245,7 +304,7 @@ package struct AttributeChange: Sendable {
         _ current: EffectiveAttribute?,
         _ expectation: AttributeExpectation?
     ) throws(CatalogError) {
-        if let expectation, !expectation(current) { throw .staleAttribute }
+        if let expectation, !expectation(current) { throw .staleAttribute(current: current) }
     }
 
     /// Checks the name of a new definition. Titles that were left without a definition do not make it an old one.

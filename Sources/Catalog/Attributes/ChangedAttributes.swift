@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 
 /// The attributes that a write of a product changes.
 package struct ChangedAttributes: Sendable {
@@ -62,7 +62,7 @@ extension JSONValue {
     /// Returns whether a value is the same, with numbers compared by value, and objects without the order of their members.
     ///
     /// - Complexity: O(n) for values of n members.
-    func isEquivalent(to other: JSONValue) -> Bool {
+    package func isEquivalent(to other: JSONValue) -> Bool {
         switch (self, other) {
         case (.number(let a), .number(let b)): return a == b || NumberParts(a) == NumberParts(b)
         case (.array(let a), .array(let b)):

@@ -31,6 +31,7 @@ package struct ImportPreview: Sendable, Hashable {
         if !product.inStock { parts.append("sold out") }
         if !product.tags.isEmpty { parts.append("tags \(product.tags.joined(separator: " | "))") }
         if let barcode = product.barcode { parts.append("barcode \(barcode)") }
+        if product.attributes != "{}" { parts.append("attributes \(product.attributes)") }
         return "line \(line): \(parts.joined(separator: ", "))"
     }
 

@@ -31,6 +31,8 @@ package struct ImportSummary: Sendable, Equatable {
     package var decimalsRounded = 0
     /// The number of invalid values that were left empty.
     package var fieldsEmptied = 0
+    /// The values of attributes that could not be read, and are unknown now.
+    package var unreadableAttributes = UnreadableAttributes()
     /// The number of availabilities that were not understood, so that products kept theirs.
     package var stockKept = 0
     /// The number of rows without a price.
@@ -73,8 +75,8 @@ package struct ImportSummary: Sendable, Equatable {
             ("removed_products", removedProducts), ("sizes_approximate", sizesApproximate),
             ("sizes_unknown", sizesUnknown), ("sizes_computed", sizesComputed), ("sizes_different", sizesDifferent),
             ("prices_rounded", pricesRounded), ("decimals_rounded", decimalsRounded),
-            ("fields_emptied", fieldsEmptied), ("stock_kept", stockKept), ("prices_unknown", pricesUnknown),
-            ("prices_zero", pricesZero),
+            ("fields_emptied", fieldsEmptied), ("attributes_unreadable", unreadableAttributes.count),
+            ("stock_kept", stockKept), ("prices_unknown", pricesUnknown), ("prices_zero", pricesZero),
             ("unit_prices_implausible", unitPricesImplausible),
             ("promotions_future", promotionsFuture), ("promotions_expired", promotionsExpired),
             ("conflicts", conflicts), ("skus_suspicious", skusSuspicious), ("images_ignored", imagesIgnored),
@@ -101,6 +103,40 @@ package struct EmptiedFields: Sendable {
         columns.sorted { $0.key < $1.key }.map { column, found in
             "left \(column) empty in \(found.count.rows): \(found.first.description)"
         }
+    }
+}
+
+/// The values of attributes that an import could not read, by attribute.
+package struct UnreadableAttributes: Sendable, Equatable {
+    /// An attribute, the number of its unreadable values, and the first of them in the file.
+    package struct Entry: Sendable, Equatable {
+        package let name: String
+        package fileprivate(set) var count: Int
+        package fileprivate(set) var first: ImportRejection
+    }
+
+    private var byName: [String: Entry] = [:]
+
+    package init() {}
+
+    /// Adds a number of values of an attribute.
+    ///
+    /// - Parameter first: the first of them.
+    package mutating func add(_ first: ImportRejection, count: Int = 1, of name: String) {
+        var entry = byName[name] ?? Entry(name: name, count: 0, first: first)
+        entry.count += count
+        if first.line < entry.first.line { entry.first = first }
+        byName[name] = entry
+    }
+
+    /// The attributes, by name.
+    package var entries: [Entry] { byName.values.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) } }
+
+    package var count: Int { byName.values.reduce(0) { $0 + $1.count } }
+
+    /// A warning per attribute, with the first of its unreadable values.
+    package var warnings: [String] {
+        entries.map { "attribute \($0.name) is unknown in \($0.count.rows): \($0.first.description)" }
     }
 }
 

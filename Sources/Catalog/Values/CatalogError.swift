@@ -18,8 +18,10 @@ package enum CatalogError: Error, Sendable, Equatable {
     case staleSetting(current: Int64?)
     /// The expected version of a list is not the current one.
     case staleList(current: Int64)
-    /// The attribute is not as expected.
-    case staleAttribute
+    /// The attribute is not as expected; it is nil if it does not exist.
+    case staleAttribute(current: EffectiveAttribute?)
+    /// Something uses the attribute, which would be deleted or get another type.
+    case inUse(AttributeName, AttributeUses)
     /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
     /// The idempotency key was used with another request.
@@ -43,6 +45,8 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .malformed(_, let detail, _, _), .unprocessable(_, let detail), .unknownStores(let detail, _): detail
         case .unknownSortKey(let error, _): error.detail
         case .notFound(let what): "\(what) does not exist"
+        case .inUse(let name, let uses):
+            "the attribute “\(name)” is in use: \(uses.description); confirm the change if they may be ignored from now on"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
         case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .keyReused, .unavailable, .readOnly,
             .cancelled:

@@ -13,17 +13,22 @@ struct AttributeEndpoints: EndpointGroup {
             Endpoint(.get, all, .optionalToken, .listAttributes, list),
             Endpoint(.get, all + "/{attribute}", .optionalToken, .getAttribute, read),
             put(all + "/{attribute}", .putAttribute),
-            Endpoint(.delete, all + "/{attribute}", .scope(.catalogWrite), .deleteAttribute, cost: 5, delete),
+            delete(all + "/{attribute}", .deleteAttribute),
             Endpoint(.get, own, .optionalToken, .listStoreAttributes, list),
             Endpoint(.get, own + "/{attribute}", .optionalToken, .getStoreAttribute, read),
             put(own + "/{attribute}", .putStoreAttribute),
-            Endpoint(.delete, own + "/{attribute}", .scope(.catalogWrite), .deleteStoreAttribute, cost: 5, delete),
+            delete(own + "/{attribute}", .deleteStoreAttribute),
         ]
     }
 
     /// Returns the endpoint of a declaration. It reads the values of all products.
     private func put(_ path: String, _ operation: Operation) -> Endpoint {
         Endpoint(.put, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.bulk.request, cost: 20, put)
+    }
+
+    /// Returns the endpoint of a deletion. It reads the settings of all users.
+    private func delete(_ path: String, _ operation: Operation) -> Endpoint {
+        Endpoint(.delete, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.shelf.request, cost: 5, delete)
     }
 
     private func list(_ call: Call) async throws -> Response {
@@ -36,9 +41,14 @@ struct AttributeEndpoints: EndpointGroup {
 
     private func put(_ call: Call) async throws -> Response {
         let (name, owner) = (try call.parameters.attribute, call.attributeOwner)
-        let expectation = try call.attributeExpectation
+        let (expectation, isConfirmed) = (try call.attributeExpectation, try call.isConfirmed(name))
         let declaration = try AttributeDeclaration(name: name, body: try await call.json())
-        let declared = try await attributes.declare(declaration, for: owner, expecting: expectation)
+        let declared = try await attributes.declare(
+            declaration,
+            for: owner,
+            expecting: expectation,
+            isConfirmed: isConfirmed
+        )
         let unreadable = await attributes.unreadableValues(after: declared, of: owner)
         return call.written(
             declared.isNew,
@@ -48,10 +58,12 @@ struct AttributeEndpoints: EndpointGroup {
     }
 
     private func delete(_ call: Call) async throws -> Response {
+        let name = try call.parameters.attribute
         try await attributes.remove(
-            attribute: call.parameters.attribute,
+            attribute: name,
             of: call.attributeOwner,
-            expecting: call.attributeExpectation
+            expecting: call.attributeExpectation,
+            isConfirmed: call.isConfirmed(name)
         )
         return .noContent
     }
@@ -67,6 +79,20 @@ struct AttributeEndpoints: EndpointGroup {
 extension Call {
     /// The store of the path; otherwise the deployment.
     fileprivate var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+
+    /// Returns whether the query confirms a change of an attribute by its name.
+    ///
+    /// - Throws: `unprocessable` for another name.
+    fileprivate func isConfirmed(_ name: AttributeName) throws(CatalogError) -> Bool {
+        guard let confirmed = try target.value("confirm") else { return false }
+        guard confirmed == name.text else {
+            throw .unprocessable(
+                field: "confirm",
+                detail: "confirm must be the name of the attribute, “\(name)” (got “\(confirmed.prefix(64))”)"
+            )
+        }
+        return true
+    }
 
     /// The expectation of `If-Match`; nil without the header.
     ///
@@ -108,13 +134,13 @@ extension Operation {
         """
         Declares an attribute of products in all stores, or replaces its declaration. The token must not have the claim \
         `stores`. \(keptValues) A type that contradicts the declaration of a store returns 409, and so does another type for \
-        a number that a ratio uses.
+        a number that a ratio uses. \(confirmed)
         """,
-        parameters: [.attributeIfMatch],
+        parameters: [.attributeConfirm, .attributeIfMatch],
         body: .json("AttributeInput"),
         [
             200: .tagged("The attribute was changed.", "DeclaredAttribute"),
-            201: .created("The attribute was declared.", "DeclaredAttribute"),
+            201: .created("The attribute was declared.", "DeclaredAttribute"), 409: .component("AttributeConflict"),
         ]
     )
 
@@ -124,10 +150,10 @@ extension Operation {
         "Delete an attribute of the deployment",
         """
         Deletes the declaration of an attribute, and the titles that stores give to it. Products keep their values. The \
-        token must not have the claim `stores`. A number that a ratio uses returns 409.
+        token must not have the claim `stores`. A number that a ratio uses returns 409. \(confirmed)
         """,
-        parameters: [.attributeIfMatch],
-        [204: .noContent]
+        parameters: [.attributeConfirm, .attributeIfMatch],
+        [204: .noContent, 409: .component("AttributeConflict"), 422: .component("Unprocessable")]
     )
 
     fileprivate static let listStoreAttributes = Operation(
@@ -153,13 +179,13 @@ extension Operation {
         """
         Declares an attribute of the store's products, or replaces its declaration. An attribute of the deployment keeps its \
         type: the store only gives other titles to it and to its values, without `type`, or with the same properties. \
-        \(keptValues)
+        \(keptValues) \(confirmed)
         """,
-        parameters: [.attributeIfMatch],
+        parameters: [.attributeConfirm, .attributeIfMatch],
         body: .json("AttributeInput"),
         [
             200: .tagged("The attribute was changed.", "DeclaredAttribute"),
-            201: .created("The attribute was declared.", "DeclaredAttribute"),
+            201: .created("The attribute was declared.", "DeclaredAttribute"), 409: .component("AttributeConflict"),
         ]
     )
 
@@ -169,11 +195,16 @@ extension Operation {
         "Delete an attribute of a store",
         """
         Deletes the store's declaration of an attribute, or its titles for an attribute of the deployment. Products keep \
-        their values. A number that a ratio uses returns 409.
+        their values. A number that a ratio uses returns 409. \(confirmed)
         """,
-        parameters: [.attributeIfMatch],
-        [204: .noContent]
+        parameters: [.attributeConfirm, .attributeIfMatch],
+        [204: .noContent, 409: .component("AttributeConflict"), 422: .component("Unprocessable")]
     )
+
+    private static let confirmed = """
+        An attribute that something uses is not deleted, and keeps its type, unless `confirm` has its name. The response is \
+        409 `in-use`, and `uses` has the remembered sorts and filters, default sorts and import profiles.
+        """
 
     private static let keptValues = """
         Products keep their values: those of another type count as missing until they change, and `unreadable_products` has \

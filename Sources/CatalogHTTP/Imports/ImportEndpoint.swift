@@ -211,6 +211,9 @@ extension Operation {
         seconds. An import may take 30 minutes. If the client disconnects, nothing is changed. A \
         body with `Content-Encoding: gzip` is decompressed.
 
+        CSV columns with the names of declared attributes set these, or `attributes.NAME` does. A \
+        value that cannot be read leaves the attribute unknown, and is counted.
+
         Unknown CSV columns are ignored with a warning; NDJSON rows with unknown properties are \
         rejected, unless a profile is given. The rows of XML are its elements `item` and `entry`, \
         or those that the profile names.

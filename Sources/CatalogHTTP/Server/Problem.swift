@@ -20,6 +20,8 @@ struct Problem: Error {
     var revision: Int64?
     /// The current version of the list, if `If-Match` did not match it.
     var version: Int64?
+    /// The uses of the attribute that would be deleted or get another type.
+    var uses: AttributeUses?
     var headers: HTTPFields = [:]
     /// Whether to close the connection after the response, because the rest of the request is not read.
     var closesConnection = false
@@ -44,6 +46,7 @@ struct Problem: Error {
             if let orderVersion { json.field("order_version", orderVersion) }
             if let revision { json.field("revision", revision) }
             if let version { json.field("version", version) }
+            if let uses { json.object("uses") { uses.writeMembers(to: &$0) } }
             if !rejections.isEmpty { rejections.write(to: &json) }
         }
         return json.bytes

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -12,6 +13,7 @@ enum ProblemKind: String, CaseIterable {
     case notFound = "not-found"
     case methodNotAllowed = "method-not-allowed"
     case conflict
+    case inUse = "in-use"
     case stale
     case keyReused = "idempotency-key-reused"
     case tooLarge = "too-large"
@@ -87,6 +89,12 @@ enum ProblemKind: String, CaseIterable {
             Row(.methodNotAllowed, "Method not allowed", "The header “Allow” lists the methods of this path.")
         case .conflict:
             Row(.conflict, "Conflict", "Resolve the conflict that “detail” describes, and send the request again.")
+        case .inUse:
+            Row(
+                .conflict,
+                "In use",
+                "Nothing was changed. Change what “uses” lists first, or send the request again with the parameter “confirm”."
+            )
         case .stale:
             Row(
                 .preconditionFailed,
@@ -210,8 +218,15 @@ extension Problem {
             )
             version = current
             headers[.eTag] = "\"\(current)\""
-        case .staleAttribute:
+        case .staleAttribute(let current):
             self.init(.stale, "the attribute is not as If-Match expects; read it again, and repeat the change")
+            headers[.eTag] = current.map { Call.hash($0.json) }
+        case .inUse(let name, let uses):
+            self.init(
+                .inUse,
+                "the attribute “\(name)” is in use: \(uses.description); to ignore them from now on, set confirm=\(name)"
+            )
+            self.uses = uses
         case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)

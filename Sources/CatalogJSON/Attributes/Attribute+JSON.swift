@@ -59,6 +59,21 @@ extension EffectiveAttribute {
     }
 }
 
+extension AttributeUses {
+    /// Writes the uses, of each kind the first ones.
+    package func writeMembers(to json: inout JSONWriter) {
+        json.field("settings", settings)
+        json.array("stores", stores.prefix(Self.listLimit)) { $0.string($1.text) }
+        json.array("shelves", shelves.prefix(Self.listLimit)) { json, place in
+            json.object { json in
+                json.field("store", place.store.text)
+                json.field("shelf", place.shelf.text)
+            }
+        }
+        json.array("profiles", profiles.prefix(Self.listLimit)) { $0.string($1.text) }
+    }
+}
+
 extension AttributeSet {
     /// The attributes as the API returns them.
     package var json: [UInt8] {

@@ -10,6 +10,7 @@ package struct ImportReport {
     package var isDryRun = false
     package var warnings: [String] = []
     package var unknownSizes: [TextCounts.Entry] = []
+    package var unreadableAttributes: [UnreadableAttributes.Entry] = []
     /// The first rows as they were read, in a dry run.
     package var preview: [ImportPreview] = []
     /// The removals by pruning, by store and shelf.
@@ -33,6 +34,7 @@ package struct ImportReport {
         self.isDryRun = isDryRun
         warnings = summary.warnings
         unknownSizes = summary.unknownSizes.mostFrequent
+        unreadableAttributes = summary.unreadableAttributes.entries
         preview = summary.preview
         removedByShelf = summary.removedByShelf
         self.rejections = rejections
@@ -54,6 +56,15 @@ package struct ImportReport {
                 json.object { json in
                     json.field("text", size.text)
                     json.field("count", size.count)
+                }
+            }
+            json.array("unreadable_attributes", unreadableAttributes) { json, attribute in
+                json.object { json in
+                    json.field("name", attribute.name)
+                    json.field("count", attribute.count)
+                    json.field("line", attribute.first.line)
+                    json.field("value", attribute.first.value)
+                    json.field("reason", attribute.first.reason)
                 }
             }
             json.array("removed_by_shelf", removedByShelf) { json, removal in

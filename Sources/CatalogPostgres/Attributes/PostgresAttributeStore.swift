@@ -13,7 +13,7 @@ struct PostgresAttributeStore: AttributeStore {
     /// The number of products whose values are counted at once. A product's attributes have at most 4 KiB.
     static let batch = 2000
 
-    private var lookup: ShelfLookup { ShelfLookup(database: database) }
+    var lookup: ShelfLookup { ShelfLookup(database: database) }
 
     func attributes(of owner: AttributeOwner) async throws(CatalogError) -> AttributeSet {
         try await database.mappingErrors {
@@ -43,15 +43,41 @@ struct PostgresAttributeStore: AttributeStore {
         try connection.query(someInEffect, [.int4(storeID), .textArray(names.map(\.text))]) { try set($0) }
     }
 
+    /// Reads all attributes that are in effect in a store.
+    static func effective(
+        in storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> AttributeSet {
+        try connection.query(inEffect, [.int4(storeID)]) { try set($0) }
+    }
+
+    /// Reads the declarations of the deployment, and those of a store, or, for nil, of all stores.
+    static func declarations(
+        of store: CatalogKey?,
+        _ connection: isolated PostgresConnection
+    ) throws -> (deployment: [AttributeDeclaration], stores: [CatalogKey: [AttributeDeclaration]]) {
+        let shared = try connection.query(ofDeployment) { try $0.map { try declaration($0) } }
+        let own = try connection.query(ofStores, [.text(store?.text)]) {
+            try $0.map { (store: try CatalogKey(stored: $0.text(2)), declaration: try declaration($0)) }
+        }
+        return (shared, Dictionary(grouping: own, by: \.store).mapValues { $0.map(\.declaration) })
+    }
+
     func declare(
         _ declaration: AttributeDeclaration,
         for owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
-        guard case .store(let store) = owner else { return try await declareForAll(declaration, expectation) }
+        guard case .store(let store) = owner else { return try await declareForAll(declaration, expectation, uses) }
         return try await database.write(to: store) { connection in
             let (id, change) = try lockedChange(of: store, connection)
-            let declared = try change.declaring(declaration, for: owner, expecting: expectation)
+            let declared = try change.declaring(
+                declaration,
+                for: owner,
+                expecting: expectation,
+                keepingTypeFor: uses
+            )
             guard declared.isChange else { return declared }
             try connection.execute(ShelfStatements.bumpStore, [.int4(id)])
             try connection.execute(Self.upsertOfStore, [.int4(id)] + Self.columns(of: declared.new))
@@ -62,12 +88,18 @@ struct PostgresAttributeStore: AttributeStore {
 
     private func declareForAll(
         _ declaration: AttributeDeclaration,
-        _ expectation: AttributeExpectation?
+        _ expectation: AttributeExpectation?,
+        _ uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
                 let change = try Self.lockedChange(connection)
-                let declared = try change.declaring(declaration, for: .deployment, expecting: expectation)
+                let declared = try change.declaring(
+                    declaration,
+                    for: .deployment,
+                    expecting: expectation,
+                    keepingTypeFor: uses
+                )
                 guard declared.isChange else { return TransactionEnd.rollback(declared) }
                 try connection.execute(Self.upsert, Self.columns(of: declared.new))
                 try Self.record(declared.old, declared.new, connection)
@@ -79,12 +111,13 @@ struct PostgresAttributeStore: AttributeStore {
     func remove(
         attribute name: AttributeName,
         of owner: AttributeOwner,
-        expecting expectation: AttributeExpectation?
+        expecting expectation: AttributeExpectation?,
+        keepingFor uses: AttributeUses
     ) async throws(CatalogError) {
-        guard case .store(let store) = owner else { return try await removeForAll(name, expectation) }
+        guard case .store(let store) = owner else { return try await removeForAll(name, expectation, uses) }
         try await database.write(to: store) { connection in
             let (id, change) = try lockedChange(of: store, connection)
-            let old = try change.removing(name, of: owner, expecting: expectation)
+            let old = try change.removing(name, of: owner, expecting: expectation, keepingFor: uses)
             try connection.execute(ShelfStatements.bumpStore, [.int4(id)])
             try connection.execute(Self.deleteOfStore, [.int4(id), .text(name.text)])
             try AuditLog.record(.attribute(old, nil, of: owner), in: id, connection)
@@ -93,12 +126,13 @@ struct PostgresAttributeStore: AttributeStore {
 
     private func removeForAll(
         _ name: AttributeName,
-        _ expectation: AttributeExpectation?
+        _ expectation: AttributeExpectation?,
+        _ uses: AttributeUses
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             try await database.writes.transaction(within: .edit) { connection in
                 let change = try Self.lockedChange(connection)
-                let old = try change.removing(name, of: .deployment, expecting: expectation)
+                let old = try change.removing(name, of: .deployment, expecting: expectation, keepingFor: uses)
                 try connection.execute(Self.delete, [.text(name.text)])
                 try connection.execute(Self.deleteTitles, [.text(name.text)])
                 try Self.record(old, nil, connection)
@@ -154,12 +188,8 @@ struct PostgresAttributeStore: AttributeStore {
     /// Locks the declarations of the deployment, raises their revision, and reads those of the deployment and of all stores.
     private static func lockedChange(_ connection: isolated PostgresConnection) throws -> AttributeChange {
         try connection.execute(bumpRevision)
-        let shared = try connection.query(ofDeployment) { try $0.map { try declaration($0) } }
-        let own = try connection.query(ofStores) {
-            try $0.map { (store: try CatalogKey(stored: $0.text(2)), declaration: try declaration($0)) }
-        }
-        let stores = Dictionary(grouping: own, by: \.store).mapValues { $0.map(\.declaration) }
-        return AttributeChange(deployment: shared, stores: stores)
+        let (shared, own) = try declarations(of: nil, connection)
+        return AttributeChange(deployment: shared, stores: own)
     }
 
     /// Records a change in the log of who made it: attributes of the deployment belong to no store.
@@ -228,10 +258,10 @@ struct PostgresAttributeStore: AttributeStore {
         SELECT \(columns), false FROM attribute WHERE name = ANY ($2)
         UNION ALL SELECT \(columns), true FROM store_attribute WHERE store_id = $1 AND name = ANY ($2)
         """
-    /// The declarations of all stores.
+    /// The declarations of a store with a key, `$1`, or, for null, of all stores.
     static let ofStores: PostgresStatement = """
         SELECT a.name, a.document::text, s.key FROM store_attribute a JOIN store s ON s.store_id = a.store_id
-        WHERE s.deleted_at IS NULL
+        WHERE s.deleted_at IS NULL AND ($1::text IS NULL OR s.key = $1)
         """
     /// Locks the declarations of the deployment against changes.
     static let lockDeployment: PostgresStatement = "SELECT 1 FROM deployment WHERE deployment_id = 1 FOR SHARE"

@@ -13,8 +13,9 @@ package struct CatalogExport: Sendable {
     /// placed on, in the shelf's manual order, followed by products on no shelf.
     ///
     /// Importing the file into the same catalog changes nothing. Importing the file into an empty catalog creates the
-    /// stores and shelves that have products, and the manual orders. Popularity is the imported value. The file does
-    /// not contain attributes, settings, empty shelves, or shelf titles from which the key cannot be derived.
+    /// stores and shelves that have products, and the manual orders. Popularity is the imported value. Declared
+    /// attributes have columns of their own, and the column `attributes` has the others. The file does not contain
+    /// declarations, settings, empty shelves, or shelf titles from which the key cannot be derived.
     ///
     /// - Parameters:
     ///   - store: nil for all.
@@ -25,7 +26,6 @@ package struct CatalogExport: Sendable {
     ) async throws(CatalogError) {
         try await database.mappingErrors {
             let stores = if let store { [try await lookup.readStore(store)] } else { try await lookup.readStores() }
-            write(Array((ImportColumn.exported.map(\.columnName).joined(separator: ",") + "\n").utf8))
             try await database.longReads.withConnection(of: store.flatMap(database.owner)) { connection in
                 // Use one snapshot for the whole export. A connection returned inside a transaction is closed.
                 // Force hash joins: all rows are joined, and there are no statistics right after an import.
@@ -36,7 +36,13 @@ package struct CatalogExport: Sendable {
                     try $0.set("idle_in_transaction_session_timeout", "0")
                     try $0.set("statement_timeout", "0")
                 }
-                for store in stores {
+                let sets = try await connection.perform { connection in
+                    try stores.map { try PostgresAttributeStore.effective(in: $0.id, connection) }
+                }
+                let names = ExportedAttributes.names(in: sets)
+                write(Array(Self.header(names).utf8))
+                for (store, set) in zip(stores, sets) {
+                    var rows = ExportedAttributes(names, set)
                     try await connection.perform { connection in
                         try connection.beginCopyOut(
                             Self.export(store, titled: try Self.titledShelves(store, connection)).named(
@@ -45,12 +51,17 @@ package struct CatalogExport: Sendable {
                         )
                     }
                     while let chunk = try await connection.perform({ try $0.nextCopy() }) {
-                        write(chunk)
+                        write(names.isEmpty ? chunk : try rows.rows(chunk))
                     }
                 }
                 try await connection.perform { try $0.commit() }
             }
         }
+    }
+
+    private static func header(_ attributes: [String]) -> String {
+        let titles = ImportColumn.exported.map(\.columnName) + attributes.map { AttributeCells.title(of: $0) }
+        return titles.joined(separator: ",") + "\n"
     }
 
     /// Returns the shelves whose key an import can derive from the title; the others are exported by key.

@@ -51,6 +51,7 @@ struct ImportApplication: Sendable {
         var outcome = Outcome()
         let found = try lockStore(&outcome, connection)
         try checkDeletions(found.id, connection)
+        try checkAttributes(found.id, connection)
         let storeID = found.id
         try createShelves(storeID, &outcome, connection)
         let rows: [PostgresValue] = [id.parameter, .int4(storeID)]
@@ -145,6 +146,17 @@ struct ImportApplication: Sendable {
         let now = try connection.query(StoreLifecycle.deletions, [.int4(storeID)]) { try $0.first { try $0.int4(0) } }
         guard now == deletions else {
             throw CatalogError.conflict("store “\(key)” was deleted during the import; import the file again")
+        }
+    }
+
+    /// - Throws: `conflict` if attributes were declared or deleted since, or have other types: the file would be read in another way.
+    private func checkAttributes(_ storeID: Int32, _ connection: isolated PostgresConnection) throws {
+        guard columns.hasAttributes else { return }
+        let now = try PostgresAttributeStore.effective(in: storeID, connection)
+        guard now.untitled == store.attributes.untitled else {
+            throw CatalogError.conflict(
+                "the attributes of store “\(key)” were declared differently during the import; import the file again"
+            )
         }
     }
 

@@ -44,7 +44,7 @@ extension ImportSession {
                 stagedID: storeID,
                 store: store,
                 columns: columns,
-                attributeNames: columns.hasAttributes ? attributeNames : nil,
+                attributeNames: columns.hasAttributes ? attributeNames.map { $0[key] ?? [] } : nil,
                 keepsStock: summary.stockKept > 0,
                 keepsAttributes: keepsAttributes,
                 hasRepeats: hasRepeats,

@@ -36,8 +36,13 @@ final class ImportSession {
     private static let unknownStoreLimit = 100
     /// Rows of stores that have no id yet.
     private var waiting: [(record: ImportRecord, number: Int, shelves: [CatalogKey])] = []
-    /// The names of the attributes in the file; nil if it has all of a product's in one column.
-    private(set) var attributeNames: [String]? = []
+    /// The stores of the file's rows.
+    private var storesOfRows: Set<CatalogKey> = []
+    /// The names of the attributes in the file, by the stores of its rows; nil if one column has all attributes.
+    private(set) var attributeNames: [CatalogKey: [String]]? = [:]
+    private var declared = StoreAttributes()
+    private var deploymentAttributes = AttributeSet.none
+    private var mistyped = MistypedAttributes()
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
@@ -51,6 +56,8 @@ final class ImportSession {
         var exists: Bool
         /// How often the store was deleted before; nil for a new one.
         var deletions: Int32?
+        /// The attributes by which the file is read.
+        var attributes = AttributeSet.none
         var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
         var stalePlacements: [(Int32, String)] = []
@@ -105,7 +112,12 @@ final class ImportSession {
         if let store = options.store, stores[store] == nil, !options.createsStores {
             throw CatalogError.unknownStores([store], known: stores.keys)
         }
-        var reader = ImportReader(options, currencies: stores.mapValues(\.currency), sizes: sizes)
+        var reader = ImportReader(
+            options,
+            currencies: stores.mapValues(\.currency),
+            sizes: sizes,
+            attributes: declared
+        )
         try await connection.perform { connection in
             try connection.begin()
             try connection.beginCopyIn(ImportStatements.stage)
@@ -142,7 +154,8 @@ final class ImportSession {
         summary.warnings = reader.warnings
         summary.dialect = reader.dialect
         columns = WrittenColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
-        attributeNames = reader.attributeNames
+        let names = storesOfRows.compactMap { store in reader.attributeNames(of: store).map { (store, $0) } }
+        attributeNames = names.count < storesOfRows.count ? nil : Dictionary(uniqueKeysWithValues: names)
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
         findings.end(&summary)
     }
@@ -208,8 +221,10 @@ final class ImportSession {
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
             if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
-        case .record(let record):
+        case .record(var record):
             let number = number(of: record)
+            storesOfRows.insert(record.store)
+            mistyped.add(&record, number)
             if stores[record.store] == nil { stores[record.store] = newStore(record.store, record.currency) }
             let shelves = try shelfKeys(record, &stores[record.store]!)
             findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
@@ -270,16 +285,28 @@ final class ImportSession {
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard columns.hasAttributes else { return }
         guard let attributeNames else {
-            guard keepsAttributes else { return }
-            try await transaction { [id] connection in
-                try connection.set("enable_nestloop", "off")
-                try connection.execute(ImportStatements.keepAttributes, [id.parameter])
+            if keepsAttributes {
+                try await transaction { [id] connection in
+                    try connection.set("enable_nestloop", "off")
+                    try connection.execute(ImportStatements.keepAttributes, [id.parameter])
+                }
             }
-            return
+            try await clearMistypedAttributes()
+            return summary.warnings += summary.unreadableAttributes.warnings
+        }
+        summary.warnings += summary.unreadableAttributes.warnings
+        // Most files have the same attributes for all of their stores.
+        let groups = Dictionary(grouping: attributeNames.keys) { attributeNames[$0]! }.map { names, stores in
+            (names: names, stores: stores.compactMap { self.stores[$0]?.id }.map(Int64.init))
         }
         let numbers = try await transaction { [id] connection in
             try connection.set("enable_nestloop", "off")
-            try connection.execute(ImportStatements.mergeAttributes, [id.parameter, .textArray(attributeNames)])
+            for group in groups {
+                try connection.execute(
+                    ImportStatements.mergeAttributes,
+                    [id.parameter, .textArray(group.names), .int8Array(group.stores)]
+                )
+            }
             return try connection.query(
                 ImportStatements.dropLongAttributes,
                 [id.parameter, .int4(Int32(Product.attributesLimit))]
@@ -292,6 +319,27 @@ final class ImportSession {
                 """
             // Any row may have too many, so none is kept for the file of rejected rows.
             try reject(ImportRejection(line: line(of: number), column: "attributes", reason: reason), onReject)
+        }
+    }
+
+    /// Removes attributes of another type than declared from rows, unless the stored product has the same value.
+    private func clearMistypedAttributes() async throws {
+        for values in mistyped.values {
+            guard let storeID = stores[values.store]?.id else { continue }
+            let parameters: [PostgresValue] = [
+                id.parameter, .int4(storeID), .text(values.name), .int8Array(values.numbers.map(Int64.init)),
+            ]
+            let cleared = try await transaction { connection in
+                try connection.query(ImportStatements.clearAttribute, parameters) {
+                    Set(try $0.map { Int(try $0.int8(0)) })
+                }
+            }
+            guard let first = cleared.min() else { continue }
+            summary.unreadableAttributes.add(
+                values.rejection(of: first, line: line(of: first)),
+                count: cleared.count,
+                of: values.name
+            )
         }
     }
 
@@ -331,6 +379,7 @@ final class ImportSession {
             language: language,
             collator: .of(language),
             exists: false,
+            attributes: deploymentAttributes,
             shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
         )
     }
@@ -395,7 +444,7 @@ final class ImportSession {
     }
 
     private func loadStores() async throws {
-        let (known, shelves) = try await transaction { connection in
+        let (known, shelves, declarations) = try await transaction { [store = options.store] connection in
             (
                 try connection.query(ImportStatements.stores) {
                     try $0.map {
@@ -411,9 +460,13 @@ final class ImportSession {
                     try $0.map {
                         (try $0.text(0), try $0.text(1), try $0.text(2), try $0.int2OrNil(3), try $0.textOrNil(4))
                     }
-                }
+                },
+                try PostgresAttributeStore.declarations(of: store, connection)
             )
         }
+        deploymentAttributes = AttributeSet(deployment: declarations.deployment)
+        let sets = declarations.stores.mapValues { AttributeSet(deployment: declarations.deployment, store: $0) }
+        declared = StoreAttributes(deployment: deploymentAttributes, stores: sets)
         var shelvesByStore: [String: [(key: CatalogKey, title: String, parent: CatalogKey?)]] = [:]
         for (store, key, title, ordinal, parent) in shelves {
             if let ordinal, Dimension.allCases.indices.contains(Int(ordinal)) {
@@ -441,6 +494,7 @@ final class ImportSession {
                 collator: .of(language),
                 exists: true,
                 deletions: deletions,
+                attributes: sets[try CatalogKey(stored: key)] ?? deploymentAttributes,
                 shelves: ShelfKeyGenerator(
                     existing: shelvesByStore[key] ?? [],
                     usesPaths: options.profile.shelfPathSeparator != nil

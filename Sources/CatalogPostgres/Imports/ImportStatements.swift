@@ -33,11 +33,19 @@ enum ImportStatements {
         DELETE FROM import_row WHERE import_id = $1::text::uuid AND in_stock IS NULL RETURNING line
         """
 
-    /// Adds the stored attributes of products, apart from those that the file has, `$2`, to their rows.
+    /// Adds the stored attributes of products of some stores, `$3`, apart from those that the file has, `$2`, to their rows.
     static let mergeAttributes: PostgresStatement = """
-        UPDATE import_row i SET attributes = (r.attributes - $2) || i.attributes FROM product r
-        WHERE i.import_id = $1::text::uuid AND r.store_id = i.store_id AND r.sku = i.sku
-            AND i.attributes IS NOT NULL AND r.attributes - $2 <> '{}'
+        UPDATE import_row i SET attributes = (r.attributes - $2::text[]) || i.attributes FROM product r
+        WHERE i.import_id = $1::text::uuid AND i.store_id = ANY ($3::bigint[]) AND r.store_id = i.store_id AND r.sku = i.sku
+            AND i.attributes IS NOT NULL AND r.attributes - $2::text[] <> '{}'
+        """
+    /// Removes an attribute, `$3`, from rows of a store, `$4`, unless the stored product has the same value.
+    static let clearAttribute: PostgresStatement = """
+        UPDATE import_row i SET attributes = i.attributes - $3::text
+        WHERE \(ownRows) AND i.line IN (SELECT unnest($4::bigint[])) AND NOT EXISTS (
+            SELECT FROM product r WHERE r.store_id = $2 AND r.sku = i.sku
+                AND r.attributes -> $3::text = i.attributes -> $3::text)
+        RETURNING i.line
         """
     /// Copies the attributes of stored products to rows without the column.
     static let keepAttributes: PostgresStatement = """

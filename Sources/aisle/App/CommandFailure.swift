@@ -52,6 +52,11 @@ struct CommandFailure: Error {
         case .notFound, .unknownStores: self.init(error.reason, Self.noInput)
         // A repetition would fail again.
         case .unprocessable, .tooLarge, .conflict: self.init(error.reason, Self.badData)
+        case .inUse(let name, let uses):
+            self.init(
+                "attribute “\(name)” is in use: \(uses.description); nothing was changed, confirm with --yes",
+                Self.badData
+            )
         case .stale(let current):
             self.init("the order has changed; check it, and repeat with --if-version \(current)", Self.tryAgain)
         case .staleSetting(let current):

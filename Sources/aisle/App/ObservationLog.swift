@@ -61,7 +61,10 @@ final class ObservationLog: Sendable {
             )
         case .importCompleted(let summary, let duration):
             let counts = summary.counts.filter { $0.count > 0 }.map { (name: $0.name, value: Value.integer($0.count)) }
-            write(.info, "import finished", [("duration_ms", Self.milliseconds(duration))] + counts)
+            let unreadable = summary.unreadableAttributes.entries.map { "\($0.name) \($0.count)" }
+            let attributes: [(name: String, value: Value)] =
+                unreadable.isEmpty ? [] : [("unreadable_attributes", .text(unreadable.joined(separator: ", ")))]
+            write(.info, "import finished", [("duration_ms", Self.milliseconds(duration))] + counts + attributes)
         case .importFailed(let reason, let duration):
             write(
                 .warning,

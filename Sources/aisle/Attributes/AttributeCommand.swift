@@ -67,12 +67,20 @@ struct AttributeCommand: AsyncParsableCommand {
         @Argument(help: "The declaration as a JSON file, or - for standard input.") var file: String
         @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
+        @Flag(help: "Do not ask whether an attribute that something uses may get another type.") var yes = false
         func execute() async throws {
             let name = try AttributeCommand.name(name)
             let declaration = try AttributeCommand.read(file, name)
             try await database.withCatalog { catalog in
                 let owner = try await AttributeCommand.owner(store, catalog)
-                let declared = try await catalog.attributes.declare(declaration, for: owner)
+                let declared = try await AttributeCommand.confirmed("change", yes) { isConfirmed in
+                    try await catalog.attributes.declare(
+                        declaration,
+                        for: owner,
+                        expecting: nil,
+                        isConfirmed: isConfirmed
+                    )
+                }
                 Console.note("\(declared.isNew ? "declared" : "changed") attribute “\(name)”")
                 guard declared.changesForm else { return }
                 switch await catalog.attributes.unreadableValues(after: declared, of: owner) {
@@ -92,13 +100,39 @@ struct AttributeCommand: AsyncParsableCommand {
         @Argument(help: "The name of the attribute.") var name: String
         @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
+        @Flag(help: "Do not ask whether an attribute that something uses may be deleted.") var yes = false
         func execute() async throws {
             let name = try AttributeCommand.name(name)
             try await database.withCatalog { catalog in
                 let owner = try await AttributeCommand.owner(store, catalog)
-                try await catalog.attributes.remove(attribute: name, of: owner)
+                try await AttributeCommand.confirmed("delete", yes) { isConfirmed in
+                    try await catalog.attributes.remove(
+                        attribute: name,
+                        of: owner,
+                        expecting: nil,
+                        isConfirmed: isConfirmed
+                    )
+                }
                 Console.note("deleted attribute “\(name)”")
             }
+        }
+    }
+
+    /// Makes a change, and asks on a terminal if something uses the attribute; otherwise, `--yes` is required.
+    ///
+    /// - Parameters:
+    ///   - verb: the change.
+    ///   - change: makes the change, if it is confirmed or nothing uses the attribute.
+    private static func confirmed<T>(
+        _ verb: String,
+        _ yes: Bool,
+        _ change: (_ isConfirmed: Bool) async throws -> T
+    ) async throws -> T {
+        do { return try await change(yes) } catch CatalogError.inUse(let name, let uses) {
+            guard Console.confirm("attribute “\(name)” is in use: \(uses.description); \(verb) it?") else {
+                throw CatalogError.inUse(name, uses)
+            }
+            return try await change(true)
         }
     }
 

@@ -11,9 +11,9 @@ struct ImportCommand: AisleCommand {
         abstract: "Import products from a CSV, NDJSON or XML file.",
         discussion: """
             Columns: \(ImportColumn.allCases.map(\.columnName).joined(separator: ", ")). Map other column names with \
-            --map, such as --map name=Product price=Price, and to attributes of products with attributes.NAME=COLUMN. A profile \
-            has the names of all columns of a foreign format: see aisle import-profile list. Importing the same file again changes \
-            nothing. gzip files, and zip archives of one file, are read as well.
+            --map, such as --map name=Product price=Price, and to attributes of products with attributes.NAME=COLUMN. Columns with \
+            the names of declared attributes are read, too. A profile has the names of all columns of a foreign format: see aisle \
+            import-profile list. Importing the same file again changes nothing. gzip files, and zip archives of one file, are read as well.
             """
     )
 

@@ -1,0 +1,97 @@
+package import JSON
+
+/// The uses of an attribute, which would have no effect without it.
+package struct AttributeUses: Sendable, Hashable {
+    /// The number of remembered sorts and filters of users.
+    package var settings: Int
+    /// The stores whose default sort has the attribute.
+    package var stores: [CatalogKey]
+    /// The shelves whose default sort has the attribute.
+    package var shelves: [Place]
+    /// The saved import profiles that map a column to the attribute.
+    package var profiles: [CatalogKey]
+
+    /// A shelf of a store.
+    package struct Place: Sendable, Hashable {
+        package let store: CatalogKey
+        package let shelf: CatalogKey
+
+        package init(store: CatalogKey, shelf: CatalogKey) { (self.store, self.shelf) = (store, shelf) }
+    }
+
+    package static let none = AttributeUses()
+
+    package init(
+        settings: Int = 0,
+        stores: [CatalogKey] = [],
+        shelves: [Place] = [],
+        profiles: [CatalogKey] = []
+    ) {
+        (self.settings, self.stores, self.shelves, self.profiles) = (settings, stores, shelves, profiles)
+    }
+
+    /// The maximum number of stores, of shelves and of profiles that are listed.
+    package static let listLimit = 100
+    /// The maximum number of different remembered values that are counted.
+    package static let valueLimit = 10_000
+
+    package var isEmpty: Bool { self == .none }
+
+    /// The uses as a phrase, such as `2 remembered sorts or filters and the default sort of 1 shelf`.
+    package var description: String {
+        var parts: [String] = []
+        func add(_ count: Int, _ one: String, _ several: String) {
+            if count > 0 { parts.append(count == 1 ? "1 \(one)" : "\(count) \(several)") }
+        }
+        add(settings, "remembered sort or filter", "remembered sorts or filters")
+        add(stores.count, "default sort of a store", "default sorts of stores")
+        add(shelves.count, "default sort of a shelf", "default sorts of shelves")
+        add(profiles.count, "import profile", "import profiles")
+        return parts.joined(separator: ", ")
+    }
+}
+
+// MARK: - Texts that use an attribute
+
+extension AttributeName {
+    /// Returns whether a stored sort or filter uses the attribute.
+    ///
+    /// - Parameter value: the text of a sort, such as `-rating,price`; or what is remembered for a shelf, such as
+    ///   `{"sort":"price","filter":{"attributes.rating_min":"4"}}`.
+    /// - Complexity: O(n) in the length of the value.
+    package func isUsed(by value: JSONValue) -> Bool {
+        switch value {
+        case .string(let sort): return isUsed(bySort: sort)
+        case .object:
+            if case .string(let sort)? = value["sort"], isUsed(bySort: sort) { return true }
+            guard case .object(let filter)? = value["filter"] else { return false }
+            return filter.contains { isUsed(byFilter: $0.name) }
+        case .null, .bool, .number, .array: return false
+        }
+    }
+
+    /// Returns whether the text of a sort has the attribute as a key.
+    package func isUsed(bySort text: String) -> Bool {
+        text.split(separator: ",").contains { part in
+            let key = String(part).trimmed
+            return isNamed(by: key.hasPrefix("-") ? String(key.dropFirst()) : key)
+        }
+    }
+
+    /// Returns whether a filter of this name is one by the attribute.
+    package func isUsed(byFilter name: String) -> Bool {
+        if isNamed(by: name) { return true }
+        return Self.reservedEndings.contains { name.hasSuffix($0) && isNamed(by: String(name.dropLast($0.count))) }
+    }
+
+    /// Returns whether the document of an import profile maps a column to the attribute.
+    package func isUsed(byProfile document: JSONValue) -> Bool {
+        guard case .object(let attributes)? = document["attributes"] else { return false }
+        return attributes.contains { $0.name == text }
+    }
+
+    /// Whether a text names the attribute, alone or after `attributes.`.
+    private func isNamed(by name: String) -> Bool {
+        name == text || name == "attributes.\(text)"
+    }
+}
