@@ -1,3 +1,5 @@
+internal import Catalog
+
 #if canImport(Glibc)
     internal import Glibc
 #else

@@ -1,3 +1,5 @@
+package import Catalog
+
 /// The rules by which words match: inflected forms and synonyms.
 package struct SearchRules: Sendable {
     package let inflection: Inflection
