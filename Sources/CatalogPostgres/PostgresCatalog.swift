@@ -40,6 +40,7 @@ package struct PostgresCatalog: Sendable {
             shelves: PostgresShelfStore(database: database),
             products: PostgresProductStore(database: database),
             attributes: PostgresAttributeStore(database: database),
+            synonyms: PostgresSynonymStore(database: database),
             pages: pageStore,
             manualOrder: PostgresManualOrderStore(
                 database: database,

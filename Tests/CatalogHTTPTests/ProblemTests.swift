@@ -118,6 +118,11 @@ import Testing
             type: "stale",
             detail: "the attribute is not as If-Match expects; read it again, and repeat the change"
         ),
+        Case(
+            error: .staleSynonyms,
+            type: "stale",
+            detail: "the synonyms are not as If-Match expects; read them again, and repeat the change"
+        ),
         Case(error: .forbidden("d"), type: "forbidden", detail: "d"),
         Case(
             error: .keyReused,

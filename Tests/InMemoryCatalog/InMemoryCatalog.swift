@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, AuditStore,
-    ReadinessSource, StateSource
+    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, SynonymStore,
+    AuditStore, ReadinessSource, StateSource
 {
     struct ShelfContent {
         var shelf: Shelf
@@ -47,6 +47,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         var purchases: [String: Purchase] = [:]
         var audit: [AuditEntry] = []
         var attributes: [AttributeName: AttributeDeclaration] = [:]
+        var synonyms: Synonyms?
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
@@ -56,6 +57,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let userLogs = Mutex(UserLogs())
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
     let deploymentAttributes = Mutex<[AttributeName: AttributeDeclaration]>([:])
+    let deploymentSynonyms = Mutex<Synonyms?>(nil)
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
@@ -65,6 +67,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             shelves: self,
             products: self,
             attributes: self,
+            synonyms: self,
             pages: self,
             manualOrder: self,
             purchases: self,

@@ -20,6 +20,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case staleList(current: Int64)
     /// The attribute is not as expected.
     case staleAttribute
+    /// The synonyms are not as expected.
+    case staleSynonyms
     /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
     /// The idempotency key was used with another request.
@@ -44,8 +46,9 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .unknownSortKey(let error, _): error.detail
         case .notFound(let what): "\(what) does not exist"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
-        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .keyReused, .unavailable, .readOnly,
-            .cancelled:
+        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .staleSynonyms, .keyReused,
+            .unavailable,
+            .readOnly, .cancelled:
             "\(self)"
         }
     }

@@ -66,7 +66,7 @@ struct AttributeEndpoints: EndpointGroup {
 
 extension Call {
     /// The store of the path; otherwise the deployment.
-    fileprivate var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+    var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
 
     /// The expectation of `If-Match`; nil without the header.
     ///

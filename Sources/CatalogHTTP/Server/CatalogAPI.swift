@@ -61,6 +61,7 @@ package struct CatalogAPI: HTTPResponder {
             ShelfEndpoints(shelves: catalog.shelves, settings: catalog.settings, cursors: cursors),
             ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
             AttributeEndpoints(attributes: catalog.attributes),
+            SynonymEndpoints(synonyms: catalog.synonyms),
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings),

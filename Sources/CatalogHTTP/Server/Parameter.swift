@@ -47,6 +47,7 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let settingIfNoneMatch = Parameter("If-None-Match", as: "setting_if_none_match", in: .header)
     static let listIfMatch = Parameter("If-Match", as: "list_if_match", in: .header)
     static let attributeIfMatch = Parameter("If-Match", as: "attribute_if_match", in: .header)
+    static let synonymsIfMatch = Parameter("If-Match", as: "synonyms_if_match", in: .header)
     static let ifNoneMatch = Parameter("If-None-Match", as: "if_none_match", in: .header)
     static let idempotencyKey = Parameter("Idempotency-Key", as: "idempotency_key", in: .header)
     static let seen = Parameter("Aisle-Seen", as: "seen", in: .header)

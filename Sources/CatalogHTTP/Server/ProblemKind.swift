@@ -212,6 +212,8 @@ extension Problem {
             headers[.eTag] = "\"\(current)\""
         case .staleAttribute:
             self.init(.stale, "the attribute is not as If-Match expects; read it again, and repeat the change")
+        case .staleSynonyms:
+            self.init(.stale, "the synonyms are not as If-Match expects; read them again, and repeat the change")
         case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)
