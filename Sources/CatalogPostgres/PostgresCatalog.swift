@@ -41,6 +41,7 @@ package struct PostgresCatalog: Sendable {
             products: PostgresProductStore(database: database),
             attributes: PostgresAttributeStore(database: database),
             synonyms: PostgresSynonymStore(database: database),
+            suggestions: PostgresSuggestionStore(pageStore),
             pages: pageStore,
             manualOrder: PostgresManualOrderStore(
                 database: database,

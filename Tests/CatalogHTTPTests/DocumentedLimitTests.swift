@@ -459,6 +459,8 @@ import Testing
                 store + "/products?limit=\(size)",
                 store + "/audit?limit=\(size)"
             )
+        case "?q": return get(store + "/suggest?q=\(text(size))")
+        case "?suggestion_limit": return get(store + "/suggest?q=mil&limit=\(size)")
         case "?window": return get(shelf + "/order/diff?from_sort=price&to_sort=-price&limit=\(size)")
         case "?skus":
             return get(store + "/products?" + (0..<size).map { "sku=\($0)" }.joined(separator: "&"))

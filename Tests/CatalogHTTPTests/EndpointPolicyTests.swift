@@ -56,6 +56,7 @@ import Testing
             "GET \(store)/attributes/{attribute}": "1, 20 s, read",
             "PUT \(store)/attributes/{attribute}": "20, 70 s",
             "DELETE \(store)/attributes/{attribute}": "5, 20 s",
+            "GET \(store)/suggest": "2, 40 s, read",
             "GET /v1/synonyms": "1, 20 s, read",
             "PUT /v1/synonyms": "5, 20 s",
             "DELETE /v1/synonyms": "5, 20 s",

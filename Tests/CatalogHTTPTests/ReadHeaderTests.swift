@@ -41,6 +41,7 @@ import Testing
         Read(path: "/v1/stores/s/attributes", cache: shared),
         Read(path: "/v1/stores/s/attributes/rating", cache: shared),
         Read(path: "/v1/synonyms", cache: shared), Read(path: "/v1/stores/s/synonyms", cache: shared),
+        Read(path: "/v1/stores/s/suggest?q=mil", cache: "no-store", isTagged: false),
         Read(path: "\(shelf)/order", cache: own, vary: "Authorization"),
         Read(path: "\(shelf)/order?sort=name", cache: shared),
         Read(path: "\(shelf)/order?sort=position", cache: shared),

@@ -7,7 +7,7 @@ internal import Synchronization
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
     SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, SynonymStore,
-    AuditStore, ReadinessSource, StateSource
+    SuggestionStore, AuditStore, ReadinessSource, StateSource
 {
     struct ShelfContent {
         var shelf: Shelf
@@ -68,6 +68,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             products: self,
             attributes: self,
             synonyms: self,
+            suggestions: self,
             pages: self,
             manualOrder: self,
             purchases: self,
@@ -213,7 +214,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     }
 
     /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
-    private func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+    func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         let skus = Set(parts(store, shelf).flatMap { listings(store, $0).map(\.product.sku) })
         return skus.map { sku in

@@ -25,7 +25,7 @@ extension Synonyms {
 
     /// Reads the document of a request. Missing lists are empty.
     ///
-    /// - Throws: `malformed` for another form, `unprocessable` for texts that cannot be synonyms, or that repeat others of their list.
+    /// - Throws: `malformed` for another form, `unprocessable` for invalid texts, also for repeated ones in a list.
     package init(_ document: JSONValue) throws(CatalogError) {
         let members = try Self.members(document, nil, allowed: ["one_way", "synonyms"])
         var (groups, oneWay) = ([[String]](), [OneWay]())

@@ -6,6 +6,7 @@ package struct CatalogStorage: Sendable {
     package let products: any ProductStore
     package let attributes: any AttributeStore
     package let synonyms: any SynonymStore
+    package let suggestions: any SuggestionStore
     package let pages: any PageStore
     package let manualOrder: any ManualOrderStore
     package let purchases: any PurchaseStore
@@ -25,6 +26,7 @@ package struct CatalogStorage: Sendable {
         products: any ProductStore,
         attributes: any AttributeStore,
         synonyms: any SynonymStore,
+        suggestions: any SuggestionStore,
         pages: any PageStore,
         manualOrder: any ManualOrderStore,
         purchases: any PurchaseStore,
@@ -43,6 +45,7 @@ package struct CatalogStorage: Sendable {
         self.products = products
         self.attributes = attributes
         self.synonyms = synonyms
+        self.suggestions = suggestions
         self.pages = pages
         self.manualOrder = manualOrder
         self.purchases = purchases

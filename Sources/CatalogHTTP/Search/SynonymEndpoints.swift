@@ -61,7 +61,7 @@ extension Operation {
         .search,
         "Get the synonyms of the deployment",
         "Returns the synonyms of the deployment, which all stores have.",
-        [200: .tagged("The synonyms.", "Synonyms")]
+        [200: .tagged("The synonyms.", "Synonyms"), 404: .component("NotFound")]
     )
 
     fileprivate static let putSynonyms = Operation(
@@ -80,7 +80,7 @@ extension Operation {
         "Delete the synonyms of the deployment",
         "Deletes the synonyms of the deployment. Stores keep theirs. The token must not have the claim `stores`.",
         parameters: [.synonymsIfMatch],
-        [204: .noContent]
+        [204: .noContent, 404: .component("NotFound")]
     )
 
     fileprivate static let getStoreSynonyms = Operation(

@@ -62,6 +62,7 @@ package struct CatalogAPI: HTTPResponder {
             ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
             AttributeEndpoints(attributes: catalog.attributes),
             SynonymEndpoints(synonyms: catalog.synonyms),
+            SuggestionEndpoint(suggestions: catalog.suggestions),
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings),

@@ -25,7 +25,9 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let itemSort = Parameter("sort", as: "item_sort")
     static let fromSort: Parameter = "from_sort"
     static let toSort: Parameter = "to_sort"
+    static let query: Parameter = "q"
     static let limit: Parameter = "limit"
+    static let suggestionLimit = Parameter("limit", as: "suggestion_limit")
     static let window = Parameter("limit", as: "window")
     static let cursor: Parameter = "cursor"
     static let filters = FilterKey.allCases.map { Parameter($0.name, as: "filter_\($0.name)") }
