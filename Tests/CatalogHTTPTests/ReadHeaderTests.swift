@@ -36,6 +36,7 @@ import Testing
         Read(path: "/v1/stores/s/products?sort=name", cache: shared, vary: "Accept-Encoding"),
         Read(path: "/v1/stores/s/products?facets=brand", cache: own, vary: "Authorization, Accept-Encoding"),
         Read(path: "/v1/stores/s/products", cache: shared), Read(path: "/v1/stores/s/products?sku=milk", cache: shared),
+        Read(path: "/v1/stores/s/products?barcode=4006381333931", cache: shared),
         Read(path: "/v1/stores/s/products/milk", cache: shared),
         Read(path: "/v1/attributes", cache: shared), Read(path: "/v1/attributes/rating", cache: shared),
         Read(path: "/v1/stores/s/attributes", cache: shared),

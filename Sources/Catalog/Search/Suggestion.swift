@@ -65,7 +65,7 @@ package struct Suggestion: Sendable, Hashable {
 /// A request for suggestions.
 package struct SuggestionRequest: Sendable, Hashable {
     package let store: CatalogKey
-    /// What the user has typed.
+    /// The text that the user has typed so far.
     package let text: String
     package let limit: Int
 

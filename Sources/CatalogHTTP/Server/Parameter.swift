@@ -25,6 +25,7 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let itemSort = Parameter("sort", as: "item_sort")
     static let fromSort: Parameter = "from_sort"
     static let toSort: Parameter = "to_sort"
+    static let barcode: Parameter = "barcode"
     static let query: Parameter = "q"
     static let limit: Parameter = "limit"
     static let suggestionLimit = Parameter("limit", as: "suggestion_limit")

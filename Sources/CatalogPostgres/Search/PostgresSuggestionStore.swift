@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// Suggestions from the shelves in memory. They are confirmed once a second for each store, and not for each request.
 final class PostgresSuggestionStore: SuggestionStore {
-    /// What suggestions of a store were made from. The table, its index and the rules are in the memory for shelves.
+    /// The basis of a store's suggestions. The table, its index and the rules are in the memory for shelves.
     private struct Recent: Sendable {
         let start: ContinuousClock.Instant
         let storeID: Int32
@@ -39,7 +39,7 @@ final class PostgresSuggestionStore: SuggestionStore {
         return try source.suggestions(for: request)
     }
 
-    /// Returns what is known of a store; nil if it is too old, or not in memory.
+    /// Returns the known source of a store; nil if it is too old, or not in memory.
     private func known(_ store: CatalogKey) -> SuggestionSource? {
         guard let found = recent.withLock({ $0[store] }), now() - found.start < Self.freshness else { return nil }
         let key = ShelfUnions.Key.allShelves(storeID: found.storeID)
@@ -108,7 +108,7 @@ final class PostgresSuggestionStore: SuggestionStore {
         )
     }
 
-    /// Keeps what suggestions were made from, and forgets what is too old.
+    /// Keeps the basis of suggestions, and forgets those that are too old.
     private func keep(_ found: Recent, of store: CatalogKey) {
         let now = now()
         recent.withLock { recent in
