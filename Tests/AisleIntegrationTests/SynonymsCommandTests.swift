@@ -2,7 +2,7 @@ import JSON
 import TestSupport
 import Testing
 
-/// The output of the commands about synonyms, and their errors.
+/// The output of the commands about synonyms and suggestions, and their errors.
 @Suite(.timeLimit(.minutes(15))) struct SynonymsCommandTests {
     private static let text = #"{"synonyms":[["pop","soda"]],"one_way":[{"from":"bio","to":["eko"]}]}"#
 
@@ -19,6 +19,36 @@ import Testing
                 await commands.expect(["synonyms", "show"] + owner, output: Self.text + "\n")
                 await commands.expect(["synonyms", "rm"] + owner, notes: "deleted the synonyms\n")
             }
+        }
+    }
+
+    @Test("Suggestions are printed with their kinds and keys")
+    func suggestions() async throws {
+        try await CommandDatabase.run { commands in
+            let products = try commands.file(
+                "p.csv",
+                "store,shelf,sku,name,brand,price\nshop,Milk products,a,Oat milk,Milka,1\nshop,Milk products,b,Milk,,1\n"
+            )
+            let run = await commands.aisle(["import", products, "--create-store"])
+            #expect(run.code == 0, "\(run)")
+            await commands.expect(
+                ["suggest", "mil"],
+                output: """
+                    kind\tkey\ttext
+                    word\t\tmilk
+                    word\t\tmilka
+                    shelf\tmilk-products\tMilk products
+                    brand\t\tMilka
+                    product\tb\tMilk
+                    product\ta\tOat milk
+
+                    """
+            )
+            await commands.expect(["suggest", "mil", "--limit", "1"], output: "kind\tkey\ttext\nproduct\tb\tMilk\n")
+            await commands.expect(["suggest", "x"], output: "kind\tkey\ttext\n")
+            await commands.expectFailure(["suggest", "mil", "--limit", "21"], 64, "--limit must be between 1 and 20")
+            let long = await commands.aisle(["suggest", String(repeating: "a", count: 101)])
+            #expect(long.code == 64 && long.notes.contains("q must have at most 100 characters"), "\(long)")
         }
     }
 
