@@ -85,8 +85,8 @@ import Testing
 
     /// Operations that write nothing, or only the caller's short-lived credentials.
     private static let unaudited: Set<String> = [
-        "POST /v1/stores/{store}/shelves/{shelf}/order/diff", "POST /v1/order/diff", "POST /v1/me/tickets",
-        "POST /demo/tokens",
+        "POST /v1/stores/{store}/shelves/{shelf}/order/diff", "POST /v1/stores/{store}/shelves/{shelf}/order/rank",
+        "POST /v1/order/diff", "POST /v1/me/tickets", "POST /demo/tokens",
     ]
     /// Operations of the demo, which sets prices.
     private static let demo: Set<String> = ["POST /demo/stores/{store}/storm"]

@@ -272,6 +272,10 @@ import Testing
         [Probe(method: .post, path: shelf + "/order/moves", body: "{\"moves\":\(body)}", refusal: refusal)]
     }
 
+    private static func rank(_ members: String) -> [Probe] {
+        [Probe(method: .post, path: shelf + "/order/rank", body: "{\(members)}")]
+    }
+
     private static func diff(_ members: String) -> [Probe] {
         [Probe(method: .post, path: "/v1/order/diff?mode=order", body: "{\(members)}")]
     }
@@ -341,6 +345,8 @@ import Testing
         case "SynonymsInput.one_way[].to": return synonyms("\"one_way\":[{\"from\":\"a\",\"to\":\(ids(size))}]")
         case "SynonymsInput.one_way[].to[]":
             return synonyms("\"one_way\":[{\"from\":\"a\",\"to\":[\(string)]}]")
+        case "RankInput.skus": return rank("\"skus\":\(ids(size))")
+        case "RankInput.skus[]": return rank("\"skus\":[\(string)]")
         case "PriceChanges":
             return prices(array(size, of: #"{"sku":"milk","price_minor":1}"#), refusal: "the maximum is 10000")
         case "PriceChange.price_minor": return prices("[{\"sku\":\"milk\",\"price_minor\":\(size)}]")

@@ -28,6 +28,7 @@ import Testing
             "GET \(shelf)/order": "10, 40 s, costly, read",
             "GET \(shelf)/order/diff": "10, 40 s, large body, costly, read",
             "POST \(shelf)/order/diff": "20, 40 s, large body, costly, read",
+            "POST \(shelf)/order/rank": "10, 40 s, costly, read",
             "POST /v1/order/diff": "20, 40 s, large body, costly, read",
             "PUT \(shelf)/order": "5, 40 s, large body",
             "POST \(shelf)/order/moves": "5, 40 s, large body",

@@ -64,6 +64,7 @@ package struct CatalogAPI: HTTPResponder {
             SynonymEndpoints(synonyms: catalog.synonyms),
             SuggestionEndpoint(suggestions: catalog.suggestions),
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
+            RankEndpoint(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings),
             RememberedSortEndpoints(settings: catalog.settings, shelves: catalog.shelves, pages: catalog.pages),
