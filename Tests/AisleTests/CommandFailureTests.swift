@@ -26,7 +26,7 @@ import Testing
                 "the list has changed; read it, and repeat the change (the current version is 7)", 75
             ),
             (.staleAttribute, "the attribute has changed; read it, and repeat the change", 75),
-            (.staleSynonyms, "the synonyms have changed; read them, and repeat the change", 75),
+            (.staleSynonyms(current: nil), "the synonyms have changed; read them, and repeat the change", 75),
             (.forbidden("not allowed"), "not allowed", 77), (.tooMany("too many"), "too many", 75),
             (.keyReused, "the idempotency key was used for a different request", 64),
             (.tooLarge("too large"), "too large", 65), (.conflict("a conflict"), "a conflict", 65),

@@ -119,7 +119,7 @@ import Testing
             detail: "the attribute is not as If-Match expects; read it again, and repeat the change"
         ),
         Case(
-            error: .staleSynonyms,
+            error: .staleSynonyms(current: nil),
             type: "stale",
             detail: "the synonyms are not as If-Match expects; read them again, and repeat the change"
         ),

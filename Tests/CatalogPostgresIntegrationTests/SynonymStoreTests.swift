@@ -44,14 +44,14 @@ import Testing
     func expectations(_ implementation: Implementation, _ owner: SynonymOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let (pop, bio) = (try Self.group("pop", "soda"), try Self.group("bio", "eko"))
-            await #expect(throws: CatalogError.staleSynonyms) {
+            await #expect(throws: CatalogError.staleSynonyms(current: nil)) {
                 try await catalog.synonyms.set(pop, for: owner) { $0 != nil }
             }
             #expect(try await catalog.synonyms.set(pop, for: owner) { $0 == nil })
-            await #expect(throws: CatalogError.staleSynonyms) {
+            await #expect(throws: CatalogError.staleSynonyms(current: pop)) {
                 try await catalog.synonyms.set(bio, for: owner) { $0 == bio }
             }
-            await #expect(throws: CatalogError.staleSynonyms) {
+            await #expect(throws: CatalogError.staleSynonyms(current: pop)) {
                 try await catalog.synonyms.remove(synonymsOf: owner) { $0 == bio }
             }
             #expect(try await catalog.synonyms.synonyms(of: owner) == pop)
@@ -132,7 +132,7 @@ import Testing
                 last = try await revision()
             }
             _ = try await catalog.synonyms.set(bio, for: .deployment)
-            await #expect(throws: CatalogError.staleSynonyms) {
+            await #expect(throws: CatalogError.staleSynonyms(current: bio)) {
                 try await catalog.synonyms.set(pop, for: .deployment) { $0 == pop }
             }
             #expect(try await revision() == last)

@@ -117,8 +117,8 @@ import Testing
         #expect(try Self.change(nil, Synonyms.none).isChange, "an empty document is not the same as none")
         #expect(try Self.change(pop, nil).isChange)
         #expect(throws: CatalogError.noSynonyms(of: .deployment)) { try Self.change(nil, nil) }
-        #expect(throws: CatalogError.staleSynonyms) { try Self.change(pop, bio) { $0 == bio } }
-        #expect(throws: CatalogError.staleSynonyms) { try Self.change(nil, nil) { $0 != nil } }
+        #expect(throws: CatalogError.staleSynonyms(current: pop)) { try Self.change(pop, bio) { $0 == bio } }
+        #expect(throws: CatalogError.staleSynonyms(current: nil)) { try Self.change(nil, nil) { $0 != nil } }
         #expect(try Self.change(pop, bio) { $0 == pop }.new == bio)
     }
 

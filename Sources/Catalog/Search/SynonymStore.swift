@@ -62,7 +62,7 @@ package struct SynonymChange: Sendable, Hashable {
         to new: Synonyms?,
         expecting expectation: SynonymExpectation? = nil
     ) throws(CatalogError) {
-        if let expectation, !expectation(old) { throw .staleSynonyms }
+        if let expectation, !expectation(old) { throw .staleSynonyms(current: old) }
         if old == nil, new == nil { throw .noSynonyms(of: owner) }
         try new?.checkLength()
         (self.owner, self.old, self.new) = (owner, old, new)

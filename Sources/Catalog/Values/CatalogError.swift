@@ -20,8 +20,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case staleList(current: Int64)
     /// The attribute is not as expected.
     case staleAttribute
-    /// The synonyms are not as expected.
-    case staleSynonyms
+    /// The synonyms are not as expected; they are nil if there are none.
+    case staleSynonyms(current: Synonyms?)
     /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
     /// The idempotency key was used with another request.

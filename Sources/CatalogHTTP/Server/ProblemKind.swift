@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogJSON
 internal import HTTPTypes
 internal import Hummingbird
 
@@ -212,8 +213,9 @@ extension Problem {
             headers[.eTag] = "\"\(current)\""
         case .staleAttribute:
             self.init(.stale, "the attribute is not as If-Match expects; read it again, and repeat the change")
-        case .staleSynonyms:
+        case .staleSynonyms(let current):
             self.init(.stale, "the synonyms are not as If-Match expects; read them again, and repeat the change")
+            headers[.eTag] = current.map { Call.hash($0.json) }
         case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)
