@@ -212,7 +212,7 @@ let package = Package(
         ),
         .target(
             name: "InMemoryCatalog",
-            dependencies: ["Catalog", "CatalogJSON", "Ordering"],
+            dependencies: ["Catalog", "CatalogJSON", "Ordering", "Shelves"],
             path: "Tests/InMemoryCatalog",
             swiftSettings: strict
         ),

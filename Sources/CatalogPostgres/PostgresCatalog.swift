@@ -40,6 +40,8 @@ package struct PostgresCatalog: Sendable {
             shelves: PostgresShelfStore(database: database),
             products: PostgresProductStore(database: database),
             attributes: PostgresAttributeStore(database: database),
+            synonyms: PostgresSynonymStore(database: database),
+            suggestions: PostgresSuggestionStore(pageStore),
             pages: pageStore,
             manualOrder: PostgresManualOrderStore(
                 database: database,

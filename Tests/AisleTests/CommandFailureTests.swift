@@ -30,6 +30,7 @@ import Testing
                 .inUse(AttributeName("rating")!, AttributeUses(settings: 1)),
                 "attribute “rating” is in use: 1 remembered sort or filter; nothing was changed, confirm with --yes", 65
             ),
+            (.staleSynonyms(current: nil), "the synonyms have changed; read them, and repeat the change", 75),
             (.forbidden("not allowed"), "not allowed", 77), (.tooMany("too many"), "too many", 75),
             (.keyReused, "the idempotency key was used for a different request", 64),
             (.tooLarge("too large"), "too large", 65), (.conflict("a conflict"), "a conflict", 65),

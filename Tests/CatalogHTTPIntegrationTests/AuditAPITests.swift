@@ -85,8 +85,8 @@ import Testing
 
     /// Operations that write nothing, or only the caller's short-lived credentials.
     private static let unaudited: Set<String> = [
-        "POST /v1/stores/{store}/shelves/{shelf}/order/diff", "POST /v1/order/diff", "POST /v1/me/tickets",
-        "POST /demo/tokens",
+        "POST /v1/stores/{store}/shelves/{shelf}/order/diff", "POST /v1/stores/{store}/shelves/{shelf}/order/rank",
+        "POST /v1/order/diff", "POST /v1/me/tickets", "POST /demo/tokens",
     ]
     /// Operations of the demo, which sets prices.
     private static let demo: Set<String> = ["POST /demo/stores/{store}/storm"]
@@ -104,6 +104,7 @@ import Testing
                 try await Self.changeStore(caller)
                 try await Self.changeImportProfiles(caller)
                 try await Self.changeAttributes(caller)
+                try await Self.changeSynonyms(caller)
                 try await Self.changeLists(caller)
                 try await Self.changeUser(caller)
                 try await caller.call("DELETE /v1/stores/{store}", "/v1/stores/s?confirm=s", adds: .storeDelete)
@@ -131,6 +132,20 @@ import Testing
             adds: .importProfileDelete,
             subject: "supplier"
         )
+    }
+
+    private static func changeSynonyms(_ caller: Caller) async throws {
+        for (owner, put, delete) in [
+            ("/v1", AuditAction.deploymentSynonymsPut, AuditAction.deploymentSynonymsDelete),
+            ("/v1/stores/{store}", .synonymsPut, .synonymsDelete),
+        ] {
+            let template = owner + "/synonyms"
+            let path = template.replacing("{store}", with: "s")
+            try await caller.call("PUT \(template)", path, #"{"synonyms":[["pop","soda"]]}"#, adds: put)
+            try await caller.call("PUT \(template)", path, #"{"synonyms":[["pop","soda"]]}"#)
+            try await caller.call("PUT \(template)", path, "{}", adds: put)
+            try await caller.call("DELETE \(template)", path, adds: delete)
+        }
     }
 
     private static func changeAttributes(_ caller: Caller) async throws {

@@ -158,6 +158,7 @@ import Testing
         case "setting_if_match": return try await setting(operation, number, client)
         case "list_if_match": return try await list(number, client)
         case "attribute_if_match": return try await attribute(operation, number, client)
+        case "synonyms_if_match": return try await synonyms(operation, number, client)
         default: return nil
         }
     }
@@ -247,6 +248,20 @@ import Testing
         return resource
     }
 
+    /// Sets synonyms, and replaces them.
+    private func synonyms(_ operation: Operation, _ number: Int, _ client: any TestClient) async throws -> Resource {
+        var resource = Resource(parameters: ["store": "s"])
+        let path = Self.path(operation, resource)
+        func tag(_ word: String) async throws -> String {
+            let set = try await prepare(client, .put, path, #"{"synonyms":[["a\#(number)","\#(word)"]]}"#)
+            return try #require(set.tag)
+        }
+        resource.stale = try await tag("b")
+        resource.current = try await tag("c")
+        resource.views = [path]
+        return resource
+    }
+
     // MARK: - Requests
 
     /// Returns a new resource, and the path and body of a request that changes it. Records an issue if this suite has none.
@@ -274,9 +289,10 @@ import Testing
         case "setOrder": #"{"ids":["b","a","c"]}"#
         case "moveProducts": #"{"moves":[{"ids":["b"],"place":"first"}]}"#
         case "undoOrderChange", "forgetSort", "deleteSetting", "deleteList", "deleteListItem", "deleteAttribute",
-            "deleteStoreAttribute":
+            "deleteStoreAttribute", "deleteSynonyms", "deleteStoreSynonyms":
             ""
         case "putAttribute", "putStoreAttribute": #"{"type":"text","title":{"en":"C"}}"#
+        case "putSynonyms", "putStoreSynonyms": #"{"synonyms":[["pop","soda"]]}"#
         case "moveShelves": #"{"moves":[{"ids":["p"],"place":"first"}]}"#
         case "rememberSort": #"{"sort":"name"}"#
         case "putSetting": #"{"value":"name"}"#
@@ -301,7 +317,7 @@ import Testing
     }
 
     /// The headers whose entity tags are made of the content, and have no version.
-    private static let contentTags: Set = ["attribute_if_match"]
+    private static let contentTags: Set = ["attribute_if_match", "synonyms_if_match"]
 
     /// The member of the problem that has the current version.
     private static let members = [
@@ -309,7 +325,7 @@ import Testing
         "list_if_match": "version",
     ]
 
-    @Test("The description has operations with If-Match for orders, shelves, settings, lists and attributes")
+    @Test("The description has operations with If-Match for orders, shelves, settings, lists, attributes and synonyms")
     func operationsAreFound() {
         #expect(Self.operations.count >= 15)
         #expect(Set(Self.operations.map(\.header)) == Self.contentTags.union(Self.members.keys))
@@ -397,8 +413,8 @@ import Testing
                     ],
                     items: [id, id]
                 )
-                // The store and the shelf exist, but not the setting or the attribute.
-                let isPart = ["setting_if_match", "attribute_if_match"].contains(operation.header)
+                // The store and the shelf exist, but not the setting, the attribute or the synonyms.
+                let isPart = ["setting_if_match", "attribute_if_match", "synonyms_if_match"].contains(operation.header)
                 if isPart {
                     try await prepare(client, .put, "/v1/stores/s/shelves/none", #"{"title":"X"}"#)
                     resource.parameters["store"] = "s"

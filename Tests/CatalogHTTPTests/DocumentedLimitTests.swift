@@ -240,6 +240,12 @@ import Testing
         }
     }
 
+    private static func synonyms(_ members: String, refusal: String? = nil) -> [Probe] {
+        ["/v1/synonyms", "/v1/stores/s/synonyms"].map {
+            Probe(method: .put, path: $0, body: "{\(members)}", refusal: refusal)
+        }
+    }
+
     private static func ratio(_ denominator: String = "[\"quantity\"]") -> String {
         "\"type\":\"ratio\",\"numerator\":\"price\",\"denominator\":\(denominator)"
     }
@@ -264,6 +270,10 @@ import Testing
 
     private static func moves(_ body: String, refusal: String?) -> [Probe] {
         [Probe(method: .post, path: shelf + "/order/moves", body: "{\"moves\":\(body)}", refusal: refusal)]
+    }
+
+    private static func rank(_ members: String) -> [Probe] {
+        [Probe(method: .post, path: shelf + "/order/rank", body: "{\(members)}")]
     }
 
     private static func diff(_ members: String) -> [Probe] {
@@ -325,6 +335,18 @@ import Testing
             let texts = (0..<max(0, size)).map { "\"a\($0)\":\"x\"" }.joined(separator: ",")
             return attribute("\"type\":\"text\",\"title\":{\(texts)}")
         case "AttributeTitles.*": return attribute("\"type\":\"text\",\"title\":{\"en\":\(string)}")
+        case "SynonymsInput.synonyms":
+            return synonyms("\"synonyms\":\(array(size, of: #"["a","b"]"#))")
+        case "SynonymsInput.synonyms[]": return synonyms("\"synonyms\":[\(ids(size))]")
+        case "SynonymsInput.synonyms[][]": return synonyms("\"synonyms\":[[\"a\",\(string)]]")
+        case "SynonymsInput.one_way":
+            return synonyms("\"one_way\":\(array(size, of: #"{"from":"a","to":["b"]}"#))")
+        case "SynonymsInput.one_way[].from": return synonyms("\"one_way\":[{\"from\":\(string),\"to\":[\"b\"]}]")
+        case "SynonymsInput.one_way[].to": return synonyms("\"one_way\":[{\"from\":\"a\",\"to\":\(ids(size))}]")
+        case "SynonymsInput.one_way[].to[]":
+            return synonyms("\"one_way\":[{\"from\":\"a\",\"to\":[\(string)]}]")
+        case "RankInput.skus": return rank("\"skus\":\(ids(size))")
+        case "RankInput.skus[]": return rank("\"skus\":[\(string)]")
         case "PriceChanges":
             return prices(array(size, of: #"{"sku":"milk","price_minor":1}"#), refusal: "the maximum is 10000")
         case "PriceChange.price_minor": return prices("[{\"sku\":\"milk\",\"price_minor\":\(size)}]")
@@ -443,6 +465,8 @@ import Testing
                 store + "/products?limit=\(size)",
                 store + "/audit?limit=\(size)"
             )
+        case "?q": return get(store + "/suggest?q=\(text(size))")
+        case "?suggestion_limit": return get(store + "/suggest?q=mil&limit=\(size)")
         case "?window": return get(shelf + "/order/diff?from_sort=price&to_sort=-price&limit=\(size)")
         case "?skus":
             return get(store + "/products?" + (0..<size).map { "sku=\($0)" }.joined(separator: "&"))

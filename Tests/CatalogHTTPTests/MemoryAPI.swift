@@ -70,6 +70,8 @@ struct MemoryAPI {
                 shelves: all.shelves,
                 products: all.products,
                 attributes: all.attributes,
+                synonyms: all.synonyms,
+                suggestions: all.suggestions,
                 pages: all.pages,
                 manualOrder: all.manualOrder,
                 purchases: all.purchases,

@@ -24,6 +24,8 @@ extension OpenAPI {
         ("schemas/ListRole", values(ListRole.allCases)),
         ("schemas/ShareRole", values(ListRole.shared)),
         ("schemas/AttributeType", values(AttributeType.allCases)),
+        ("schemas/RankReason", values(ProductRank.Reason.allCases)),
+        ("schemas/SuggestionKind", values(Suggestion.Kind.allCases)),
         ("schemas/AuditAction", values(AuditAction.ofStores)),
         ("schemas/AuditSource", values(ChangeOrigin.Source.allCases)),
         ("schemas/Scope", values(Scope.allCases)),

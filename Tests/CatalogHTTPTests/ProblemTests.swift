@@ -152,6 +152,11 @@ import Testing
             detail:
                 "the attribute “rating” is in use: 1 default sort of a store, 1 default sort of a shelf; to ignore them from now on, set confirm=rating"
         ),
+        Case(
+            error: .staleSynonyms(current: nil),
+            type: "stale",
+            detail: "the synonyms are not as If-Match expects; read them again, and repeat the change"
+        ),
         Case(error: .forbidden("d"), type: "forbidden", detail: "d"),
         Case(
             error: .keyReused,

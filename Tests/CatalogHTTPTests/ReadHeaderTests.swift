@@ -36,10 +36,13 @@ import Testing
         Read(path: "/v1/stores/s/products?sort=name", cache: shared, vary: "Accept-Encoding"),
         Read(path: "/v1/stores/s/products?facets=brand", cache: own, vary: "Authorization, Accept-Encoding"),
         Read(path: "/v1/stores/s/products", cache: shared), Read(path: "/v1/stores/s/products?sku=milk", cache: shared),
+        Read(path: "/v1/stores/s/products?barcode=4006381333931", cache: shared),
         Read(path: "/v1/stores/s/products/milk", cache: shared),
         Read(path: "/v1/attributes", cache: shared), Read(path: "/v1/attributes/rating", cache: shared),
         Read(path: "/v1/stores/s/attributes", cache: shared),
         Read(path: "/v1/stores/s/attributes/rating", cache: shared),
+        Read(path: "/v1/synonyms", cache: shared), Read(path: "/v1/stores/s/synonyms", cache: shared),
+        Read(path: "/v1/stores/s/suggest?q=mil", cache: "no-store", isTagged: false),
         Read(path: "\(shelf)/order", cache: own, vary: "Authorization"),
         Read(path: "\(shelf)/order?sort=name", cache: shared),
         Read(path: "\(shelf)/order?sort=position", cache: shared),
@@ -73,6 +76,9 @@ import Testing
         _ = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", #"{"sort":"name"}"#)
         _ = try await api.send(.put, "/v1/import-profiles/supplier", #"{"columns":{"sku":"Code"}}"#)
         _ = try await api.send(.put, "/v1/attributes/rating", #"{"type":"text"}"#)
+        for owner in ["/v1", "/v1/stores/s"] {
+            _ = try await api.send(.put, owner + "/synonyms", #"{"synonyms":[["pop","soda"]]}"#)
+        }
         let path = read.path.replacing("{list}", with: list).replacing("{item}", with: item)
         let response = try await api.send(.get, path, as: read.user)
         #expect(response.status == 200)

@@ -17,6 +17,9 @@ import Testing
         _ = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", #"{"sort":"name"}"#)
         _ = try await api.send(.put, "/v1/import-profiles/supplier", #"{"columns":{"sku":"Code"}}"#)
         _ = try await api.send(.put, "/v1/attributes/rating", #"{"type":"text"}"#)
+        for owner in ["/v1", "/v1/stores/s"] {
+            _ = try await api.send(.put, owner + "/synonyms", #"{"synonyms":[["pop","soda"]]}"#)
+        }
         let values = [
             "attribute": "rating", "store": "s", "shelf": "dairy", "sku": "milk", "list": list, "item": item,
             "key": "theme",

@@ -89,7 +89,7 @@ import Testing
         #expect(response.headers[.accessControlExposeHeaders]?.contains("Aisle-Seen") == true)
     }
 
-    @Test("Only pages of products, orders of shelves and their diffs may come from replicas")
+    @Test("Only pages of products, orders of shelves, their diffs and ranks may come from replicas")
     func replicasAnswerShelfReads() async {
         let api = await MemoryAPI().api
         let paths = Set(api.table.endpoints.filter(\.readsReplicas).map { "\($0.method.rawValue) \($0.path)" })
@@ -97,6 +97,7 @@ import Testing
         #expect(
             paths == [
                 "GET \(shelf)/products", "GET \(shelf)/order", "GET \(shelf)/order/diff", "POST \(shelf)/order/diff",
+                "POST \(shelf)/order/rank",
                 "GET /v1/stores/{store}/products",
             ]
         )

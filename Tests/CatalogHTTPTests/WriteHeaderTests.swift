@@ -382,6 +382,31 @@ import Testing
         #expect(try await api.send(.delete, own, nil, ["If-Match": tag]).status == 412)
     }
 
+    @Test("Synonyms are set with 201, replaced with 200, and deleted with 204", arguments: ["/v1", "/v1/stores/s"])
+    func synonyms(_ owner: String) async throws {
+        let api = try await MemoryAPI.withShelf()
+        let path = owner + "/synonyms"
+        let body = #"{"synonyms":[["pop","soda"]],"one_way":[]}"#
+        #expect(try await api.send(.get, path).status == 404)
+        let created = try await api.send(.put, path, body)
+        check(created, 201, cache: "no-cache", tag: created.headers[.eTag], location: path)
+        let read = try await api.send(.get, path)
+        #expect(String(decoding: read.body, as: UTF8.self) == body && read.headers[.eTag] == created.headers[.eTag])
+        let tag = try #require(read.headers[.eTag])
+        let replaced = try await api.send(.put, path, "{}", ["If-Match": tag])
+        check(replaced, 200, cache: "no-cache", tag: replaced.headers[.eTag])
+        #expect(replaced.headers[.eTag] != tag)
+        let stale = try await api.send(.put, path, body, ["If-Match": tag])
+        #expect(stale.status == 412 && stale.headers[.eTag] == replaced.headers[.eTag])
+        #expect(try await api.send(.delete, path, nil, ["If-Match": tag]).status == 412)
+        for (invalid, status) in [("[]", 400), (#"{"a":1}"#, 400), (#"{"synonyms":[["a"]]}"#, 422)] {
+            #expect(try await api.send(.put, path, invalid).status == status, "\(invalid)")
+        }
+        check(try await api.send(.delete, path), 204, cache: nil)
+        #expect(try await api.send(.delete, path).status == 404)
+        #expect(try await api.send(.get, "/v1/stores/none/synonyms").status == 404)
+    }
+
     @Test("A value of another type than declared is 422 with the field, also in a PATCH")
     func attributeValues() async throws {
         let api = try await MemoryAPI.withShelf()

@@ -101,6 +101,10 @@ import Testing
             _ = try await catalog.attributes.declare(declaration, for: .store(shop))
         }
         try await catalog.attributes.remove(attribute: attribute, of: .store(shop))
+        for groups in [[["pop", "soda"]], [["pop", "soda"]], [["pop", "“soft” drink"], ["žvake", "guma"]]] {
+            _ = try await catalog.synonyms.set(Synonyms(groups: groups, oneWay: []), for: .store(shop))
+        }
+        try await catalog.synonyms.remove(synonymsOf: .store(shop))
         for edit in [
             ManualOrderEdit.moves([OrderMove(["c"], .first)]), .moves([OrderMove(["c"], .first)]), .undo(change: nil),
             .set(["b", "c", "a"]), .snapshot(Sort(.name, .ascending)!),

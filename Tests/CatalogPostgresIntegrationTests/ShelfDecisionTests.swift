@@ -135,15 +135,17 @@ import Testing
 
     // MARK: - Memory
 
-    @Test("The memory is divided into the shares of shelves, unions, views, facets and rendered products")
+    @Test("The memory is divided into the shares of shelves, unions, views, facets, indexes and rendered products")
     func shares() {
         let shares = ShelfMemoryShares(limit: 3200)
-        #expect(shares.shelves == 1600)
+        #expect(shares.shelves == 1400)
         #expect(shares.unions == 400)
         #expect(shares.views == 500)
         #expect(shares.facets == 100)
+        #expect(shares.indexes == 200)
         #expect(shares.products == 600)
-        #expect(shares.shelves + shares.unions + shares.views + shares.facets + shares.products == 3200)
+        let caches = shares.unions + shares.views + shares.facets + shares.indexes
+        #expect(shares.shelves + caches + shares.products == 3200)
         #expect(shares.shelvesLimit == 2600)
     }
 
@@ -161,10 +163,11 @@ import Testing
             views: used(300),
             facets: used(4_000)
         )
+        use.indexes = used(600_000)
         use.products = used(50_000)
-        #expect(use.bytes == 54_321)
-        #expect(use.kinds.map(\.name) == ["shelves", "unions", "views", "facets", "products"])
-        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 50_000])
+        #expect(use.bytes == 654_321)
+        #expect(use.kinds.map(\.name) == ["shelves", "unions", "views", "facets", "indexes", "products"])
+        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 600_000, 50_000])
     }
 
     @Test("Half of the memory for shelves is free until their sizes reach it")

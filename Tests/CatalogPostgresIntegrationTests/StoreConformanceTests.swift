@@ -289,6 +289,43 @@ import TestSupport
         }
     }
 
+    @Test("Products are found by the number of their barcodes, by sku", arguments: Implementation.allCases)
+    func barcodes(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            let barcodes = ["036000291452", "0036000291452", "00036000291452", "96385074", "0036000291453", "x"]
+            for (number, barcode) in barcodes.enumerated() {
+                var product = Product(sku: SKU("b\(5 - number)")!, name: "N")
+                product.barcode = barcode
+                _ = try await catalog.products.put(product, in: Self.shop)
+            }
+            func skus(_ barcode: String) async throws -> [String] {
+                let number = try GTIN(barcode, parameter: "barcode")
+                return try await catalog.products.products(Self.shop, with: number).products.map(\.sku.text)
+            }
+            #expect(try await skus("0036000291452") == ["b3", "b4", "b5"])
+            #expect(try await skus("00000096385074") == ["b2"])
+            #expect(try await skus("4006381333931").isEmpty)
+            await #expect(throws: CatalogError.notFound("store “none”")) {
+                let number = try GTIN("96385074", parameter: "barcode")
+                _ = try await catalog.products.products(CatalogKey("none")!, with: number)
+            }
+        }
+    }
+
+    @Test("A barcode returns at most a hundred products", arguments: Implementation.allCases)
+    func sharedBarcode(_ implementation: Implementation) async throws {
+        try await implementation.withShop { (catalog: CatalogStorage) async throws in
+            for number in 0..<101 {
+                var product = Product(sku: SKU("b\(100 + number)")!, name: "N")
+                product.barcode = "96385074"
+                _ = try await catalog.products.put(product, in: Self.shop)
+            }
+            let number = try GTIN("96385074", parameter: "barcode")
+            let found = try await catalog.products.products(Self.shop, with: number).products.map(\.sku.text)
+            #expect(found == (100..<200).map { "b\($0)" })
+        }
+    }
+
     @Test("A changed product keeps its creation time", arguments: Implementation.allCases)
     func changedProduct(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: CatalogStorage) async throws in

@@ -72,6 +72,7 @@ import Testing
         _ = try await ShelfImages(catalog).write()
         let attribute = try AttributeDefinition(name: AttributeName("rating")!, form: .text)
         _ = try await catalog.attributes.declare(.definition(attribute), for: .store(shop))
+        _ = try await catalog.synonyms.set(Synonyms(groups: [["pop", "soda"]], oneWay: []), for: .store(shop))
         _ = try await catalog.lists.createList(NewList(id: list, name: "Week"), of: ann, once: nil)
         let item = NewListItem(product: ProductReference(shop, SKU("p1")!))
         _ = try await catalog.lists.editList(list, of: ann, .add([item]), expected: nil, once: nil)

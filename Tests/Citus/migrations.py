@@ -108,7 +108,7 @@ def check_distribution(cluster: Cluster, database: str) -> None:
         SELECT table_name, citus_table_type || ' ' || distribution_column || ' ' || colocation_id FROM citus_tables
         WHERE NOT (SELECT relispartition FROM pg_class WHERE oid = table_name)""").splitlines())
     local = {"import_run", "resort_run", "schema_migration"}
-    reference = {"deployment", "database_life", "store", "purchase_cell", "import_profile", "attribute"}
+    reference = {"deployment", "database_life", "store", "purchase_cell", "import_profile", "attribute", "deployment_synonyms"}
     for table in schema.tables(cluster, database):
         kind = kinds.get(table, "local")
         if table in local:
@@ -241,6 +241,8 @@ def fill(cluster: Cluster, database: str, aisle: str, folder: str) -> None:
         INSERT INTO import_profile SELECT 'profile-' || n, '{}', now() FROM generate_series(1, 3) AS n;
         INSERT INTO attribute SELECT 'shared' || n, '{"type":"text"}' FROM generate_series(1, 3) AS n;
         INSERT INTO store_attribute SELECT store_id, 'own', '{"type":"text"}' FROM store WHERE deleted_at IS NULL;
+        INSERT INTO deployment_synonyms VALUES (1, '{"synonyms":[["pop","soda"]]}');
+        INSERT INTO store_synonyms SELECT store_id, '{"synonyms":[["bio","eko"]]}' FROM store WHERE deleted_at IS NULL;
         -- Images that no program reads.
         INSERT INTO shelf_image SELECT store_id, shelf_id, version, 1, now(), '\\x01' FROM shelf LIMIT 5;
         -- An entry of a month without a partition.

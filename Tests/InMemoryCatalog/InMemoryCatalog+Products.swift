@@ -34,6 +34,7 @@ extension InMemoryCatalog {
             content.purchases = [:]
             content.responses = RecordedResponses()
             content.attributes = [:]
+            content.synonyms = nil
             for key in content.shelves.keys {
                 content.shelves[key]!.remove()
                 content.shelves[key]!.positions = [:]

@@ -6,8 +6,8 @@ internal import Synchronization
 ///
 /// - Complexity: a page sorts its whole shelf.
 package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, ManualOrderStore, PurchaseStore, PriceStore,
-    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, AuditStore,
-    ReadinessSource, StateSource
+    SettingsStore, UserStore, ListStore, VersionStore, ResponseStore, ImportProfileStore, AttributeStore, SynonymStore,
+    SuggestionStore, AuditStore, ReadinessSource, StateSource
 {
     struct ShelfContent {
         var shelf: Shelf
@@ -47,6 +47,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         var purchases: [String: Purchase] = [:]
         var audit: [AuditEntry] = []
         var attributes: [AttributeName: AttributeDeclaration] = [:]
+        var synonyms: Synonyms?
     }
 
     let content = Mutex<[CatalogKey: StoreContent]>([:])
@@ -56,6 +57,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let userLogs = Mutex(UserLogs())
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
     let deploymentAttributes = Mutex<[AttributeName: AttributeDeclaration]>([:])
+    let deploymentSynonyms = Mutex<Synonyms?>(nil)
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
@@ -65,6 +67,8 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             shelves: self,
             products: self,
             attributes: self,
+            synonyms: self,
+            suggestions: self,
             pages: self,
             manualOrder: self,
             purchases: self,
@@ -210,7 +214,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     }
 
     /// The products of a shelf and of all shelves below it, each once, with the rule of the shelf for sold-out products.
-    private func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
+    func unionListings(_ store: StoreContent, _ shelf: ShelfContent) -> [Listing] {
         let sinks = (shelf.shelf.soldOut ?? store.store.soldOut) == .last
         let skus = Set(parts(store, shelf).flatMap { listings(store, $0).map(\.product.sku) })
         return skus.map { sku in
@@ -238,6 +242,16 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     package func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage {
         try read(store) { content in
             ProductsPage(store: content.store, products: skus.compactMap { content.products[$0] }, next: nil)
+        }
+    }
+
+    package func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage {
+        try read(store) { content in
+            let found = content.products.values.filter { product in
+                product.barcode.map { number.barcodes.contains($0) } ?? false
+            }
+            let products = found.sorted { $0.sku < $1.sku }.prefix(Self.barcodeLimit)
+            return ProductsPage(store: content.store, products: Array(products), next: nil)
         }
     }
 

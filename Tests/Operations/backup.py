@@ -97,6 +97,8 @@ def fill(site, aisle):
     site.send("/v1/attributes/rating", "PUT", {"type": "number", "decimals": 1, "title": {"en": "Rating"}}, "merchant")
     site.send("/v1/stores/corner/attributes/rating", "PUT", {"title": {"hr": "Ocjena"}}, "merchant")
     site.send("/v1/stores/corner/attributes/origin", "PUT", {"type": "text"}, "merchant")
+    site.send("/v1/synonyms", "PUT", {"synonyms": [["pop", "soda"]]}, "merchant")
+    site.send("/v1/stores/corner/synonyms", "PUT", {"one_way": [{"from": "bio", "to": ["organic"]}]}, "merchant")
     # A tombstone.
     site.send("/v1/me/settings/theme", "DELETE", user="ben")
     for number in range(10):

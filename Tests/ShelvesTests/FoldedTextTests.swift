@@ -1,3 +1,4 @@
+import Catalog
 import Collation
 import Ordering
 import Testing

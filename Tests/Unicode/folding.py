@@ -1,6 +1,6 @@
 """Prints the table of folded characters for search.
 
-Usage: folding.py > Sources/Shelves/Search/FoldingTable.swift. Reads the Unicode data of Python's standard library. With --check, it
+Usage: folding.py > Sources/Catalog/Search/FoldingTable.swift. Reads the Unicode data of Python's standard library. With --check, it
 fails if the file differs from the table of this Unicode version. Of another version, such as 15.0 in Python 3.12, it prints a note and compares nothing.
 
 A character is decomposed for compatibility, its case is folded, its accents are dropped, and the letters below are replaced. This repeats
@@ -8,7 +8,7 @@ until nothing changes. Syllables of Hangul and ASCII are left out: the code deco
 """
 import os, sys, unicodedata
 
-TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/Shelves/Search/FoldingTable.swift")
+TABLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/Catalog/Search/FoldingTable.swift")
 
 # Letters whose base letter no decomposition has.
 LETTERS = {

@@ -10,12 +10,12 @@ DO $$
 DECLARE
     of_stores constant text[] := ARRAY['shelf', 'store_state', 'product', 'placement', 'placement_popularity', 'placement_position',
         'shelf_change', 'shelf_image', 'order_change', 'idempotency_record', 'purchase_event', 'purchase_inbox', 'purchase_stray', 'purchase_day', 'purchase_count',
-        'purchase_by_customer', 'popularity_due', 'due_products', 'store_attribute', 'store_audit', 'import_row'];
+        'purchase_by_customer', 'popularity_due', 'due_products', 'store_attribute', 'store_synonyms', 'store_audit', 'import_row'];
     of_users constant text[] := ARRAY['user_account', 'user_setting', 'user_ticket', 'user_idempotency_record', 'user_list',
         'user_list_item', 'user_list_share', 'user_list_place', 'user_list_member', 'user_event', 'user_audit'];
     -- The rows of these are on every node.
     references_of_all constant text[] := ARRAY['deployment', 'database_life', 'store', 'purchase_cell',
-        'import_profile', 'attribute'];
+        'import_profile', 'attribute', 'deployment_synonyms'];
     -- Citus distributes functions automatically only if they are created after the extension.
     functions constant text[] := ARRAY['popularity_sum(double precision, double precision, double precision)',
         'popularity_on(double precision, date, integer)', 'audit_create_partitions(date)', 'audit_drop_partitions(integer)',

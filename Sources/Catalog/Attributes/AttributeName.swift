@@ -88,7 +88,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         "price_reductions", "prices", "prior", "prior_price_minor", "priority", "promotion", "promotions",
         "recompute", "schedule", "starts_at", "tier", "tiers", "time_zone", "total_minor", "unit_reference",
         // Planned: search.
-        "class", "completions", "did_you_mean", "field", "matches", "one_way", "q", "relevance", "searchable",
+        "class", "completions", "did_you_mean", "field", "matches", "one_way", "q", "query", "relevance", "searchable",
         "suggest", "suggestions", "synonyms",
         // Planned: curation.
         "bury", "curation", "draft", "every", "extends", "hidden", "hide", "history", "merchandising",

@@ -16,6 +16,8 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     /// An attribute that a store declares, or its titles for one of the deployment.
     case attributePut = "attribute.put"
     case attributeDelete = "attribute.delete"
+    case synonymsPut = "synonyms.put"
+    case synonymsDelete = "synonyms.delete"
     case pricesSet = "prices.set"
     case orderMove = "order.move"
     case orderSet = "order.set"
@@ -48,19 +50,24 @@ package enum AuditAction: String, CaseIterable, Sendable, Hashable {
     /// An attribute of the deployment, in the log of who changed it.
     case deploymentAttributePut = "deployment-attribute.put"
     case deploymentAttributeDelete = "deployment-attribute.delete"
+    /// The synonyms of the deployment, in the log of who changed them.
+    case deploymentSynonymsPut = "deployment-synonyms.put"
+    case deploymentSynonymsDelete = "deployment-synonyms.delete"
 
     /// Whether the action concerns a user's own data, not a store.
     package var concernsUser: Bool {
         switch self {
         case .storeCreate, .storeChange, .storeDelete, .shelfCreate, .shelfChange, .shelfDelete, .shelvesMove,
             .productCreate, .productChange, .productDelete, .placementCreate, .placementDelete, .attributePut,
-            .attributeDelete, .pricesSet, .orderMove, .orderSet, .orderSnapshot, .orderUndo, .purchasesAdd,
+            .attributeDelete, .synonymsPut, .synonymsDelete, .pricesSet, .orderMove, .orderSet, .orderSnapshot,
+            .orderUndo, .purchasesAdd,
             .importApply,
             .resortRun:
             false
         case .settingsChange, .listCreate, .listChange, .listDelete, .listShare, .listRevoke, .listJoin, .listLeave,
             .listMerge, .listsMove, .userMerge, .userExport, .userErase, .purchasesAnonymize, .importProfilePut,
-            .importProfileDelete, .deploymentAttributePut, .deploymentAttributeDelete:
+            .importProfileDelete, .deploymentAttributePut, .deploymentAttributeDelete, .deploymentSynonymsPut,
+            .deploymentSynonymsDelete:
             true
         }
     }

@@ -1,6 +1,6 @@
 internal import JSON
 
-// The changes of stores, shelves, products, attributes and prices. The stores of `CatalogPostgres` and of `InMemoryCatalog`, in Tests/, record them.
+// The changes of stores, shelves, products, attributes, synonyms and prices. The stores of `CatalogPostgres` and of `InMemoryCatalog`, in Tests/, record them.
 extension AuditChange {
     /// Returns the change of a store's rules; nil if nothing changed.
     ///
@@ -74,6 +74,27 @@ extension AuditChange {
             case .store: new == nil ? .attributeDelete : .attributePut
             }
         return AuditChange(action, name.text, changed)
+    }
+
+    /// Returns the change of synonyms; nil if nothing changed. The entry has the number of all lists, and the lists that were added and removed.
+    package static func synonyms(_ change: SynonymChange) -> AuditChange? {
+        guard change.isChange else { return nil }
+        let action: AuditAction =
+            switch change.owner {
+            case .deployment: change.new == nil ? .deploymentSynonymsDelete : .deploymentSynonymsPut
+            case .store: change.new == nil ? .synonymsDelete : .synonymsPut
+            }
+        let added = change.new?.lists(without: change.old) ?? []
+        let removed = change.old?.lists(without: change.new) ?? []
+        return AuditChange(
+            action,
+            nil,
+            [
+                .init("count", .integer(change.new?.count ?? 0)),
+                .init("added", .array(Array(added.prefix(itemLimit)))),
+                .init("removed", .array(Array(removed.prefix(itemLimit)))),
+            ]
+        )
     }
 
     /// Returns the change of prices that `PriceStore` sets; nil if there are none. The subject is the product if it is the only one.

@@ -3,6 +3,8 @@ package protocol ProductStore: Sendable {
     func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct
     /// Returns the existing products among the given ones, in any order.
     func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
+    /// Returns the products whose barcodes have a number, ordered by SKU; at most `barcodeLimit`.
+    func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage
     /// Returns a page of all products, ordered by SKU.
     func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage
     /// Creates or changes a product in one transaction. Its creation time and popularity stay; its modification time is now if anything
@@ -30,6 +32,9 @@ extension ProductStore {
     package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
         try await update(product.sku, in: store) { _, _ in product }
     }
+
+    /// The maximum number of products that a barcode returns.
+    package static var barcodeLimit: Int { 100 }
 
     /// Returns the listing that a cursor of a store's products belongs to.
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }

@@ -22,6 +22,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     case staleAttribute(current: EffectiveAttribute?)
     /// Something uses the attribute, which would be deleted or get another type.
     case inUse(AttributeName, AttributeUses)
+    /// The synonyms are not as expected; they are nil if there are none.
+    case staleSynonyms(current: Synonyms?)
     /// The caller may see the resource but lacks permission for the operation.
     case forbidden(String)
     /// The idempotency key was used with another request.
@@ -48,8 +50,9 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .inUse(let name, let uses):
             "the attribute “\(name)” is in use: \(uses.description); confirm the change if they may be ignored from now on"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
-        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .keyReused, .unavailable, .readOnly,
-            .cancelled:
+        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .staleSynonyms, .keyReused,
+            .unavailable,
+            .readOnly, .cancelled:
             "\(self)"
         }
     }

@@ -5,6 +5,8 @@ package struct CatalogStorage: Sendable {
     package let shelves: any ShelfStore
     package let products: any ProductStore
     package let attributes: any AttributeStore
+    package let synonyms: any SynonymStore
+    package let suggestions: any SuggestionStore
     package let pages: any PageStore
     package let manualOrder: any ManualOrderStore
     package let purchases: any PurchaseStore
@@ -23,6 +25,8 @@ package struct CatalogStorage: Sendable {
         shelves: any ShelfStore,
         products: any ProductStore,
         attributes: any AttributeStore,
+        synonyms: any SynonymStore,
+        suggestions: any SuggestionStore,
         pages: any PageStore,
         manualOrder: any ManualOrderStore,
         purchases: any PurchaseStore,
@@ -40,6 +44,8 @@ package struct CatalogStorage: Sendable {
         self.shelves = shelves
         self.products = products
         self.attributes = attributes
+        self.synonyms = synonyms
+        self.suggestions = suggestions
         self.pages = pages
         self.manualOrder = manualOrder
         self.purchases = purchases

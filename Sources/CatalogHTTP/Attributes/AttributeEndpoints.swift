@@ -78,7 +78,7 @@ struct AttributeEndpoints: EndpointGroup {
 
 extension Call {
     /// The store of the path; otherwise the deployment.
-    fileprivate var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+    var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
 
     /// Returns whether the query confirms a change of an attribute by its name.
     ///

@@ -81,7 +81,7 @@ struct DiffEndpoints: EndpointGroup {
         let bytes = try await call.bytes()
         let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         let store = try call.parameters.store
-        let first = try await recorded(once, in: store)
+        let first = try await responses.recorded(once, in: store)
         if let first, !first.body.isEmpty { return .outcome(first.body, mediaType: first.mediaType) }
         var reader = try BodyReader(try BodyLoader.json(bytes))
         let from = try reader.ids("from")
@@ -101,42 +101,22 @@ struct DiffEndpoints: EndpointGroup {
         let diff = try await pages.diff(request)
         call.work.add(rows: diff.new.count)
         if let once, first == nil {
-            let body = form.bytes(of: diff)
-            // A long response is computed again by a repeat: a request that changes nothing must not fill the disk. What is
-            // recorded reserves the key.
-            let isShort = body.count <= Self.recordLimit
-            try await responses.record(
-                RecordedResponse(mediaType: form.mediaType, body: isShort ? body : []),
-                of: once,
-                in: store
-            )
+            try await responses.record(form.bytes(of: diff), form.mediaType, of: once, in: store)
         }
         return Self.response(diff, form)
     }
-
-    /// The maximum size of a diff that is recorded, in bytes.
-    private static let recordLimit = 16 << 10
 
     private func diffLists(_ call: Call) async throws -> Response {
         let bytes = try await call.bytes()
         let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         // The diff depends only on the request, so an empty response is recorded to reserve the key.
-        let isRepeated = try await recorded(once, in: nil) != nil
+        let isRepeated = try await responses.recorded(once, in: nil) != nil
         var reader = try BodyReader(try BodyLoader.json(bytes))
         let (from, to) = (try reader.ids("from"), try reader.ids("to"))
         try reader.end()
         let diff = try OrderDiff(old: from, new: to, mode: try call.target.choice("mode") ?? .moves)
         if let once, !isRepeated { try await responses.record(RecordedResponse(body: []), of: once, in: nil) }
         return Self.response(diff, DiffFormat(accepting: call.header(.accept)))
-    }
-
-    /// Returns the recorded response to a repeated request; its body is empty if it must be computed again.
-    private func recorded(
-        _ once: IdempotentCall<RecordedResponse>?,
-        in store: CatalogKey?
-    ) async throws -> RecordedResponse? {
-        guard let once, let first = try await responses.firstResponse(once.key, in: store) else { return nil }
-        return try first.response(to: once)
     }
 
     private static func window(_ text: String) throws(CatalogError) -> Int {

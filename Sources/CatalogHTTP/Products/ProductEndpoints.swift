@@ -38,6 +38,7 @@ struct ProductEndpoints: EndpointGroup {
 
     /// Responds with a page of all shelves of the store if it is sorted, filtered or counted, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
+        if let barcode = try call.target.value("barcode") { return try await list(barcode: barcode, call) }
         let requestedSKUs = call.target.values("sku")
         if pages.asksForAllShelves(call.target) {
             guard requestedSKUs.isEmpty else {
@@ -61,6 +62,21 @@ struct ProductEndpoints: EndpointGroup {
             json.page(limit, cursor)
         }
         return call.hashed(bytes, headers: call.nextLink("limit=\(limit)", cursor))
+    }
+
+    private func list(barcode: String, _ call: Call) async throws -> Response {
+        let names = Operation.listProducts.parameters?.map(\.name) ?? []
+        if let other = names.first(where: { $0 != "barcode" && !call.target.values($0).isEmpty }) {
+            throw CatalogError.malformed(
+                parameter: other,
+                detail: "barcode names the products to return; leave out \(other)"
+            )
+        }
+        let page = try await products.products(call.parameters.store, with: GTIN(barcode, parameter: "barcode"))
+        let presentation = ProductPresentation(store: page.store)
+        return call.hashed(
+            JSONWriter.object { $0.array("products", page.products) { presentation.write($1, to: &$0) } }
+        )
     }
 
     private func list(_ named: [String], _ call: Call) async throws -> Response {
@@ -139,13 +155,16 @@ extension Operation {
         .products,
         "List the products of a store",
         """
-        With `sku`, returns these products (at most 100) in the given order. With a sort, a \
+        With `sku`, returns these products (at most 100) in the given order. With `barcode`, \
+        returns the products with this EAN-8, UPC-A, EAN-13 or GTIN-14 (at most 100), which are the \
+        same number with or without zeros before it. With a sort, a \
         filter, facets or `total`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \
         on no shelf, ordered by sku.
         """,
-        parameters: [Parameter("sku", as: "skus"), .sort, .limit, .cursor, .facets, .total] + Parameter.filters,
+        parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .limit, .cursor, .facets, .total]
+            + Parameter.filters,
         [200: .json("The products.", "ProductsOfStore", [.tag, .contentEncoding, .vary, .link])]
     )
 

@@ -43,6 +43,7 @@ struct Operation: Sendable {
         case shelfProducts = "Shelf products"
         case products = "Products"
         case attributes = "Attributes"
+        case search = "Search"
         case orders = "Orders"
         case diffs = "Diffs"
         case rememberedSorts = "Remembered sorts"

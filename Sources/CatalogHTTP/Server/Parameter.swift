@@ -25,7 +25,10 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let itemSort = Parameter("sort", as: "item_sort")
     static let fromSort: Parameter = "from_sort"
     static let toSort: Parameter = "to_sort"
+    static let barcode: Parameter = "barcode"
+    static let query: Parameter = "q"
     static let limit: Parameter = "limit"
+    static let suggestionLimit = Parameter("limit", as: "suggestion_limit")
     static let window = Parameter("limit", as: "window")
     static let cursor: Parameter = "cursor"
     static let filters = FilterKey.allCases.map { Parameter($0.name, as: "filter_\($0.name)") }
@@ -48,6 +51,7 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let listIfMatch = Parameter("If-Match", as: "list_if_match", in: .header)
     static let attributeIfMatch = Parameter("If-Match", as: "attribute_if_match", in: .header)
     static let attributeConfirm = Parameter("confirm", as: "attribute_confirm")
+    static let synonymsIfMatch = Parameter("If-Match", as: "synonyms_if_match", in: .header)
     static let ifNoneMatch = Parameter("If-None-Match", as: "if_none_match", in: .header)
     static let idempotencyKey = Parameter("Idempotency-Key", as: "idempotency_key", in: .header)
     static let seen = Parameter("Aisle-Seen", as: "seen", in: .header)

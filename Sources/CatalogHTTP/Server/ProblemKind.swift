@@ -227,6 +227,9 @@ extension Problem {
                 "the attribute “\(name)” is in use: \(uses.description); to ignore them from now on, set confirm=\(name)"
             )
             self.uses = uses
+        case .staleSynonyms(let current):
+            self.init(.stale, "the synonyms are not as If-Match expects; read them again, and repeat the change")
+            headers[.eTag] = current.map { Call.hash($0.json) }
         case .forbidden(let detail): self.init(.forbidden, detail)
         case .tooMany(let detail):
             self.init(.tooMany, detail)

@@ -52,12 +52,16 @@ struct RequestTarget {
     /// Parses the filter parameters; nil if there are none.
     func filter() throws(CatalogError) -> Filter? { try Filter { values($0.name) } }
 
-    func limit(default fallback: Int = PageRequest.defaultLimit) throws(CatalogError) -> Int {
+    func limit(
+        default fallback: Int = PageRequest.defaultLimit,
+        in limits: ClosedRange<Int> = PageRequest.limits
+    ) throws(CatalogError) -> Int {
         guard let text = try value("limit") else { return fallback }
-        guard let limit = Int(text), PageRequest.limits.contains(limit) else {
+        guard let limit = Int(text), limits.contains(limit) else {
+            let rule = "between \(limits.lowerBound) and \(limits.upperBound)"
             throw .malformed(
                 parameter: "limit",
-                detail: "limit must be an integer \(PageRequest.limitRule) (got “\(text.prefix(64))”)"
+                detail: "limit must be an integer \(rule) (got “\(text.prefix(64))”)"
             )
         }
         return limit

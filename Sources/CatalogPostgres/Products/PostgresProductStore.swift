@@ -41,6 +41,17 @@ struct PostgresProductStore: ProductStore {
         }
     }
 
+    func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage {
+        try await database.mappingErrors {
+            let found = try await lookup.readStore(store)
+            let query = PostgresQuery(
+                Self.productsByBarcode,
+                [.int4(found.id), .textArray(number.barcodes), .int8(Int64(Self.barcodeLimit))]
+            )
+            return ProductsPage(store: found.store, products: try await readProducts(query, of: found.id), next: nil)
+        }
+    }
+
     func products(
         _ store: CatalogKey,
         after: Cursor?,
@@ -75,6 +86,12 @@ struct PostgresProductStore: ProductStore {
     static let productsByKey: PostgresStatement = """
         SELECT \(ProductRow.columns("r")) FROM product r
         WHERE r.store_id = $1 AND r.sku = ANY ($2)
+        """
+
+    /// The first `$3` products with barcodes, `$2`. They are found before they are sorted: otherwise, all products may be read by sku.
+    static let productsByBarcode: PostgresStatement = """
+        WITH found AS MATERIALIZED (SELECT * FROM product WHERE store_id = $1 AND barcode = ANY ($2))
+        SELECT \(ProductRow.columns("r")) FROM found r ORDER BY r.sku LIMIT $3
         """
 
     static let productsAfter: PostgresStatement = """

@@ -2,12 +2,19 @@ package import Catalog
 internal import Shelves
 internal import Synchronization
 
-/// The shelves and unions that this server keeps in memory, with their views and facets. They share one part of the memory.
+/// The shelves and unions that this server keeps in memory, with their views, facets and search indexes. They share one part of the memory.
 final class ShelfCaches: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
         case shelf(ShelfLocation)
         case union(ShelfUnions.Key)
+
+        var storeID: Int32 {
+            switch self {
+            case .shelf(let location): location.storeID
+            case .union(let union): union.storeID
+            }
+        }
     }
 
     /// The key of a view, or of facets: they belong to one version of a table.
@@ -32,6 +39,9 @@ final class ShelfCaches: Sendable {
     let unions: TableCache<ShelfUnions.Key, ShelfUnions.LoadedUnion>
     let views: Results<ViewRequest, TableView>
     let facets: Results<FacetRequest, Facets>
+    let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
+    /// The rules of searches, by the store.
+    let rules: TableCache<Int32, SearchIndexes.KeptRules>
     private let shares: ShelfMemoryShares
     private let fit = Mutex(())
     /// The usual size of the keys of a sort, in bytes.
@@ -47,23 +57,30 @@ final class ShelfCaches: Sendable {
         facets = Results(limit: shares.facets, largest: shares.facets / 4) {
             Results<FacetRequest, Facets>.entryOverhead + $0.request.filter.size + $1.size
         }
+        indexes = TableCache(limit: shares.indexes / 4 * 3, largest: shares.indexes / 8 * 3) { $0.size }
+        rules = TableCache(limit: shares.indexes / 4, largest: shares.indexes / 8) { $0.size }
     }
 
     /// The use of the memory, without hits and rendered products.
     var use: ShelfMemoryUse {
-        ShelfMemoryUse(
+        dropIndexesWithoutTables()
+        var use = ShelfMemoryUse(
             limit: shares.limit,
             shelves: shelves.use,
             unions: unions.use,
             views: views.use,
             facets: facets.use
         )
+        use.indexes = indexes.use + rules.use
+        return use
     }
 
-    /// Limits the shelves to what views, facets and unions leave of the memory.
+    /// Limits the shelves to what views, facets, unions and indexes leave of the memory.
     func fitShelves() {
         fit.withLock { _ in
-            shelves.limit = shares.shelvesLimit - views.use.size - facets.use.size - unions.limitedSize
+            shelves.limit =
+                shares.shelvesLimit - views.use.size - facets.use.size - unions.limitedSize - indexes.limitedSize
+                - rules.limitedSize
         }
     }
 
@@ -89,25 +106,27 @@ extension Facets {
 
 /// How the memory for shelves is divided.
 package struct ShelfMemoryShares: Sendable, Hashable {
-    /// The size of everything that is kept but one large shelf and one large union, in bytes.
+    /// The size of everything but one large shelf, union and index, in bytes.
     package let limit: Int
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The share of shelves, which also get what unions, views and facets leave of theirs.
-    var shelves: Int { limit / 2 }
-    /// The limit for shelves while the caches of unions, views and facets are empty.
+    /// The share of shelves, which also get what unions, views, facets and indexes leave of theirs.
+    var shelves: Int { limit / 16 * 7 }
+    /// The limit for shelves while the other caches are empty.
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
     var views: Int { limit / 32 * 5 }
     var facets: Int { limit / 32 }
+    /// The share of search indexes, and of the rules of searches.
+    var indexes: Int { limit / 16 }
     /// The share of rendered products, which the API keeps.
     package var products: Int { limit / 16 * 3 }
 }
 
 /// The use of the memory for shelves.
 package struct ShelfMemoryUse: Sendable, Hashable {
-    /// The limit of everything but one large shelf and one large union, in bytes.
+    /// The limit of everything but one large shelf, union and index, in bytes.
     package var limit: Int
     /// The shelves, with the large one.
     package var shelves: CacheUse
@@ -115,15 +134,30 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var unions: CacheUse
     package var views: CacheUse
     package var facets: CacheUse
+    /// Search indexes, and the rules of searches.
+    package var indexes = CacheUse()
     /// Rendered products, which the API keeps.
     package var products = CacheUse()
     /// The number of reads that found their shelf at the required version.
     package var hits = 0
 
     package var kinds: [(name: String, use: CacheUse)] {
-        [("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("products", products)]
+        [
+            ("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("indexes", indexes),
+            ("products", products),
+        ]
     }
 
     /// The size of everything, in bytes.
     package var bytes: Int { kinds.reduce(0) { $0 + $1.use.size } }
+}
+
+extension CacheUse {
+    fileprivate static func + (a: CacheUse, b: CacheUse) -> CacheUse {
+        var sum = a
+        sum.count += b.count
+        sum.size += b.size
+        sum.evictions += b.evictions
+        return sum
+    }
 }

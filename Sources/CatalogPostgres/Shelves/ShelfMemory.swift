@@ -17,12 +17,16 @@ final class ShelfMemory: Sendable {
     }
 
     let caches: ShelfCaches
+    let indexes: SearchIndexes
     private let database: Database
     private let hits = Atomic(0)
     private let loads = SharedWork<LoadKey, ShelfSnapshot?>()
     private let images = Mutex(ImageQueue())
 
-    init(_ database: Database, _ caches: ShelfCaches) { (self.database, self.caches) = (database, caches) }
+    init(_ database: Database, _ caches: ShelfCaches) {
+        (self.database, self.caches) = (database, caches)
+        indexes = SearchIndexes(caches)
+    }
 
     /// The use of the memory, without rendered products.
     var use: ShelfMemoryUse {

@@ -31,6 +31,11 @@ final class TableCache<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
+    func remove(_ key: Key) {
+        cache[key] = nil
+        large.withLock { if $0?.key == key { $0 = nil } }
+    }
+
     /// The maximum size of all entries but the large one, in bytes; a lower one evicts entries at once.
     var limit: Int {
         get { cache.limit }

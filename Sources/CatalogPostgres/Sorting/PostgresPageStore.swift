@@ -55,13 +55,16 @@ struct PostgresPageStore: PageStore {
     }
 
     func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await database.mappingErrors {
-            try await database.router.withSource(of: request.store, for: request.rememberingUser) { source in
-                for _ in 0..<Self.attempts {
-                    if let union = try await readUnion(request, source) { return union }
-                }
-                return try await readInTransaction(request, source)
+        try await database.mappingErrors { try await loadedUnion(request) }
+    }
+
+    /// The same with the table in memory.
+    func loadedUnion(_ request: PageRequest) async throws -> LoadedShelf {
+        try await database.router.withSource(of: request.store, for: request.rememberingUser) { source in
+            for _ in 0..<Self.attempts {
+                if let union = try await readUnion(request, source) { return union }
             }
+            return try await readInTransaction(request, source)
         }
     }
 

@@ -118,6 +118,7 @@ enum StoreLifecycle {
         "DELETE FROM placement WHERE store_id = $1",
         "DELETE FROM idempotency_record WHERE store_id = $1",
         "DELETE FROM store_attribute WHERE store_id = $1",
+        "DELETE FROM store_synonyms WHERE store_id = $1",
     ]
     static let deleteProducts: PostgresStatement = "DELETE FROM product WHERE store_id = $1"
 }

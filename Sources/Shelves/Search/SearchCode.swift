@@ -49,7 +49,7 @@ enum SearchCode {
     ///
     /// Source: GS1 General Specifications, which store each GTIN in 14 digits, with leading zeros.
     static func barcode(_ code: [UInt8]) -> [UInt8] {
-        guard [8, 12, 13, 14].contains(code.count), code.allSatisfy({ (0x30...0x39).contains($0) }) else { return code }
+        guard GTIN.lengths.contains(code.count), code.allSatisfy({ (0x30...0x39).contains($0) }) else { return code }
         return [UInt8](repeating: 0x30, count: 14 - code.count) + code
     }
 

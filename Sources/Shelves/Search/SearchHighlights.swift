@@ -53,20 +53,41 @@ extension Search {
         let related = limit >= .related ? relatedWords(fields.map(\.folded)) : []
         var found: [SearchHighlight] = []
         for (field, text, folded) in fields {
-            var ranges: [Range<Int>] = []
-            for word in folded.words {
-                if related.contains(Array(folded[word])) { ranges.append(word.source) }
-                for wanted in query.words {
-                    if let range = match(wanted, word, folded, limit) { ranges.append(range) }
-                }
-            }
-            found += text.wholeCharacters(ranges).merged.map { SearchHighlight(field: field, range: $0) }
+            found += ranges(text, folded, related, limit).map { SearchHighlight(field: field, range: $0) }
         }
         if let range = query.skuMatch(texts.sku, limit) { found.append(SearchHighlight(field: .sku, range: range)) }
         if let barcode = texts.barcode, query.matchesBarcode(barcode) {
             found.append(SearchHighlight(field: .barcode, range: 0..<barcode.utf16.count))
         }
         return found
+    }
+
+    /// Returns the parts of a text that match any word of the query, ascending, as those of a product's texts.
+    ///
+    /// - Parameter limit: the worst class in use.
+    /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes.
+    package func highlights(within limit: SearchClass, in text: String) -> [Range<Int>] {
+        let folded = FoldedText(text)
+        return ranges(text, folded, limit >= .related ? relatedWords([folded]) : [], limit)
+    }
+
+    /// Returns the ranges of a text, in UTF-16 units, that match any word of the query.
+    ///
+    /// - Parameter related: the words that belong to a synonym.
+    private func ranges(
+        _ text: String,
+        _ folded: FoldedText,
+        _ related: Set<[UInt8]>,
+        _ limit: SearchClass
+    ) -> [Range<Int>] {
+        var ranges: [Range<Int>] = []
+        for word in folded.words {
+            if related.contains(Array(folded[word])) { ranges.append(word.source) }
+            for wanted in query.words {
+                if let range = match(wanted, word, folded, limit) { ranges.append(range) }
+            }
+        }
+        return text.wholeCharacters(ranges).merged
     }
 
     /// Returns the range of the best match of a word; nil if it does not match.

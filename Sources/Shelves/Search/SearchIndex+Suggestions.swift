@@ -1,3 +1,5 @@
+internal import Catalog
+
 #if canImport(Glibc)
     internal import Glibc
 #else
@@ -18,6 +20,18 @@ package struct SearchSuggestion: Sendable, Hashable {
 package struct BrandSuggestion: Sendable, Hashable {
     package let brand: String
     package let products: Int
+}
+
+extension SearchQuery {
+    /// Returns whether a text has all words, of which the last one may be a beginning.
+    func isCompleted(by text: FoldedText) -> Bool {
+        words.enumerated().allSatisfy { number, word in
+            text.words.contains { own in
+                let isBeginning = text[own].starts(with: word.bytes)
+                return isBeginning && (number == words.count - 1 || own.bytes.count == word.bytes.count)
+            }
+        }
+    }
 }
 
 /// How popular some products are together. The more popular comes first.
@@ -66,13 +80,7 @@ extension SearchIndex {
         var weights = [ProductWeight?](repeating: nil, count: table.brandTexts.count)
         for brand in weights.indices {
             table.brandTexts.texts.withBytes(brand) { folded.fold($0) }
-            let isMatch = query.words.enumerated().allSatisfy { number, word in
-                folded.words.contains { own in
-                    let isBeginning = folded[own].starts(with: word.bytes)
-                    return isBeginning && (number == query.words.count - 1 || own.bytes.count == word.bytes.count)
-                }
-            }
-            if isMatch { weights[brand] = ProductWeight() }
+            if query.isCompleted(by: folded) { weights[brand] = ProductWeight() }
         }
         let all = Weights(table)
         for (row, brand) in table.brands.enumerated() where brand != ShelfTable.none && weights[Int(brand)] != nil {

@@ -37,7 +37,7 @@ package struct SearchIndex: Sendable {
         }
     }
 
-    let inflection: Inflection
+    package let inflection: Inflection
     let rowCount: Int
     let words: SearchWords
     /// The bits of the postings of all words, one word after another, by ascending rows.

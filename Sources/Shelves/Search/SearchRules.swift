@@ -1,3 +1,5 @@
+package import Catalog
+
 /// The rules by which words match: inflected forms and synonyms.
 package struct SearchRules: Sendable {
     package let inflection: Inflection
@@ -32,6 +34,15 @@ package struct SearchRules: Sendable {
             add(FoldedText.words(rule.from))
         }
     }
+
+    /// The approximate size in memory, in bytes: that of most texts has a word or two.
+    package var size: Int {
+        let texts = synonyms.groups.reduce(0) { $0 + $1.count } + synonyms.oneWay.reduce(0) { $0 + 1 + $1.to.count }
+        return MemoryLayout<SearchRules>.size + Self.textSize * texts
+    }
+
+    /// The size of a text with its words, its rule and its stems, in bytes.
+    private static let textSize = 600
 
     /// Adds a rule for a text that finds those of the last list.
     private mutating func add(_ text: [[UInt8]]) {

@@ -22,7 +22,9 @@ struct Aisle: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
             ImportProfileCommand.self, ExportCommand.self, StoreCommand.self, ShelfCommand.self,
-            AttributeCommand.self, SortCommand.self, DiffCommand.self, MoveCommand.self, OrderCommand.self,
+            AttributeCommand.self, SynonymsCommand.self, SuggestCommand.self, SortCommand.self, DiffCommand.self,
+            MoveCommand.self,
+            OrderCommand.self,
             PurchasesCommand.self, PricesCommand.self, ResortCommand.self,
             PrefCommand.self, AuditCommand.self, WatchCommand.self, TokenCommand.self, StatusCommand.self,
             DoctorCommand.self, ConfigCommand.self, VersionCommand.self,

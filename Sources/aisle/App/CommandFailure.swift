@@ -73,6 +73,7 @@ struct CommandFailure: Error {
                 Self.tryAgain
             )
         case .staleAttribute: self.init("the attribute has changed; read it, and repeat the change", Self.tryAgain)
+        case .staleSynonyms: self.init("the synonyms have changed; read them, and repeat the change", Self.tryAgain)
         case .forbidden: self.init(error.reason, Self.denied)
         case .tooMany: self.init(error.reason, Self.tryAgain)
         case .keyReused: self.init("the idempotency key was used for a different request", Self.usage)

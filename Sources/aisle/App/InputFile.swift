@@ -63,6 +63,24 @@ final class InputFile: Sendable {
         }
     }
 
+    /// Reads the whole content of a file that must not be long.
+    ///
+    /// - Parameters:
+    ///   - document: what the file has, as a noun phrase.
+    ///   - limit: the maximum length, in bytes.
+    static func contents(_ path: String, of document: String, upTo limit: Int) throws -> [UInt8] {
+        let file = try InputFile(path)
+        var text: [UInt8] = []
+        while true {
+            let bytes = try file.read(upTo: 1 << 16)
+            guard !bytes.isEmpty else { return text }
+            text += bytes
+            guard text.count <= limit else {
+                throw CommandFailure("\(path): \(document) has at most \(limit) bytes", CommandFailure.badData)
+            }
+        }
+    }
+
     /// Reads the whole content of a file.
     static func contents(_ path: String) throws -> [UInt8] { try InputFile(path).readToEnd() }
 

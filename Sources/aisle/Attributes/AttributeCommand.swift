@@ -173,16 +173,7 @@ struct AttributeCommand: AsyncParsableCommand {
 
     /// Reads a declaration from a file.
     private static func read(_ path: String, _ name: AttributeName) throws -> AttributeDeclaration {
-        let file = try InputFile(path)
-        var text: [UInt8] = []
-        while true {
-            let bytes = try file.read(upTo: 1 << 16)
-            guard !bytes.isEmpty else { break }
-            text += bytes
-            guard text.count <= fileLimit else {
-                throw CommandFailure("\(path): a declaration has at most \(fileLimit) bytes", CommandFailure.badData)
-            }
-        }
+        let text = try InputFile.contents(path, of: "a declaration", upTo: fileLimit)
         do { return try AttributeDeclaration(name: name, text: text) } catch {
             throw CommandFailure("\(path): \(CommandFailure(error).message)", CommandFailure.badData)
         }

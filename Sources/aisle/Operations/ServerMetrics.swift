@@ -102,7 +102,7 @@ enum ServerMetrics {
     static let shelfMemoryLimit = MetricDefinition(
         "aisle_shelf_memory_limit_bytes",
         .gauge,
-        "The limit of all kinds together (AISLE_SHELF_MEMORY); one shelf and one union may be larger."
+        "The limit of all kinds together (AISLE_SHELF_MEMORY); one shelf, one union and one index may be larger."
     )
     static let shelfHits = MetricDefinition(
         "aisle_shelf_hits_total",

@@ -19,6 +19,7 @@ struct SortCommand: AisleCommand {
     @OptionGroup(title: "Filters") var filters: FilterArguments
     @Option(help: "The user whose remembered sort and filter apply without --by.") var user: UserID?
     @Option(parsing: .unconditional, help: "The maximum number of products; all by default.") var limit: Int?
+    @Option(help: "Print the rank of this product instead, or why it has none.") var why: String?
     @Flag(help: "Also show the products of all shelves below.") var descendants = false
     @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
@@ -32,6 +33,7 @@ struct SortCommand: AisleCommand {
             let (store, key) = try await shelf.resolve(catalog)
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             if descendants { request.includesDescendants = true }
+            if let why { return try await explain(why, request, catalog) }
             var products: [Product] = []
             var first: ShelfPage?
             repeat {
@@ -49,6 +51,25 @@ struct SortCommand: AisleCommand {
                 )
             }
         }
+    }
+
+    /// Prints the rank of a product with the values that are compared.
+    private func explain(_ sku: String, _ request: PageRequest, _ catalog: PostgresCatalog) async throws {
+        let found = try await catalog.pages.ranks(RankRequest(page: request, skus: [sku.composed]))
+        var table = Table(columns: [
+            .init(title: "sku"), .init(title: "reason"), .init(title: "rank", isNumber: true),
+            .init(title: "of", isNumber: true), .init(title: "before"), .init(title: "after"), .init(title: "filters"),
+            .init(title: "tuple"),
+        ])
+        let presentation = ProductPresentation(store: found.basis.head.store)
+        for rank in found.ranks {
+            let tuple = found.tuple(of: rank, presentation).map { "\($0.key)=\($0.value.text)" }
+            table.rows.append([
+                rank.sku, rank.reason.rawValue, rank.rank.map { "\($0)" }, "\(found.count)", rank.before, rank.after,
+                rank.filters.map(\.name).joined(separator: " "), tuple.joined(separator: " "),
+            ])
+        }
+        table.print(.resolve(format))
     }
 
     /// The number of products on the shelf; empty for several shelves.

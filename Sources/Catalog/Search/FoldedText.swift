@@ -3,18 +3,18 @@
 /// A word has letters or digits, but not both. A number is written without leading zeros, and with a point before its decimals, which do
 /// not end with a zero. Apostrophes and invisible characters within a word do not count; all other characters separate words.
 /// A value can fold many texts, one after another, and then seldom allocates.
-struct FoldedText: Sendable {
-    struct Word: Sendable, Equatable {
+package struct FoldedText: Sendable {
+    package struct Word: Sendable, Equatable {
         /// The bytes of the word in `bytes`.
-        var bytes: Range<Int>
-        var isNumber: Bool
+        package var bytes: Range<Int>
+        package var isNumber: Bool
         /// The range of the word in the text, in UTF-16 units.
-        var source: Range<Int>
+        package var source: Range<Int>
     }
 
     /// The words, as UTF-8, one after another.
-    private(set) var bytes: [UInt8] = []
-    private(set) var words: [Word] = []
+    package private(set) var bytes: [UInt8] = []
+    package private(set) var words: [Word] = []
     /// The range, in UTF-16 units, of the character from which each byte comes, with its accents.
     private var starts: [UInt32] = []
     private var ends: [UInt32] = []
@@ -31,9 +31,9 @@ struct FoldedText: Sendable {
     /// The last letter of the current word.
     private var lastLetter: UInt32 = 0
 
-    init() {}
+    package init() {}
 
-    init(_ text: String) {
+    package init(_ text: String) {
         var text = text
         text.withUTF8 { fold(UnsafeRawBufferPointer($0)) }
     }
@@ -42,7 +42,7 @@ struct FoldedText: Sendable {
     ///
     /// - Parameter text: UTF-8. Invalid bytes separate words.
     /// - Complexity: O(*n*).
-    mutating func fold(_ text: UnsafeRawBufferPointer) {
+    package mutating func fold(_ text: UnsafeRawBufferPointer) {
         bytes.removeAll(keepingCapacity: true)
         words.removeAll(keepingCapacity: true)
         starts.removeAll(keepingCapacity: true)
@@ -53,18 +53,20 @@ struct FoldedText: Sendable {
     }
 
     /// Returns the folded words of a text.
-    static func words(_ text: String) -> [[UInt8]] {
+    package static func words(_ text: String) -> [[UInt8]] {
         let folded = FoldedText(text)
         return folded.words.map { Array(folded[$0]) }
     }
 
     /// Returns the folded bytes of a word.
-    subscript(_ word: Word) -> ArraySlice<UInt8> { bytes[word.bytes] }
+    package subscript(_ word: Word) -> ArraySlice<UInt8> { bytes[word.bytes] }
 
     /// Returns the range, in UTF-16 units of the text, of a part of a word, with whole characters. A part of a number has the range of all its digits.
     ///
     /// - Parameter part: bytes of `bytes` that begin and end with a letter.
-    func source(of part: Range<Int>) -> Range<Int> { Int(starts[part.lowerBound])..<Int(ends[part.upperBound - 1]) }
+    package func source(of part: Range<Int>) -> Range<Int> {
+        Int(starts[part.lowerBound])..<Int(ends[part.upperBound - 1])
+    }
 
     // MARK: - Characters
 

@@ -30,6 +30,14 @@ package struct Synonyms: Sendable, Hashable {
 
     private init(checked groups: [[String]], _ oneWay: [OneWay]) { (self.groups, self.oneWay) = (groups, oneWay) }
 
+    /// - Precondition: each list could be the only one.
+    init(readable groups: [[String]], _ oneWay: [OneWay]) { self.init(checked: groups, oneWay) }
+
+    /// The synonyms with those of another owner. Both are within the limits, but together they need not be.
+    package func adding(_ other: Synonyms) -> Synonyms {
+        Synonyms(checked: groups + other.groups, oneWay + other.oneWay)
+    }
+
     /// - Parameters:
     ///   - groups: texts of one or more words, each of which finds the others of its group.
     ///   - oneWay: texts that find others, which do not find them.

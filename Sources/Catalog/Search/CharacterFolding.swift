@@ -1,12 +1,12 @@
 /// The folding of single characters: how each one counts for words, without its case, accents, width and form.
 ///
 /// `FoldingTable.swift` has the characters that change. The others count by their Unicode category.
-struct CharacterFolding: Sendable {
+package struct CharacterFolding: Sendable {
     /// How a character counts, with the folded character, in one number.
-    struct Role: Sendable {
+    package struct Role: Sendable {
         fileprivate let bits: UInt32
 
-        enum Kind: UInt32 {
+        package enum Kind: UInt32, Sendable {
             case separator, letter, digit
             /// A digit with a form of its own, such as a superscript. It does not continue a number of other digits.
             case styledDigit
@@ -25,9 +25,9 @@ struct CharacterFolding: Sendable {
 
         fileprivate init(bits: UInt32) { self.bits = bits }
 
-        var kind: Kind { Kind(rawValue: bits >> 24)! }
+        package var kind: Kind { Kind(rawValue: bits >> 24)! }
         /// The folded character, or an accent itself.
-        var scalar: UInt32 { bits & 0xFF_FFFF }
+        package var scalar: UInt32 { bits & 0xFF_FFFF }
     }
 
     /// The number of characters that share a page.
@@ -42,7 +42,7 @@ struct CharacterFolding: Sendable {
     private var texts: [[UInt32]] = []
 
     /// The folding of all characters.
-    static let shared = CharacterFolding()
+    package static let shared = CharacterFolding()
 
     private init() {
         pageNumbers = [UInt16](repeating: Self.unlisted, count: 0x110000 / Self.pageSize)
@@ -66,7 +66,7 @@ struct CharacterFolding: Sendable {
     /// - Parameter text: UTF-8. Each invalid byte is U+FFFD.
     /// - Complexity: O(*n*).
     @inline(__always)
-    func forEachRole(of text: UnsafeRawBufferPointer, _ body: (Role, Range<Int>) -> Void) {
+    package func forEachRole(of text: UnsafeRawBufferPointer, _ body: (Role, Range<Int>) -> Void) {
         var (index, offset) = (0, 0)
         while index < text.count {
             let (scalar, length) = Self.scalar(text, at: index)
@@ -87,7 +87,7 @@ struct CharacterFolding: Sendable {
     }
 
     /// Returns the letter that a letter and an accent form in Cyrillic; nil for other accents, which do not count.
-    static func composed(_ letter: UInt32, _ accent: UInt32) -> UInt32? {
+    package static func composed(_ letter: UInt32, _ accent: UInt32) -> UInt32? {
         switch (letter, accent) {
         case (0x438, 0x306): 0x439
         case (0x443, 0x306): 0x45E

@@ -1,0 +1,119 @@
+/// A request for the ranks of products in an order of a shelf.
+package struct RankRequest: Sendable, Hashable {
+    /// The shelf, and the sort and the filter of a page. Its cursor and limit do not matter.
+    package var page: PageRequest
+    package var skus: [String]
+
+    /// The maximum number of products.
+    package static let productLimit = 100
+
+    package init(page: PageRequest, skus: [String]) { (self.page, self.skus) = (page, skus) }
+
+    /// - Throws: `unprocessable` for too many products.
+    func check() throws(CatalogError) {
+        guard skus.count <= Self.productLimit else {
+            throw .unprocessable(
+                field: "skus",
+                detail: "skus has \(skus.count) ids; the maximum is \(Self.productLimit)"
+            )
+        }
+    }
+}
+
+/// The rank of a product in an order, or the reason why it has none.
+package struct ProductRank: Sendable {
+    package enum Reason: String, Sendable, CaseIterable {
+        case shown
+        /// The product is on the shelf, but the filter excludes it.
+        case filteredOut = "filtered_out"
+        case notOnShelf = "not_on_shelf"
+    }
+
+    package let sku: String
+    package let reason: Reason
+    /// The number of products before it; nil unless it is shown.
+    package let rank: Int?
+    /// The products next to it; nil at the ends of the order, and unless it is shown.
+    package let before: String?
+    package let after: String?
+    /// The product; nil if it is not on the shelf.
+    package let product: Product?
+    /// The keys of the filter that exclude the product.
+    package let filters: [FilterKey]
+}
+
+/// The ranks of products in one order of a shelf, or of several.
+package struct ShelfRanks: Sendable {
+    package let basis: PageBasis
+    package let plan: PagePlan
+    /// The number of products in the order.
+    package let count: Int
+    /// The ranks in the order of the request.
+    package let ranks: [ProductRank]
+
+    /// - Parameters:
+    ///   - order: the ids that the plan shows, in order.
+    ///   - products: those of the requested products that are on the shelf.
+    /// - Complexity: O(*n*) for *n* ids.
+    init(_ skus: [String], _ basis: PageBasis, _ plan: PagePlan, order: OrderedIDs, products: [Product]) {
+        (self.basis, self.plan, count) = (basis, plan, order.count)
+        let found = Dictionary(products.map { ($0.sku.text, $0) }) { first, _ in first }
+        var indexes: [String: Int] = [:]
+        for (index, id) in order.enumerated() where found[id] != nil {
+            indexes[id] = index
+            if indexes.count == found.count { break }
+        }
+        let (filter, currency) = (plan.resolvedSort.filter, plan.currency)
+        ranks = skus.map { sku in
+            guard let product = found[sku] else { return ProductRank(sku, .notOnShelf) }
+            if let index = indexes[sku] {
+                return ProductRank(
+                    sku,
+                    .shown,
+                    rank: index,
+                    before: index > 0 ? order[index - 1] : nil,
+                    after: index + 1 < order.count ? order[index + 1] : nil,
+                    product: product
+                )
+            }
+            let excluding = FilterKey.allCases.filter { key in
+                !filter.without(Set(FilterKey.allCases).subtracting([key])).accepts(product, in: currency)
+            }
+            return ProductRank(sku, .filteredOut, product: product, filters: excluding)
+        }
+    }
+}
+
+extension ProductRank {
+    fileprivate init(
+        _ sku: String,
+        _ reason: Reason,
+        rank: Int? = nil,
+        before: String? = nil,
+        after: String? = nil,
+        product: Product? = nil,
+        filters: [FilterKey] = []
+    ) {
+        (self.sku, self.reason, self.rank, self.before, self.after) = (sku, reason, rank, before, after)
+        (self.product, self.filters) = (product, filters)
+    }
+}
+
+extension PageStore {
+    /// Returns the ranks of products in an order, from one moment.
+    ///
+    /// - Throws: `notFound` for the store or the shelf; `unprocessable` for too many products; as `PageRequest.plan`.
+    /// - Complexity: as a page, and O(*n*) for *n* products of the shelf.
+    package func ranks(_ request: RankRequest) async throws(CatalogError) -> ShelfRanks {
+        try request.check()
+        let shelf = try await current(request.page)
+        let plan = try PlannedPage(request.page, shelf.basis).plan
+        return ShelfRanks(
+            request.skus,
+            shelf.basis,
+            plan,
+            order: await shelf.ids(plan, first: nil),
+            products: try shelf.products(request.skus)
+        )
+    }
+}

@@ -1,0 +1,80 @@
+package import Catalog
+package import JSON
+
+extension ShelfRanks {
+    /// Returns the ranks as the API returns them.
+    package var json: [UInt8] {
+        let presentation = ProductPresentation(store: basis.head.store)
+        return JSONWriter.object { json in
+            json.object("sort") { json in
+                json.field("keys", plan.sort.description)
+                json.field("source", plan.source.rawValue)
+            }
+            json.field("filter", json: plan.resolvedSort.filterJSON.text)
+            if plan.union == nil { json.field("version", basis.head.state.version) }
+            json.field("of", count)
+            json.array("products", ranks) { json, rank in
+                json.object { json in
+                    json.field("sku", rank.sku)
+                    json.field("reason", rank.reason.rawValue)
+                    json.field("rank", rank.rank)
+                    json.object("neighbours") { json in
+                        json.field("before", rank.before)
+                        json.field("after", rank.after)
+                    }
+                    json.array("filters", rank.filters) { $0.string($1.name) }
+                    json.array("tuple", tuple(of: rank, presentation)) { json, element in
+                        json.object { json in
+                            json.field("key", element.key)
+                            json.key("value")
+                            json.raw(element.value.text)
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Returns the values that are compared, from the first to the last: the availability, the keys of the sort, and the tie-breakers. The manual
+    /// order has no value that means something to clients.
+    ///
+    /// - Returns: nothing for a product that is not on the shelf.
+    package func tuple(
+        of rank: ProductRank,
+        _ presentation: ProductPresentation
+    ) -> [(key: String, value: JSONValue)] {
+        guard let product = rank.product else { return [] }
+        var tuple: [(key: String, value: JSONValue)] = []
+        if plan.sortsSoldOutLast, plan.sort.respectsAvailability { tuple.append(("in_stock", .bool(product.inStock))) }
+        for term in plan.sort.terms { tuple.append((term.key.name, Self.value(term.key, of: product, presentation))) }
+        if !tuple.contains(where: { $0.key == "name" }) { tuple.append(("name", .string(product.name))) }
+        return tuple + [("sku", .string(product.sku.text))]
+    }
+
+    private static func value(
+        _ key: SortKey,
+        of product: Product,
+        _ presentation: ProductPresentation
+    ) -> JSONValue {
+        switch key {
+        case .popularity: return .number(JSONWriter.text(of: presentation.score(product.popularity)))
+        case .created: return .string(product.createdAt.rfc3339)
+        case .modified: return .string(product.modifiedAt.rfc3339)
+        default: break
+        }
+        switch key.value(of: Listing(product: product, position: [], isSoldOut: false)) {
+        case .missing, .bytes: return .null
+        case .integer(let number): return .integer(number)
+        case .real(let number): return .number(JSONWriter.text(of: number))
+        case .text(let text): return .string(text)
+        case .unitPrice(let dimension, let digits):
+            // The price that is compared, because the shown one has few decimals.
+            let whole = digits.prefix { $0 != "." }
+            var decimals = digits.dropFirst(whole.count)
+            while decimals.last == "0" || decimals.last == "." { decimals.removeLast() }
+            return .object([
+                .init("dimension", .string(dimension.rawValue)), .init("value", .string(String(whole) + decimals)),
+            ])
+        }
+    }
+}
