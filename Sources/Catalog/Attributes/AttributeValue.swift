@@ -58,6 +58,34 @@ package struct AttributeFraction: Sendable, Hashable, Comparable {
         hasher.combine(denominator / Int128(a))
     }
 
+    /// A number that is near the value, with at most three rounding errors.
+    package var approximateValue: Double { Double(numerator) / Double(denominator) }
+
+    /// The largest difference of the places, among all floating-point numbers, of the approximate values of equal fractions.
+    package static let approximationError: UInt64 = 8
+
+    /// The parts, for cursors.
+    package var parts: (numerator: Int128, denominator: Int128) { (numerator, denominator) }
+
+    /// The limit of `units`. It is above the ends of ranges.
+    package static let unitsLimit: Int64 = 4_000_000_000_000_000_000
+
+    /// Returns the product with another fraction, rounded to an integer and limited to ±`unitsLimit`.
+    ///
+    /// - Precondition: the factor is at least 1 and at most 10³⁸, and the product of the denominators is below 2¹²⁷.
+    func units(_ factor: Int128, over divisor: Int128, roundedUp: Bool) -> Int64 {
+        let product = numerator.magnitude.multipliedFullWidth(by: factor.magnitude)
+        let divisor = denominator.magnitude * divisor.magnitude
+        let limit = Self.unitsLimit
+        guard product.high < divisor else { return numerator < 0 ? -limit : limit }
+        let (quotient, remainder) = divisor.dividingFullWidth(product)
+        let floor = Int128(min(quotient, UInt128(limit)))
+        // Towards zero so far: a positive number is rounded down, a negative one up.
+        let rounds = remainder > 0 && quotient < UInt128(limit) && roundedUp == (numerator > 0)
+        let magnitude = Int64(floor) + (rounds ? 1 : 0)
+        return numerator < 0 ? -magnitude : magnitude
+    }
+
     private typealias Wide = (high: Int128, low: UInt128)
 
     private static func crossed(_ a: Self, _ b: Self) -> (Wide, Wide) {

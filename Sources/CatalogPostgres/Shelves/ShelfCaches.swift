@@ -2,7 +2,7 @@ package import Catalog
 internal import Shelves
 internal import Synchronization
 
-/// The shelves and unions that this server keeps in memory, with their views and facets. They share one part of the memory.
+/// The shelves and unions that this server keeps in memory, with their views, facets and columns of attributes. They share one part of the memory.
 final class ShelfCaches: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
@@ -20,6 +20,12 @@ final class ShelfCaches: Sendable {
         func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
+    struct ColumnRequest: Hashable, Sendable {
+        let attribute: ResolvedAttribute
+        /// The language by whose rules texts are ordered.
+        let language: String
+    }
+
     struct FacetRequest: Hashable, Sendable {
         let facets: Set<Facet>
         let filter: Filter
@@ -32,6 +38,8 @@ final class ShelfCaches: Sendable {
     let unions: TableCache<ShelfUnions.Key, ShelfUnions.LoadedUnion>
     let views: Results<ViewRequest, TableView>
     let facets: Results<FacetRequest, Facets>
+    /// The columns of attributes.
+    let columns: Results<ColumnRequest, AttributeColumn>
     private let shares: ShelfMemoryShares
     private let fit = Mutex(())
     /// The usual size of the keys of a sort, in bytes.
@@ -47,6 +55,9 @@ final class ShelfCaches: Sendable {
         facets = Results(limit: shares.facets, largest: shares.facets / 4) {
             Results<FacetRequest, Facets>.entryOverhead + $0.request.filter.size + $1.size
         }
+        columns = Results(limit: shares.columns, largest: shares.columns / 4) {
+            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.request.language.utf8.count + $1.size
+        }
     }
 
     /// The use of the memory, without hits and rendered products.
@@ -56,14 +67,16 @@ final class ShelfCaches: Sendable {
             shelves: shelves.use,
             unions: unions.use,
             views: views.use,
-            facets: facets.use
+            facets: facets.use,
+            columns: columns.use
         )
     }
 
     /// Limits the shelves to what views, facets and unions leave of the memory.
     func fitShelves() {
         fit.withLock { _ in
-            shelves.limit = shares.shelvesLimit - views.use.size - facets.use.size - unions.limitedSize
+            shelves.limit =
+                shares.shelvesLimit - views.use.size - facets.use.size - columns.use.size - unions.limitedSize
         }
     }
 
@@ -83,7 +96,18 @@ extension Facets {
     /// The approximate size in memory, in bytes.
     fileprivate var size: Int {
         let texts = (brands + tags).reduce(0) { $0 + 48 + $1.value.utf8.count }
-        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride
+        let attributes = attributes.reduce(0) { $0 + $1.size }
+        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride + attributes
+    }
+}
+
+extension AttributeFacet {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int {
+        switch counts {
+        case .values(let values): values.reduce(256) { $0 + 48 + $1.value.utf8.count }
+        case .range: 1024
+        }
     }
 }
 
@@ -94,12 +118,14 @@ package struct ShelfMemoryShares: Sendable, Hashable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The share of shelves, which also get what unions, views and facets leave of theirs.
+    /// The share of shelves, which also get what the other kinds leave of theirs.
     var shelves: Int { limit / 2 }
-    /// The limit for shelves while the caches of unions, views and facets are empty.
+    /// The limit for shelves while the other caches are empty.
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
-    var views: Int { limit / 32 * 5 }
+    var views: Int { limit / 8 }
+    /// The share of columns of attributes.
+    var columns: Int { limit / 32 }
     var facets: Int { limit / 32 }
     /// The share of rendered products, which the API keeps.
     package var products: Int { limit / 16 * 3 }
@@ -115,13 +141,18 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var unions: CacheUse
     package var views: CacheUse
     package var facets: CacheUse
+    /// Columns of attributes.
+    package var columns = CacheUse()
     /// Rendered products, which the API keeps.
     package var products = CacheUse()
     /// The number of reads that found their shelf at the required version.
     package var hits = 0
 
     package var kinds: [(name: String, use: CacheUse)] {
-        [("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("products", products)]
+        [
+            ("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("attributes", columns),
+            ("products", products),
+        ]
     }
 
     /// The size of everything, in bytes.
