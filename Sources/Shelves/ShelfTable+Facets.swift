@@ -76,14 +76,14 @@ extension ShelfTable {
         case .boolean:
             return AttributeFacet(attribute, .values([value("true", 0), value("false", 1)]), unknown: unknown)
         default:
-            let range = counts.map { AttributeRange.Count($0.number, $0.count) }
+            let range = counts.map { AttributeRange.Count(Int128($0.number), $0.count) }
             return AttributeFacet(attribute, .range(AttributeRange(range, of: attribute)), unknown: unknown)
         }
     }
 
     private func ratioFacet(_ attribute: ResolvedAttribute, _ rows: some Sequence<Int>) -> AttributeFacet {
         let fractions = fractions(attribute)
-        var (known, unknown) = ([(units: Int64, isRounded: Bool)](), 0)
+        var (known, unknown) = ([(units: Int128, isRounded: Bool)](), 0)
         for row in rows {
             guard let fraction = fractions(row) else {
                 unknown += 1

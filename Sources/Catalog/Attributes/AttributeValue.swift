@@ -67,13 +67,13 @@ package struct AttributeFraction: Sendable, Hashable, Comparable {
     /// The parts, for cursors.
     package var parts: (numerator: Int128, denominator: Int128) { (numerator, denominator) }
 
-    /// The limit of `units`. It is above the ends of ranges.
-    package static let unitsLimit: Int64 = 4_000_000_000_000_000_000
+    /// The limit of `units`, which no end of a range exceeds.
+    package static let unitsLimit: Int128 = 10_000_000_000_000_000_000_000_000_000
 
     /// Returns the product with another fraction, rounded to an integer and limited to ±`unitsLimit`.
     ///
     /// - Precondition: the factor is at least 1 and at most 10³⁸, and the product of the denominators is below 2¹²⁷.
-    func units(_ factor: Int128, over divisor: Int128, roundedUp: Bool) -> Int64 {
+    func units(_ factor: Int128, over divisor: Int128, roundedUp: Bool) -> Int128 {
         let product = numerator.magnitude.multipliedFullWidth(by: factor.magnitude)
         let divisor = denominator.magnitude * divisor.magnitude
         let limit = Self.unitsLimit
@@ -82,7 +82,7 @@ package struct AttributeFraction: Sendable, Hashable, Comparable {
         let floor = Int128(min(quotient, UInt128(limit)))
         // Towards zero so far: a positive number is rounded down, a negative one up.
         let rounds = remainder > 0 && quotient < UInt128(limit) && roundedUp == (numerator > 0)
-        let magnitude = Int64(floor) + (rounds ? 1 : 0)
+        let magnitude = floor + (rounds ? 1 : 0)
         return numerator < 0 ? -magnitude : magnitude
     }
 

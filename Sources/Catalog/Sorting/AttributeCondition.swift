@@ -161,7 +161,7 @@ extension AttributeForm {
     fileprivate var limitRule: String {
         if case .date = self { return rule }
         return
-            "a decimal, such as 4.5, with at most \(Self.limitDecimals) decimals and \(Self.limitDigits) digits before the point"
+            "a decimal, such as 4.5, with at most \(Self.limitDecimals) decimals and \(limitDigits) digits before the point"
     }
 
     /// The allowed values, for error messages; empty if there is no list.
@@ -170,7 +170,11 @@ extension AttributeForm {
     /// The maximum number of decimals of the end of a range.
     package static let limitDecimals = 6
     /// The maximum number of digits before the point of the end of a range.
-    package static let limitDigits = 15
+    private var limitDigits: Int { if case .ratio = self { 22 } else { 15 } }
+    /// The greatest end of a range.
+    fileprivate var greatestLimit: ExactDecimal {
+        ExactDecimal((0..<limitDigits).reduce(Int128(1)) { power, _ in power * 10 })
+    }
 
     fileprivate func isElement(_ text: String) -> Bool {
         guard case .set(let options) = self else { return false }
@@ -221,8 +225,8 @@ extension ResolvedAttribute {
     fileprivate func limit(_ text: String, isUpper: Bool) -> (value: AttributeValue, text: String)? {
         if case .date = form { return AttributeValue.day(text).map { (.date($0), Timestamp.date(ofDay: $0)) } }
         guard let limit = ExactDecimal(text), limit.scale <= AttributeForm.limitDecimals,
-            (ExactDecimal(-Int128(AttributeValue.numberLimit))...ExactDecimal(Int128(AttributeValue.numberLimit)))
-                .contains(limit)
+            ExactDecimal(limit.significand < 0 ? -limit.significand : limit.significand, scale: limit.scale)
+                <= form.greatestLimit
         else { return nil }
         if case .number(let decimals) = form {
             let digits = limit.units(decimals, roundedUp: !isUpper)
@@ -276,8 +280,8 @@ extension ResolvedAttribute {
         return AttributeFraction(numerator, over: Self.power(value.scale) * scale * Self.power(max(0, power)))
     }
 
-    /// Returns the value of a ratio in units of 10^−`limitDecimals`, rounded to an integer; a limit for larger values.
-    package func units(of fraction: AttributeFraction, roundedUp: Bool) -> Int64 {
+    /// Returns the value of a ratio in units of 10^−`limitDecimals`, rounded to an integer; `AttributeFraction.unitsLimit` for larger values.
+    package func units(of fraction: AttributeFraction, roundedUp: Bool) -> Int128 {
         let (scale, power) = factor
         let decimals = power + AttributeForm.limitDecimals
         return fraction.units(

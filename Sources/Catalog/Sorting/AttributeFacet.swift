@@ -36,17 +36,17 @@ package struct AttributeRange: Sendable, Hashable {
     /// The number of products with a value.
     package struct Count: Sendable, Hashable {
         /// The value in its smallest unit: the last decimal of a number, a day, or 10^−6 of a ratio, rounded down.
-        package let units: Int64
+        package let units: Int128
         /// Whether the value is above `units`, which only a ratio can be.
         package let isRounded: Bool
         package let count: Int
 
-        package init(_ units: Int64, isRounded: Bool = false, _ count: Int) {
+        package init(_ units: Int128, isRounded: Bool = false, _ count: Int) {
             (self.units, self.isRounded, self.count) = (units, isRounded, count)
         }
     }
 
-    /// The least and the greatest value; nil without any. Those of a ratio are rounded to six decimals, so that a filter by them keeps all.
+    /// The least and the greatest value; nil without any, and above 22 digits. Those of a ratio are rounded to six decimals, so that a filter by them keeps all.
     package let min: String?
     package let max: String?
     package let buckets: [Bucket]
@@ -55,9 +55,13 @@ package struct AttributeRange: Sendable, Hashable {
     /// - Complexity: O(n).
     package init(_ counts: [Count], of attribute: ResolvedAttribute) {
         let form = attribute.form
-        func text(_ units: Int64) -> String { form.text(ofUnits: units) }
-        min = counts.first.map { text($0.units) }
-        max = counts.last.map { text($0.isRounded ? $0.units + 1 : $0.units) }
+        func text(_ units: Int128) -> String { form.text(ofUnits: units) }
+        /// nil for a value that may be beyond the limit of filters.
+        func end(_ units: Int128?) -> String? {
+            units.flatMap { $0.magnitude < AttributeFraction.unitsLimit ? text($0) : nil }
+        }
+        min = end(counts.first?.units)
+        max = end(counts.last.map { $0.isRounded ? $0.units + 1 : $0.units })
         let limits = Self.limits(counts, form)
         var buckets = [Bucket(count: 0)]
         var rest = limits[...]
@@ -75,11 +79,11 @@ package struct AttributeRange: Sendable, Hashable {
     }
 
     /// Returns ascending limits between buckets with about equal counts, as far as round limits allow.
-    private static func limits(_ counts: [Count], _ form: AttributeForm) -> [Int64] {
+    private static func limits(_ counts: [Count], _ form: AttributeForm) -> [Int128] {
         let total = counts.reduce(0) { $0 + $1.count }
         guard let first = counts.first, let last = counts.last, total > 0 else { return [] }
         let parts = PriceBucket.limit
-        var limits: Set<Int64> = []
+        var limits: Set<Int128> = []
         var below = 0
         for count in counts {
             // The quantiles: the values at or below which 1/5, 2/5 … of the products are.
@@ -97,23 +101,23 @@ package struct AttributeRange: Sendable, Hashable {
 
 extension AttributeForm {
     /// Returns the text of a value in its smallest unit.
-    fileprivate func text(ofUnits units: Int64) -> String {
+    fileprivate func text(ofUnits units: Int128) -> String {
         switch self {
-        case .number(let decimals): ExactDecimal(Int128(units), scale: decimals).description
+        case .number(let decimals): ExactDecimal(units, scale: decimals).description
         case .date: Timestamp.date(ofDay: Int(units))
-        default: ExactDecimal(Int128(units), scale: Self.limitDecimals).description
+        default: ExactDecimal(units, scale: Self.limitDecimals).description
         }
     }
 
     /// Returns a round value near another one: the first day of a month or a year, or few digits.
     ///
     /// - Parameter span: the distance of the least and the greatest value.
-    fileprivate func rounded(_ units: Int64, spanning span: Int64) -> Int64 {
+    fileprivate func rounded(_ units: Int128, spanning span: Int128) -> Int128 {
         guard case .date = self else {
             return units == 0 ? 0 : PriceBucket.nearestRound(abs(units)) * units.signum()
         }
         let text = Timestamp.date(ofDay: Int(units))
         let start = span >= 5 * 366 ? text.prefix(4) + "-01-01" : span >= 5 * 31 ? text.prefix(7) + "-01" : text[...]
-        return AttributeValue.day(String(start)).map { Int64($0) } ?? units
+        return AttributeValue.day(String(start)).map { Int128($0) } ?? units
     }
 }
