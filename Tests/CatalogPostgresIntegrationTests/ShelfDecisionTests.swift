@@ -135,15 +135,17 @@ import Testing
 
     // MARK: - Memory
 
-    @Test("The memory is divided into the shares of shelves, unions, views, facets and rendered products")
+    @Test("The memory is divided into the shares of shelves, unions, views, facets, columns and rendered products")
     func shares() {
         let shares = ShelfMemoryShares(limit: 3200)
         #expect(shares.shelves == 1600)
         #expect(shares.unions == 400)
-        #expect(shares.views == 500)
+        #expect(shares.views == 400)
+        #expect(shares.columns == 100)
         #expect(shares.facets == 100)
         #expect(shares.products == 600)
-        #expect(shares.shelves + shares.unions + shares.views + shares.facets + shares.products == 3200)
+        let results = shares.views + shares.facets + shares.columns
+        #expect(shares.shelves + shares.unions + results + shares.products == 3200)
         #expect(shares.shelvesLimit == 2600)
     }
 
