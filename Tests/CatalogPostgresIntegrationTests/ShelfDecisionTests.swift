@@ -161,12 +161,13 @@ import Testing
             shelves: used(1),
             unions: used(20),
             views: used(300),
-            facets: used(4_000)
+            facets: used(4_000),
+            columns: used(600_000)
         )
         use.products = used(50_000)
-        #expect(use.bytes == 54_321)
-        #expect(use.kinds.map(\.name) == ["shelves", "unions", "views", "facets", "products"])
-        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 50_000])
+        #expect(use.bytes == 654_321)
+        #expect(use.kinds.map(\.name) == ["shelves", "unions", "views", "facets", "attributes", "products"])
+        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 600_000, 50_000])
     }
 
     @Test("Half of the memory for shelves is free until their sizes reach it")
