@@ -82,15 +82,14 @@ extension ShelfTable {
     }
 
     private func ratioFacet(_ attribute: ResolvedAttribute, _ rows: some Sequence<Int>) -> AttributeFacet {
-        let fractions = fractions(attribute)
+        let (fractions, convert) = (fractions(attribute), attribute.unitConversion)
         var (known, unknown) = ([(units: Int128, isRounded: Bool)](), 0)
         for row in rows {
             guard let fraction = fractions(row) else {
                 unknown += 1
                 continue
             }
-            let units = attribute.units(of: fraction, roundedUp: false)
-            known.append((units, attribute.units(of: fraction, roundedUp: true) != units))
+            known.append(convert(fraction))
         }
         known.sort { ($0.units, $0.isRounded ? 1 : 0) < ($1.units, $1.isRounded ? 1 : 0) }
         var (counts, start) = ([AttributeRange.Count](), 0)

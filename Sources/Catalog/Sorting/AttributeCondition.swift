@@ -280,15 +280,19 @@ extension ResolvedAttribute {
         return AttributeFraction(numerator, over: Self.power(value.scale) * scale * Self.power(max(0, power)))
     }
 
-    /// Returns the value of a ratio in units of 10^−`limitDecimals`, rounded to an integer; `AttributeFraction.unitsLimit` for larger values.
-    package func units(of fraction: AttributeFraction, roundedUp: Bool) -> Int128 {
+    /// Returns a function for the value of a ratio in units of 10^−`limitDecimals`, rounded down to an integer, and whether it is rounded. A
+    /// larger value has `AttributeFraction.unitsLimit`.
+    package var unitConversion: (AttributeFraction) -> (units: Int128, isRounded: Bool) {
         let (scale, power) = factor
         let decimals = power + AttributeForm.limitDecimals
-        return fraction.units(
-            scale * Self.power(max(0, decimals)),
-            over: Self.power(max(0, -decimals)),
-            roundedUp: roundedUp
-        )
+        let (multiplier, divisor) = (scale * Self.power(max(0, decimals)), Self.power(max(0, -decimals)))
+        return { $0.units(multiplier, over: divisor) }
+    }
+
+    /// The same, rounded down or up.
+    package func units(of fraction: AttributeFraction, roundedUp: Bool) -> Int128 {
+        let (down, isRounded) = unitConversion(fraction)
+        return roundedUp && isRounded ? down + 1 : down
     }
 
     private static func power(_ exponent: Int) -> Int128 { (0..<exponent).reduce(1) { power, _ in power * 10 } }

@@ -245,7 +245,8 @@ extension Operation {
         Returns a page of the shelf's products in a sort. Follow `next_cursor` until it is null. \
         With `include=descendants`, the page shows the products of the shelf and of all shelves \
         below it, each once, with the rules of the shelf for sold-out products and unit prices; \
-        the manual order is not available then.
+        the manual order is not available then. Attributes of the store are filters, too, such as \
+        `rating_min=4` or `allergens_none=nuts`.
         """,
         parameters: [.sort, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
         [200: .json("A page of products.", "Page", [.tag, .contentEncoding, .vary, .link])]
