@@ -227,7 +227,13 @@ final class ShelfFeed: Sendable {
                 do {
                     guard self.apply(try await self.read()) else { return }
                     self.observer.observe(.feedUpdated(.shelf, delay: ContinuousClock.now - noticed))
-                } catch CatalogError.notFound { self.markGone() } catch {}
+                } catch {
+                    switch error {
+                    // Also an order by an attribute that the store no longer has.
+                    case CatalogError.notFound, CatalogError.unknownSortKey, CatalogError.malformed: self.markGone()
+                    default: break
+                    }
+                }
             }
         }
     }

@@ -22,6 +22,15 @@ extension CollatedText: Hashable {
     }
 }
 
+extension CollatedText {
+    /// Compares with another text: negative, zero or positive.
+    func compared(to other: CollatedText) -> Int {
+        if key != other.key { return key.lexicographicallyPrecedes(other.key) ? -1 : 1 }
+        if text.utf8.elementsEqual(other.text.utf8) { return 0 }
+        return text.utf8.lexicographicallyPrecedes(other.text.utf8) ? -1 : 1
+    }
+}
+
 /// The distinct texts of a shelf's rows, such as its brands, in their order: a text's number is its rank.
 struct CollatedTexts: Sendable {
     private(set) var texts = TextColumn()

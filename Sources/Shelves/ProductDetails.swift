@@ -205,6 +205,25 @@ package struct ProductDetails: Sendable, Hashable {
         return isValid ? found : nil
     }
 
+    /// Returns the attributes as JSON; nil if there are none or the bytes are damaged.
+    static func attributes(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
+        guard bytes.count >= 2 else { return nil }
+        let flags = Flags(rawValue: bytes.loadUnaligned(as: UInt16.self))
+        guard flags.contains(.attributes) else { return nil }
+        var offset = 2 + (flags.contains(.packs) ? 4 : 0) + (flags.contains(.regularPrice) ? 8 : 0)
+        var (count, shift) = (0, 0)
+        while offset < bytes.count, shift < 32 {
+            let byte = bytes[offset]
+            offset += 1
+            count |= Int(byte & 127) << shift
+            shift += 7
+            guard byte < 128 else { continue }
+            guard count <= bytes.count - offset else { return nil }
+            return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + count)])
+        }
+        return nil
+    }
+
     /// Returns the amount in each pack, its unit and the number of packs; nil without a size or if the bytes are damaged.
     static func packs(in bytes: UnsafeRawBufferPointer) -> (amount: ExactDecimal, unit: MeasureUnit, count: Int)? {
         guard let source = source(bytes, { _, _ in }), let unit = source.unit, let amount = source.amount,

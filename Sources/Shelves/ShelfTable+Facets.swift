@@ -5,48 +5,115 @@ extension ShelfTable {
     ///
     /// - Complexity: O(*n* + *v* log *v*) for *n* products with *v* distinct values.
     package func facets(_ counted: Set<Facet>, _ filter: Filter, in currency: Currency) -> Facets {
+        let ordered = counted.ordered
         // A row counts for a facet if no other facet's filter excludes it.
-        var excluded = [UInt8](repeating: 0, count: count)
-        func exclude(_ keys: Set<FilterKey>, _ bit: UInt8) {
-            let part = filter.without(Set(FilterKey.allCases).subtracting(keys))
+        var excluded = [UInt16](repeating: 0, count: count)
+        func exclude(_ part: Filter, _ bit: UInt16) {
             guard !part.isEmpty else { return }
             for (row, matches) in rows(matching: part, in: currency).enumerated() where !matches {
                 excluded[row] |= bit
             }
         }
-        var others = Set(FilterKey.allCases)
-        for facet in Facet.allCases {
-            exclude(facet.keys, facet.bit)
-            others.subtract(facet.keys)
+        var others = filter
+        for (number, facet) in ordered.enumerated() {
+            exclude(filter.only(facet.keys), 1 << number)
+            others = others.without(facet.keys)
         }
         exclude(others, Self.otherFilters)
 
         var facets = Facets(counted: counted)
         facets.total = excluded.count { $0 == 0 }
-        for facet in counted {
-            let rows = (0..<count).lazy.filter { excluded[$0] & ~facet.bit == 0 }
+        for (number, facet) in ordered.enumerated() {
+            let rows = (0..<count).lazy.filter { excluded[$0] & ~(1 << number) == 0 }
             switch facet {
             case .brand:
                 let counts = Self.counts(rows.lazy.map { self.brands[$0] }, brandTexts.count)
                 facets.brands = Self.ordered(counts.numbers, counts.none, brandTexts)
             case .tag:
                 let sets = Self.counts(rows.lazy.map { self.tagSets[$0] }, tagSetValues.count)
-                var (tags, none) = ([Int](repeating: 0, count: tagTexts.count), 0)
-                for (set, count) in zip(tagSetValues, sets.numbers) {
-                    if set.isEmpty { none += count }
-                    for tag in set { tags[Int(tag)] += count }
-                }
+                let (tags, none) = Self.elementCounts(tagSetValues, sets.numbers, tagTexts)
                 facets.tags = Self.ordered(tags, none, tagTexts)
             case .inStock:
                 for row in rows { if inStock[row] { facets.inStock += 1 } else { facets.soldOut += 1 } }
-            case .price: (facets.prices, facets.unpriced) = Self.counts(rows.lazy.map { self.prices[$0] })
+            case .price:
+                let found = Self.counts(rows.lazy.map { self.prices[$0] }, missing: Self.noPrice)
+                (facets.prices, facets.unpriced) = (found.counts.map { PriceCount($0.number, $0.count) }, found.missing)
+            case .attribute(let reference):
+                guard let attribute = reference.resolved else { continue }
+                facets.attributes.append(self.facet(attribute, rows))
             }
         }
         return facets
     }
 
-    /// The bit of filters without a facet.
-    private static let otherFilters: UInt8 = 0x80
+    /// The bit of filters without a facet: a request has at most 8 facets.
+    private static let otherFilters: UInt16 = 0x8000
+
+    /// Counts the values of an attribute.
+    private func facet(_ attribute: ResolvedAttribute, _ rows: some Sequence<Int>) -> AttributeFacet {
+        if case .ratio = attribute.form { return ratioFacet(attribute, rows) }
+        switch values(of: attribute) {
+        case .numbers(let numbers): return Self.numberFacet(attribute, rows.lazy.map { numbers[$0] })
+        case .texts(let numbers, let texts):
+            let (counts, unknown) = Self.counts(rows.lazy.map { numbers[$0] }, texts.count)
+            return AttributeFacet(attribute, .values(Self.ordered(counts, 0, texts)), unknown: unknown)
+        case .sets(let numbers, let lists, let texts):
+            let (sets, unknown) = Self.counts(rows.lazy.map { numbers[$0] }, lists.count)
+            let (counts, empty) = Self.elementCounts(lists, sets, texts)
+            return AttributeFacet(attribute, .values(Self.ordered(counts, empty, texts)), unknown: unknown)
+        }
+    }
+
+    private static func numberFacet(_ attribute: ResolvedAttribute, _ numbers: some Sequence<Int64>) -> AttributeFacet {
+        let (counts, unknown) = counts(numbers, missing: AttributeColumn.missing)
+        func value(_ text: String, _ number: Int) -> Facets.Count {
+            Facets.Count(text, counts.first { $0.number == Int64(number) }?.count ?? 0)
+        }
+        switch attribute.form {
+        case .enumeration(let options):
+            let values = options.enumerated().map { value($1.key, $0) }.filter { $0.count > 0 }
+            return AttributeFacet(attribute, .values(values), unknown: unknown)
+        case .boolean:
+            return AttributeFacet(attribute, .values([value("true", 0), value("false", 1)]), unknown: unknown)
+        default:
+            let range = counts.map { AttributeRange.Count(Int128($0.number), $0.count) }
+            return AttributeFacet(attribute, .range(AttributeRange(range, of: attribute)), unknown: unknown)
+        }
+    }
+
+    private func ratioFacet(_ attribute: ResolvedAttribute, _ rows: some Sequence<Int>) -> AttributeFacet {
+        let (fractions, convert) = (fractions(attribute), attribute.unitConversion)
+        var (known, unknown) = ([(units: Int128, isRounded: Bool)](), 0)
+        for row in rows {
+            guard let fraction = fractions(row) else {
+                unknown += 1
+                continue
+            }
+            known.append(convert(fraction))
+        }
+        known.sort { ($0.units, $0.isRounded ? 1 : 0) < ($1.units, $1.isRounded ? 1 : 0) }
+        var (counts, start) = ([AttributeRange.Count](), 0)
+        while start < known.count {
+            let end = known[start...].firstIndex { $0 != known[start] } ?? known.count
+            counts.append(AttributeRange.Count(known[start].units, isRounded: known[start].isRounded, end - start))
+            start = end
+        }
+        return AttributeFacet(attribute, .range(AttributeRange(counts, of: attribute)), unknown: unknown)
+    }
+
+    /// Counts the elements of distinct lists, and empty lists.
+    private static func elementCounts(
+        _ lists: NumberLists,
+        _ counts: [Int],
+        _ texts: CollatedTexts
+    ) -> (numbers: [Int], empty: Int) {
+        var (numbers, empty) = ([Int](repeating: 0, count: texts.count), 0)
+        for (list, count) in zip(lists, counts) {
+            if list.isEmpty { empty += count }
+            for number in list { numbers[Int(number)] += count }
+        }
+        return (numbers, empty)
+    }
 
     /// Counts each number, and missing ones.
     private static func counts(_ values: some Sequence<UInt32>, _ valueCount: Int) -> (numbers: [Int], none: Int) {
@@ -55,27 +122,30 @@ extension ShelfTable {
         return (numbers, none)
     }
 
-    /// Counts each price in ascending order, and products without a price.
-    private static func counts(_ prices: some Sequence<Int64>) -> ([PriceCount], unpriced: Int) {
-        var (lowest, highest, total, unpriced) = (Int64.max, Int64.min, 0, 0)
-        for price in prices {
-            if price == noPrice {
-                unpriced += 1
+    /// Counts each number in ascending order, and missing ones.
+    private static func counts(
+        _ numbers: some Sequence<Int64>,
+        missing none: Int64
+    ) -> (counts: [(number: Int64, count: Int)], missing: Int) {
+        var (lowest, highest, total, missing) = (Int64.max, Int64.min, 0, 0)
+        for number in numbers {
+            if number == none {
+                missing += 1
             } else {
-                (lowest, highest, total) = (min(lowest, price), max(highest, price), total + 1)
+                (lowest, highest, total) = (min(lowest, number), max(highest, number), total + 1)
             }
         }
-        guard total > 0 else { return ([], unpriced) }
+        guard total > 0 else { return ([], missing) }
         // Most shelves have prices of a small range, which need neither hashes nor a sort.
         if highest - lowest < Int64(max(4096, 16 * total)) {
             var counts = [Int32](repeating: 0, count: Int(highest - lowest) + 1)
-            for price in prices where price != noPrice { counts[Int(price - lowest)] += 1 }
+            for number in numbers where number != none { counts[Int(number - lowest)] += 1 }
             let found = counts.enumerated().lazy.filter { $0.element > 0 }
-            return (found.map { PriceCount(lowest + Int64($0.offset), Int($0.element)) }, unpriced)
+            return (found.map { (lowest + Int64($0.offset), Int($0.element)) }, missing)
         }
         var counts: [Int64: Int] = [:]
-        for price in prices where price != noPrice { counts[price, default: 0] += 1 }
-        return (counts.sorted { $0.key < $1.key }.map { PriceCount($0.key, $0.value) }, unpriced)
+        for number in numbers where number != none { counts[number, default: 0] += 1 }
+        return (counts.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }, missing)
     }
 
     /// Returns the counts above 0 by descending count, then by text; no text comes first.

@@ -63,8 +63,20 @@ extension ShelfTable {
         case (.dimension, .dimensions(let wanted)):
             let accepted = sizeValues.dimensions.map { wanted.contains($0) }
             keep(rows, &matches) { row in sizes[row] != Self.none && accepted[Int(sizes[row])] }
+        case (.tagsAll, .texts(let wanted)):
+            let sets = tagSetValues.map { hasAll(wanted, $0, tagTexts) }
+            keep(rows, &matches) { row in sets[Int(tagSets[row])] }
+        case (.tagsNone, .texts(let wanted)):
+            let excluded = Self.accepted(wanted, tagTexts)
+            let sets = tagSetValues.map { set in !set.contains { excluded[Int($0)] } }
+            keep(rows, &matches) { row in sets[Int(tagSets[row])] }
+        case (.attribute(let reference, _), .attribute(let condition)):
+            guard let attribute = reference.resolved else { return keep(rows, &matches) { _ in false } }
+            let accepts = condition.test.condition(attribute, in: self)
+            keep(rows, &matches, accepts)
         // A value of another form than its key's matches nothing.
-        case (.brand, _), (.tag, _), (.inStock, _), (.priceMin, _), (.priceMax, _), (.unitPriceMax, _),
+        case (.brand, _), (.tag, _), (.tagsAll, _), (.tagsNone, _), (.attribute, _), (.inStock, _), (.priceMin, _),
+            (.priceMax, _), (.unitPriceMax, _),
             (.createdAfter, _),
             (.createdBefore, _), (.modifiedAfter, _), (.modifiedBefore, _), (.dimension, _):
             keep(rows, &matches) { _ in false }
@@ -80,9 +92,15 @@ extension ShelfTable {
     }
 
     /// Returns for each text whether it is wanted. Texts are compared byte by byte.
-    private static func accepted(_ wanted: [String], _ texts: CollatedTexts) -> [Bool] {
+    fileprivate static func accepted(_ wanted: [String], _ texts: CollatedTexts) -> [Bool] {
         let bytes = Set(wanted.map { Array($0.utf8) })
         return (0..<texts.count).map { bytes.contains(Array(texts.texts[$0])) }
+    }
+
+    /// Returns whether numbers of texts include all of some texts.
+    fileprivate func hasAll(_ wanted: [String], _ numbers: ArraySlice<UInt32>, _ texts: CollatedTexts) -> Bool {
+        let own = numbers.map { Array(texts.texts[Int($0)]) }
+        return wanted.allSatisfy { own.contains(Array($0.utf8)) }
     }
 
     /// Converts an amount, which is not negative, to whole minor units.
@@ -94,5 +112,65 @@ extension ShelfTable {
         for _ in currency.exponent..<amount.scale { divisor *= 10 }
         let (quotient, remainder) = amount.significand.quotientAndRemainder(dividingBy: divisor)
         return Int64(clamping: roundedUp && remainder > 0 ? quotient + 1 : quotient)
+    }
+}
+
+extension AttributeCondition.Test {
+    /// Returns the condition for the rows of a table.
+    fileprivate func condition(_ attribute: ResolvedAttribute, in table: ShelfTable) -> (Int) -> Bool {
+        if case .ratio = attribute.form { return ratioCondition(table.fractions(attribute)) }
+        switch table.values(of: attribute) {
+        case .numbers(let numbers): return numberCondition(numbers)
+        case .texts(let numbers, let texts):
+            guard case .values(let wanted, let acceptsMissing) = self else { return { _ in false } }
+            let named = wanted.compactMap { value in if case .text(let text) = value { text } else { nil } }
+            let accepted = ShelfTable.accepted(named, texts)
+            return { row in numbers[row] == ShelfTable.none ? acceptsMissing : accepted[Int(numbers[row])] }
+        case .sets(let numbers, let lists, let texts):
+            let accepted = acceptedSets(lists, texts, table)
+            return { row in numbers[row] != ShelfTable.none && accepted[Int(numbers[row])] }
+        }
+    }
+
+    private func ratioCondition(_ fractions: @escaping (Int) -> AttributeFraction?) -> (Int) -> Bool {
+        switch self {
+        case .atLeast(.ratio(let limit)): { row in fractions(row).map { $0 >= limit } ?? false }
+        case .atMost(.ratio(let limit)): { row in fractions(row).map { $0 <= limit } ?? false }
+        default: { _ in false }
+        }
+    }
+
+    private func numberCondition(_ numbers: [Int64]) -> (Int) -> Bool {
+        func number(_ value: AttributeValue) -> Int64? {
+            if case .integer(let number) = SortValue(value) { number } else { nil }
+        }
+        switch self {
+        case .values(let wanted, let acceptsMissing):
+            let accepted = Set(wanted.compactMap(number))
+            return { row in
+                numbers[row] == AttributeColumn.missing ? acceptsMissing : accepted.contains(numbers[row])
+            }
+        case .atLeast(let value):
+            guard let limit = number(value) else { return { _ in false } }
+            return { row in numbers[row] != AttributeColumn.missing && numbers[row] >= limit }
+        case .atMost(let value):
+            guard let limit = number(value) else { return { _ in false } }
+            return { row in numbers[row] != AttributeColumn.missing && numbers[row] <= limit }
+        case .anyOf, .allOf, .noneOf: return { _ in false }
+        }
+    }
+
+    /// Returns for each distinct set whether it matches.
+    private func acceptedSets(_ lists: NumberLists, _ texts: CollatedTexts, _ table: ShelfTable) -> [Bool] {
+        switch self {
+        case .anyOf(let wanted, let acceptsEmpty):
+            let accepted = ShelfTable.accepted(wanted, texts)
+            return lists.map { list in list.isEmpty ? acceptsEmpty : list.contains { accepted[Int($0)] } }
+        case .allOf(let wanted): return lists.map { table.hasAll(wanted, $0, texts) }
+        case .noneOf(let wanted):
+            let excluded = ShelfTable.accepted(wanted, texts)
+            return lists.map { list in !list.contains { excluded[Int($0)] } }
+        case .values, .atLeast, .atMost: return lists.map { _ in false }
+        }
     }
 }

@@ -56,12 +56,41 @@ extension ShelfTable {
         case .position:
             precondition(positions.count == count, "a union of shelves has no manual order")
             RowOrder.sort(&rows, by: positions)
+        case .attribute(let reference):
+            guard let attribute = reference.resolved else { return }
+            if case .ratio = attribute.form {
+                let fractions = fractions(attribute)
+                RowOrder.sort(
+                    &rows,
+                    by: keys { row in fractions(row)?.approximateValue.orderedBits },
+                    within: AttributeFraction.approximationError
+                ) { a, b in
+                    guard let x = fractions(a), let y = fractions(b) else { return false }
+                    return isDescending ? y < x : x < y
+                }
+                return
+            }
+            switch values(of: attribute) {
+            case .numbers(let numbers):
+                RowOrder.sort(
+                    &rows,
+                    by: keys { row in numbers[row] == AttributeColumn.missing ? nil : numbers[row].orderedBits }
+                )
+            case .texts(let numbers, _):
+                RowOrder.sort(&rows, by: keys { row in numbers[row] == Self.none ? nil : UInt64(numbers[row]) })
+            case .sets: preconditionFailure("a set has no order")
+            }
         }
     }
 
     /// Returns the values by which a row of a view is sorted, for a cursor.
     package func values(_ row: Int, in view: TableView) -> [SortValue] {
-        view.criteria.map { criterion in
+        with(view.columns).values(row, of: view.criteria)
+    }
+
+    /// Returns the values by which a row is sorted.
+    func values(_ row: Int, of criteria: [OrderCriterion]) -> [SortValue] {
+        criteria.map { criterion in
             switch criterion {
             case .key(let term): value(of: term.key, row)
             case .relevance(let matches):
@@ -82,6 +111,33 @@ extension ShelfTable {
         case .modified: .integer(modified[row])
         case .tags: .integer(Int64(tagSetValues[Int(tagSets[row])].count))
         case .position: .bytes(Array(positions[row]))
+        case .attribute(let reference): reference.resolved.map { value(of: $0, row) } ?? .missing
+        }
+    }
+
+    /// Returns the value of an attribute by which a row is sorted.
+    private func value(of attribute: ResolvedAttribute, _ row: Int) -> SortValue {
+        if case .ratio = attribute.form { return fractions(attribute)(row).map { .fraction($0) } ?? .missing }
+        switch values(of: attribute) {
+        case .numbers(let numbers):
+            return numbers[row] == AttributeColumn.missing ? .missing : .integer(numbers[row])
+        case .texts(let numbers, let texts):
+            return numbers[row] == Self.none ? .missing : .text(texts.texts.text(Int(numbers[row])))
+        case .sets: return .missing
+        }
+    }
+
+    /// Returns the text by which a row is sorted, with its sort key; nil for other values.
+    func text(of key: SortKey, _ row: Int) -> CollatedText? {
+        switch key {
+        case .brand: return brands[row] == Self.none ? nil : brandTexts[Int(brands[row])]
+        case .name: return CollatedText(names.text(row), key: Array(nameKeys[row]))
+        case .attribute(let reference):
+            guard let attribute = reference.resolved, case .text = attribute.form,
+                case .texts(let numbers, let texts) = values(of: attribute), numbers[row] != Self.none
+            else { return nil }
+            return texts[Int(numbers[row])]
+        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position: return nil
         }
     }
 
@@ -133,6 +189,7 @@ extension ShelfTable {
             case .unitPrice: !hasUnitPrice(row)
             case .brand: brands[row] == Self.none
             case .popularity, .name, .created, .modified, .tags, .position: false
+            case .attribute: value(of: key, row) == .missing
             }
         if isMissing || other.value == .missing {
             return isMissing ? (other.value == .missing ? .same : .fixed(1)) : .fixed(-1)
@@ -158,6 +215,16 @@ extension ShelfTable {
             guard let text = other.text else { return .same }
             if key == .name { return KeyOrder(compareName(row, text)) }
             return KeyOrder(brandTexts.compare(Int(brands[row]), text.key, Array(text.text.utf8)))
+        case (.attribute, _):
+            switch (value(of: key, row), other.value) {
+            case (.integer(let own), .integer(let value)): return KeyOrder(own, value)
+            case (.fraction(let own), .fraction(let value)): return KeyOrder(own, value)
+            case (.text, .text):
+                guard let own = self.text(of: key, row), let text = other.text else { return .same }
+                return KeyOrder(own.compared(to: text))
+            // The cursor of an attribute with another type is rejected before.
+            default: return .same
+            }
         case (.price, _), (.unitPrice, _), (.popularity, _), (.brand, _), (.name, _), (.created, _), (.modified, _),
             (.tags, _), (.position, _):
             preconditionFailure("a key's values have one type")
@@ -187,17 +254,6 @@ extension ShelfTable {
     private func hasLowerUnitPrice(_ a: Int, than b: Int) -> Bool {
         guard let x = unitPrice(a), let y = unitPrice(b) else { return false }
         return x.isLess(than: y)
-    }
-}
-
-extension SortKey {
-    /// Returns the text by which the key sorts; nil for other values.
-    func text(of product: TableRow) -> CollatedText? {
-        switch self {
-        case .brand: product.brand
-        case .name: product.name
-        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position: nil
-        }
     }
 }
 

@@ -38,6 +38,9 @@ package struct ShelfTable: Sendable {
     /// The numbers of tags in `tagTexts`, in the order of the product.
     var tagSetValues = NumberLists()
 
+    /// The columns of attributes that were added to the table; empty in memory and in images. Changed tables have none.
+    var attributes: [ResolvedAttribute: AttributeColumn] = [:]
+
     /// The number of a missing value.
     static let none = UInt32.max
     static let noPrice: Int64 = -1

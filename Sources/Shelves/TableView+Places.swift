@@ -23,8 +23,8 @@ package struct ViewPlace: Sendable {
     fileprivate init(_ table: ShelfTable, _ row: Int, in view: TableView) {
         let product = table.values(row)
         isSoldOut = !product.inStock
-        values = zip(view.criteria, table.values(row, in: view)).map { criterion, value in
-            if case .key(let term) = criterion { (value, term.key.text(of: product)) } else { (value, nil) }
+        values = zip(view.criteria, table.values(row, of: view.criteria)).map { criterion, value in
+            if case .key(let term) = criterion { (value, table.text(of: term.key, row)) } else { (value, nil) }
         }
         (name, sku) = (product.name, product.sku)
     }
@@ -36,7 +36,7 @@ extension ShelfTable {
     /// - Precondition: the place has a value for each key of the view's sort, and before them the relevance, if the view has one.
     /// - Complexity: O(log *n*), or O(log² *n*) by relevance.
     package func index(after place: ViewPlace, in view: TableView) -> Int {
-        index(after: place, in: view.rows, view.request, view.criteria)
+        with(view.columns).index(after: place, in: view.rows, view.request, view.criteria)
     }
 
     private func index(
@@ -56,7 +56,7 @@ extension ShelfTable {
     /// Returns a view from that of an earlier table, which has the same products in the same rows, and other values in some.
     ///
     /// - Parameter changed: the rows with other values, each once.
-    /// - Precondition: the matches of a search are those of both tables.
+    /// - Precondition: the matches of a search are those of both tables. This table has the columns of the request's attributes.
     /// - Complexity: O(*n* + *m* log *n* + *m* *n*/1000) for *n* rows and *m* changed ones.
     package func view(_ earlier: TableView, changed: [UInt32]) -> TableView {
         let request = earlier.request
@@ -73,7 +73,7 @@ extension ShelfTable {
             let place = ViewPlace(self, Int(row), in: earlier)
             rows.insert(row, at: index(after: place, in: rows, request, criteria))
         }
-        return TableView(request: request, rows: rows, matches: earlier.matches)
+        return TableView(request: request, rows: rows, matches: earlier.matches, of: self)
     }
 
     /// Compares a row with a place in the order of a view: negative if the row comes first.

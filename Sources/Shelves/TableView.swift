@@ -35,14 +35,25 @@ package struct TableView: Sendable, Equatable {
     package let rows: [UInt32]
     /// The products that a search finds; nil without a search.
     package let matches: SearchMatches?
+    /// The columns of the attributes in the sort, by which places are found.
+    let columns: [ResolvedAttribute: AttributeColumn]
 
-    init(request: ViewRequest, rows: [UInt32], matches: SearchMatches? = nil) {
+    /// - Parameter table: the table of the rows, with the columns of attributes that the request uses.
+    init(request: ViewRequest, rows: [UInt32], matches: SearchMatches? = nil, of table: ShelfTable) {
         (self.request, self.rows, self.matches) = (request, rows, matches)
+        let attributes = request.sort.attributes
+        let needed = attributes.isEmpty ? [] : Set(attributes + attributes.flatMap(\.operands))
+        columns = needed.isEmpty ? [:] : table.attributes.filter { needed.contains($0.key) }
     }
 
-    /// The size in memory, in bytes, including matches that the view shares with others.
+    package static func == (a: TableView, b: TableView) -> Bool {
+        a.request == b.request && a.rows == b.rows && a.matches == b.matches
+    }
+
+    /// The size in memory, in bytes, including matches and columns that the view shares with others.
     package var size: Int {
-        MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + (matches?.sizeOfArrays ?? 0)
+        let size = MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity
+        return columns.values.reduce(size + (matches?.sizeOfArrays ?? 0)) { $0 + $1.size }
     }
 
     /// The criteria of the order between availability and the tie-breakers.
@@ -58,17 +69,20 @@ extension ShelfTable {
     /// Sorts and filters the products.
     ///
     /// - Parameter matches: the products that a search finds; nil without a search.
-    /// - Precondition: the table is not that of a union, if the sort has the manual order. Matches are those of an index of this table.
+    /// - Precondition: the table is not that of a union, if the sort has the manual order. It has the columns of the request's attributes.
+    ///   Matches are those of an index of this table.
     /// - Complexity: O(*n*) for each sort key and each key of the filter. A manual order, and unit prices, take O(*n* log *n*) if many of their keys
     ///   have equal beginnings.
     package func view(_ request: ViewRequest, _ matches: SearchMatches? = nil) -> TableView {
         let order = order(request, matches)
-        guard !request.filter.isEmpty else { return TableView(request: request, rows: order, matches: matches) }
+        guard !request.filter.isEmpty else {
+            return TableView(request: request, rows: order, matches: matches, of: self)
+        }
         let isKept = rows(matching: request.filter, in: request.currency)
         var rows: [UInt32] = []
         rows.reserveCapacity(order.count { isKept[Int($0)] })
         for row in order where isKept[Int(row)] { rows.append(row) }
-        return TableView(request: request, rows: rows, matches: matches)
+        return TableView(request: request, rows: rows, matches: matches, of: self)
     }
 
     /// Returns all rows, or those that a search finds, in the order of a sort.

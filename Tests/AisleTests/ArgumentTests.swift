@@ -194,6 +194,7 @@ import Testing
         var tested: Set<String> = []
         for (arguments, query) in [
             (["--brand", "Alm", "--brand", "-x"], "brand=-x&brand=Alm"), (["--tag", "bio"], "tag=bio"),
+            (["--tags-all", "a", "--tags-all", "b"], "tags_all=a&tags_all=b"), (["--tags-none", "c"], "tags_none=c"),
             (["--in-stock"], "in_stock=true"), (["--no-in-stock"], "in_stock=false"),
             (["--price-min", "1.5"], "price_min=1.5"), (["--price-max", "2.5"], "price_max=2.5"),
             (["--dimension", "mass"], "dimension=mass"),
@@ -215,6 +216,20 @@ import Testing
             tested.insert(key)
         }
         #expect(tested == Set(FilterKey.allCases.map(\.name)))
+    }
+
+    @Test("Filters by attributes have a name and a value each")
+    func attributeFilters() async throws {
+        let found = try await Self.filter([
+            "--filter", "rating_min=4", "--filter", "origin=a=b", "--filter", "origin=", "--tag", "x",
+        ])
+        #expect(found?.query == "tag=x&origin=&origin=a%3Db&rating_min=4")
+        #expect(try await Self.filter(["--filter", "attributes.price=-1"])?.query == "attributes.price=-1")
+        // Built-in filters can be written so, too.
+        #expect(try await Self.filter(["--filter", "brand=B", "--brand", "A"])?.query == "brand=A&brand=B")
+        for wrong in ["rating", "=4", "Rating=4", ""] {
+            await #expect(throws: CatalogError.self, "\(wrong)") { try await Self.filter(["--filter", wrong]) }
+        }
     }
 
     @Test("A watch is of a user or a shelf, and only a shelf has a sort and a limit")

@@ -55,10 +55,10 @@ import Testing
                 return CommandFailure(error)
             }
         }
-        #expect(failure("prize").message.hasSuffix("; did you mean price?"))
-        #expect(failure("xyzzy").message.contains("; keys: "))
-        #expect(failure("xyzzy").message.contains("unit_price"))
-        #expect(failure("prize").code == 64)
+        #expect(failure("pricE").message.hasSuffix("; did you mean price?"))
+        #expect(failure("Xyzzy").message.contains("; keys: "))
+        #expect(failure("Xyzzy").message.contains("unit_price"))
+        #expect(failure("pricE").code == 64)
     }
 
     @Test("Each error of the database has its exit code, and the first line of the server's message")

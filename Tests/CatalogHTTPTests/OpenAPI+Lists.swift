@@ -45,9 +45,11 @@ extension OpenAPI {
         cases.map { .string($0.rawValue) }
     }
 
-    /// The names of the forms of filters, each once.
+    /// The names of the forms of filters, and of the types of attributes, each once.
     private static var filterKinds: [String] {
-        FilterKey.allCases.map(\.form.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+        (FilterKey.allCases.map(\.form.name) + AttributeType.allCases.map(\.rawValue)).reduce(into: []) {
+            if !$0.contains($1) { $0.append($1) }
+        }
     }
 
     /// Returns `components` with all lists.
@@ -65,10 +67,8 @@ extension OpenAPI {
         try components.change("schemas/SortText/description") { text in
             try text.replacing(between: "The keys are ", and: ". Each key", with: list)
         }
-        let reversible = SortKey.allCases.filter(\.isReversible).map(\.name).joined(separator: "|")
-        let term = (["-?(\(reversible))"] + SortKey.allCases.filter { !$0.isReversible }.map(\.name))
-            .joined(separator: "|")
-        try components.change("schemas/SortText/pattern") { _ in .string("^(\(term))(,(\(term)))*$") }
+        // The names of attributes include those of built-in keys.
+        try components.change("schemas/SortText/pattern") { _ in .string("^-?\(attribute)(,-?\(attribute))*$") }
         let meanings = SortKey.allCases.map { key in
             "\(key.name): \(key.summary)" + (key.isReversible ? "" : "; ascending only")
         }
@@ -81,13 +81,17 @@ extension OpenAPI {
         }
     }
 
+    /// The pattern of the name of an attribute, or of a path to one.
+    private static let attribute = #"(attributes\.)?[a-z][a-z0-9_]{0,31}"#
+
     private static func describeFilters(in components: inout JSONValue) throws {
-        let facets = Facet.allCases.map(\.rawValue)
+        let facets = Facet.allCases.map(\.name)
         try components.change("parameters/facets/description") { text in
             try text.replacing(between: "by commas: ", and: ". Each facet", with: facets.joined(separator: ", "))
         }
-        let facet = facets.joined(separator: "|")
-        try components.change("parameters/facets/schema/pattern") { _ in .string("^(\(facet))(,(\(facet)))*$") }
+        try components.change("parameters/facets/schema/pattern") { _ in
+            .string("^\(attribute)(,\(attribute)){0,\(Facet.countLimit - 1)}$")
+        }
         try components.change("schemas/Filter/properties") { old in
             .object(try FilterKey.allCases.map { .init($0.name, try $0.property(old[$0.name])) })
         }
@@ -114,6 +118,8 @@ extension FilterKey {
         case .amountPerQuantity: #"{"type":"string"}"#
         case .timestamp: #"{"anyOf":[{"type":"string","format":"date"},{"type":"string","format":"date-time"}]}"#
         case .dimensions: ##"{"$ref":"#/components/schemas/Dimension"}"##
+        case .tags: #"{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}"#
+        case .attribute: ##"{"$ref":"#/components/schemas/AttributeFilterValue"}"##
         }
     }
 
@@ -126,7 +132,7 @@ extension FilterKey {
         case .amount: "4.99"
         case .amountPerQuantity: "1.20/100g"
         case .timestamp: "2026-03-01"
-        case .texts, .flag, .dimensions: nil
+        case .texts, .flag, .dimensions, .tags, .attribute: nil
         }
     }
 
@@ -155,9 +161,9 @@ extension FilterKey {
         let values =
             switch form {
             case .amount: #"{"oneOf":[\#(schema),{"type":"number","minimum":0,"maximum":9999999999}]}"#
-            case .texts, .dimensions:
+            case .texts, .dimensions, .tags:
                 #"{"oneOf":[\#(schema),{"type":"array","items":\#(schema),"minItems":1,"maxItems":\#(maximum)}]}"#
-            case .flag, .amountPerQuantity, .timestamp: schema
+            case .flag, .amountPerQuantity, .timestamp, .attribute: schema
             }
         return .object(try members(values) + [description(old)] + examples)
     }

@@ -213,10 +213,10 @@ import Testing
     @Test("An unknown sort key is a problem with the allowed keys, a hint and the parameter")
     func unknownSortKeys() throws {
         var error: SortError?
-        do { _ = try Sort.parse("prize") } catch let found { error = found }
+        do { _ = try Sort.parse("pricE") } catch let found { error = found }
         let problem = Problem(.unknownSortKey(try #require(error), parameter: "to_sort"))
         #expect(problem.kind == .unknownSortKey)
-        #expect(problem.detail == "unknown sort key: “prize”")
+        #expect(problem.detail == "unknown sort key: “pricE”")
         #expect(problem.parameter == "to_sort")
         #expect(problem.hint == "price")
         #expect(problem.allowed == Sort.allowed)

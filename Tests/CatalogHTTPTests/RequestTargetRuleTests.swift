@@ -147,9 +147,9 @@ import Testing
         #expect(try Self.target("sort=-price").sort()?.description == "-price")
         let target = try Self.target("to_sort=name&sort=-price")
         #expect(try target.sort("to_sort")?.description == "name")
-        let error = #expect(throws: CatalogError.self) { try Self.target("to_sort=prize").sort("to_sort") }
+        let error = #expect(throws: CatalogError.self) { try Self.target("to_sort=Prize").sort("to_sort") }
         guard case .unknownSortKey(let reason, let parameter)? = error else { return }
-        #expect(parameter == "to_sort" && reason.word == "prize")
+        #expect(parameter == "to_sort" && reason.word == "Prize")
     }
 
     @Test("A cursor is decoded with the key of the deployment")

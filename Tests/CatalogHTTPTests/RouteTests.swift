@@ -94,6 +94,36 @@ import Testing
         #expect(throws: CatalogError.self) { try language.checkQuery(get) }
     }
 
+    @Test("Where filters are allowed, other parameters may be attributes, which the plan looks up")
+    func filtersByAttributes() throws {
+        let (plain, filtered) = (Self.endpoint(.get, [.limit]), Self.endpoint(.get, [.limit] + Parameter.filters))
+        #expect(!plain.takesFilters && filtered.takesFilters)
+        for (query, isAccepted) in [
+            ("limit=1&rating_min=4", true), ("attributes.limit=1", true), ("Rating=1", false), ("a-b=1", false),
+            ("=1", false),
+        ] {
+            let target = try RequestTarget(path: "/a", query: query)
+            for (endpoint, isAllowed) in [(plain, false), (filtered, isAccepted)] {
+                let (resource, parameters) = try #require(EndpointTable([endpoint]).match(["a"]))
+                let route = EndpointTable.Route(target: target, resource: resource, parameters: parameters)
+                let isKnown = (try? route.checkQuery(endpoint)) != nil
+                #expect(isKnown == isAllowed, "\(query)")
+            }
+        }
+        let target = try RequestTarget(
+            path: "/a",
+            query: "limit=1&rating_min=4&attributes.limit=5&rating_min=6&brand=x"
+        )
+        let filter = try RequestTarget(path: "/a", query: "limit=1&rating_min=4&attributes.limit=5&brand=x").filter(
+            besides: ["limit"])
+        #expect(filter?.query == "brand=x&attributes.limit=5&rating_min=4")
+        #expect(throws: CatalogError.self) { try target.filter(besides: ["limit"]) }
+        #expect(target.hasAttributeFilter(besides: ["limit", "brand"]))
+        #expect(
+            try !RequestTarget(path: "/a", query: "limit=1&brand=x").hasAttributeFilter(besides: ["limit", "brand"])
+        )
+    }
+
     @Test("The plans of a route are made once")
     func plansAreMadeOnce() throws {
         let route = try Call.sample(.get, "/a").route

@@ -31,6 +31,23 @@ import Testing
         #expect(try codec.decode(codec.encode(cursor)) == cursor)
     }
 
+    @Test("A cursor by attributes survives encoding and decoding, and others are as they were")
+    func attributes() throws {
+        var other = cursor
+        other.attributes = "1a2b 3c"
+        let parts: [(Int128, Int128)] = [(1, 3), (-5, 7), (0, 1), (-(1 << 90), (1 << 100) + 1)]
+        other.values = parts.compactMap { AttributeFraction($0, over: $1).map { .fraction($0) } }
+        #expect(other.values.count == 4)
+        #expect(try codec.decode(codec.encode(other)) == other)
+        // The longest values: four texts of attributes, a name, and a filter.
+        other.values =
+            (0..<4).map { .text("\($0)" + String(repeating: "x", count: 499)) } + [
+                .text(String(repeating: "b", count: 200))
+            ]
+        (other.name, other.filter) = (String(repeating: "n", count: 500), String(repeating: "f", count: 4096))
+        #expect(try codec.decode(codec.encode(other)) == other)
+    }
+
     @Test("A cursor with any altered character is rejected")
     func rejectsAlteredCharacters() {
         let text = Array(codec.encode(cursor))

@@ -57,7 +57,9 @@ import Testing
     @Test("Each filter has its title in both languages")
     func filters() throws {
         let expected: [(FilterKey, String, String)] = [
-            (.brand, "Brand", "Бренд"), (.tag, "Tag", "Метка"), (.inStock, "In stock", "В наличии"),
+            (.brand, "Brand", "Бренд"), (.tag, "Tag", "Метка"),
+            (.tagsAll, "All tags", "Все метки"), (.tagsNone, "Without tags", "Без меток"),
+            (.inStock, "In stock", "В наличии"),
             (.priceMin, "Price from", "Цена от"), (.priceMax, "Price up to", "Цена до"),
             (.unitPriceMax, "Unit price up to", "Цена за единицу до"), (.createdAfter, "Added since", "Добавлено с"),
             (.createdBefore, "Added before", "Добавлено до"), (.modifiedAfter, "Changed since", "Изменено с"),
@@ -69,4 +71,13 @@ import Testing
         #expect(english.allSatisfy { $0.selected == .null })
         #expect(FilterOption.options(selected: .none, language: .ru).map(\.title) == expected.map(\.2))
     }
+
+    @Test(
+        "The tags of a header are in the order of preference",
+        arguments: [
+            (nil, []), ("", []), ("hr", ["hr"]), ("de;q=0.5, hr-HR, en;q=0.9", ["hr-HR", "en", "de"]),
+            ("en;q=0, *, x y, ru", ["ru"]), ("a1;q=0.5,b2;q=0.5", ["a1", "b2"]),
+        ] as [(String?, [String])]
+    )
+    func tags(_ header: String?, _ expected: [String]) { #expect(Language.tags(accepting: header) == expected) }
 }

@@ -1,6 +1,7 @@
 import Catalog
 import CatalogJSON
 import JSON
+import TestSupport
 import Testing
 
 @Suite("Options of pickers", .timeLimit(.minutes(15))) struct PickerOptionsTests {
@@ -32,5 +33,35 @@ import Testing
             #expect(Set(options.map(\.title)).count == options.count)
             #expect(options.filter { $0.selected != .null }.map(\.key) == [.brand])
         }
+    }
+
+    @Test("A picker offers attributes under their titles in the reader's language", arguments: Language.allCases)
+    func attributes(language: Language) throws {
+        let attributes = PickerAttributes(.sample, languages: ["hr-HR", "en"])
+        #expect(attributes.resolved == .sample)
+        let selected = try Sort.parse("-rating").resolved(in: .sample)
+        let sorts = SortOption.options(selected: selected, language: language, attributes: attributes)
+        #expect(sorts.filter(\.isSelected).map(\.sort) == [selected])
+        #expect(Set(sorts.map(\.title)).count == sorts.count && Set(sorts.map(\.sort)).count == sorts.count)
+        let titles = Dictionary(uniqueKeysWithValues: sorts.map { ($0.sort.description, $0.title) })
+        #expect(titles["-rating"] == (language == .en ? "Ime rating: high to low" : "Ime rating: по убыванию"))
+        #expect(titles["rating"] != nil && titles["origin"] == "Ime origin" && titles["allergens"] == nil)
+        #expect(titles["-harvest"] == (language == .en ? "Ime harvest: latest first" : "Ime harvest: сначала поздние"))
+        let filter = try Filter(query: "rating_min=4.0&allergens_none=n").resolved(in: .sample)
+        let filters = FilterOption.options(selected: filter, language: language, attributes: attributes)
+        #expect(Set(filters.map(\.title)).count == filters.count)
+        #expect(filters.count == FilterKey.allCases.count + ResolvedAttributes.sample.filterKeys.count)
+        #expect(
+            filters.filter { $0.selected != .null }.map { "\($0.key.name) \($0.selected.text)" } == [
+                #"allergens_none ["n"]"#, #"rating_min "4""#,
+            ]
+        )
+        let grade = try #require(filters.first { $0.key.name == "grade" })
+        #expect(
+            grade.values?.map(\.value) == ["d", "a", "b", "c"] && grade.key.form.name == "enum"
+                && grade.key.form.isRepeatable
+        )
+        #expect(filters.first { $0.key.name == "labels_any" }?.values == nil)
+        #expect(filters.first { $0.key.name == "rating_min" }?.key.form.isRepeatable == false)
     }
 }

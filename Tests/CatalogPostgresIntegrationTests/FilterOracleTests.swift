@@ -11,6 +11,9 @@ import TestSupport
 @Suite(.timeLimit(.minutes(15))) struct FilterOracleTests {
     private static let store = CatalogKey("shop")!
     private static let shelf = CatalogKey("dairy")!
+    /// The sample attributes but the one with the name of a built-in key, which cannot be declared.
+    private static let declared = AttributeSet.sample.attributes.map(\.definition).filter { $0.name.text != "price" }
+    private static let attributes = ResolvedAttributes(AttributeSet(deployment: declared.map { .definition($0) }))
 
     @Test("Each filter keeps exactly the products that the oracle keeps", arguments: [SoldOut.last, .mixed])
     func filtersMatchOracle(_ soldOut: SoldOut) async throws {
@@ -45,6 +48,47 @@ import TestSupport
             // On average, a filter keeps some products but not all.
             #expect(kept > pairs.count)
             #expect(kept < pairs.count * products.count)
+        }
+    }
+
+    @Test(
+        "Filters by attributes keep exactly the products that the oracle keeps, and facets count them",
+        arguments: [SoldOut.last]
+    )
+    func attributesMatchOracle(_ soldOut: SoldOut) async throws {
+        try await withShelf(soldOut, seed: 5) { memory, catalog, products, generator in
+            let keys = Self.attributes.filterKeys
+            for round in 0..<60 {
+                let chosen =
+                    [keys[round % keys.count]]
+                    + (keys + FilterKey.allCases).shuffled(using: &generator).prefix(round % 3)
+                guard let filter = Self.filter(Set(chosen), products, &generator) else { continue }
+                let sort = try #require(Sort(Self.attributes.sortKeys.randomElement(using: &generator)!, .descending))
+                let left = products.filter { filter.accepts($0, in: Currency("EUR")!) }
+                let order = try await catalog.pages.order(Self.store, Self.shelf, sort, filter: filter)
+                #expect(Set(order.ids) == Set(left.map(\.sku.text)), "\(filter.query)")
+                #expect(
+                    try await memory.order(Self.store, Self.shelf, sort, filter: filter).ids == order.ids,
+                    "\(filter.query)"
+                )
+                #expect(
+                    try await catalog.pages.allPages(Self.request(sort, filter)) == order.ids,
+                    "\(sort) \(filter.query)"
+                )
+                let facets = Set(
+                    (Self.attributes.facets + Facet.allCases).shuffled(using: &generator).prefix(Facet.countLimit)
+                )
+                let request = PageRequest(
+                    store: Self.store,
+                    shelf: Self.shelf,
+                    sort: sort,
+                    filter: filter,
+                    facets: facets
+                )
+                let (page, specified) = (try await catalog.pages.page(request), try await memory.page(request))
+                #expect(page.facets == specified.facets, "\(filter.query)")
+                #expect(page.products.map(\.sku) == specified.products.map(\.sku))
+            }
         }
     }
 
@@ -116,7 +160,10 @@ import TestSupport
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
-            let products = (0..<60).map { Product.random($0, using: &generator) }
+            var products = (0..<60).map { Product.random($0, using: &generator) }
+            for index in products.indices {
+                products[index].attributes = Product.randomAttributes(using: &generator)
+            }
             let memory = InMemoryCatalog(collate: collator)
             let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
             let shelf = Shelf(key: Self.shelf, title: "Dairy", dimension: .mass)
@@ -126,6 +173,10 @@ import TestSupport
             _ = try await catalog.shelves.put(shelf, in: Self.store)
             for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
             try await catalog.seed(products, on: Self.shelf, in: Self.store)
+            for definition in Self.declared {
+                _ = try await memory.declare(.definition(definition), for: .deployment)
+                _ = try await catalog.attributes.declare(.definition(definition), for: .deployment)
+            }
             try await body(memory, catalog, products, &generator)
         }
     }
@@ -144,10 +195,11 @@ import TestSupport
     ) -> Filter? {
         for _ in 0..<50 {
             var values: [FilterKey: [String]] = [:]
-            for key in FilterKey.allCases where keys.contains(key) {
+            for key in keys.sorted(by: { $0.name < $1.name }) {
                 values[key] = key.random(products, Currency("EUR")!, using: &generator)
             }
-            if let filter = try? Filter({ values[$0] ?? [] }) { return filter }
+            let found = try? Filter(attributes: values) { values[$0] ?? [] }?.resolved(in: attributes)
+            if let filter = found ?? nil { return filter }
         }
         return nil
     }

@@ -1,4 +1,5 @@
 import Catalog
+import TestSupport
 import Testing
 
 @testable import CatalogPostgres
@@ -65,10 +66,11 @@ import Testing
         cache.insert(Self.basis(1, sorts), of: Self.request(1, 1))
         var newer = Self.basis(1, .none).basis.head
         newer.storeVersion = 2
-        cache.insert(LocatedHead(head: newer, location: Self.location), of: Self.request(1, 2))
+        cache.insert(LocatedHead(head: newer, location: Self.location), .sample, of: Self.request(1, 2))
         let found = try #require(cache.basis(of: Self.request(1, 1)))
         #expect(found.basis.head == newer)
         #expect(found.basis.sorts == sorts)
+        #expect(found.basis.attributes == .sample)
         #expect(cache.basis(of: Self.request(1, 2)) == nil)
     }
 }

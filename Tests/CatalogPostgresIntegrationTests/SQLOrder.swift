@@ -34,8 +34,8 @@ enum SQLOrder {
     }
 
     private static func tieDirection(_ first: Sort.Term) -> String {
-        let descending: Set<SortKey> = [.popularity, .created, .modified, .tags]
-        return descending.contains(first.key) == (first.direction == .descending) ? "ASC" : "DESC"
+        let descending: Set<String> = ["popularity", "created", "modified", "tags", "rating", "harvest", "value"]
+        return descending.contains(first.key.name) == (first.direction == .descending) ? "ASC" : "DESC"
     }
 
     private static func criteria(_ key: SortKey, _ direction: SortDirection, _ dimension: Dimension) -> [String] {
@@ -51,6 +51,45 @@ enum SQLOrder {
         case .modified: directed("r.modified_at")
         case .tags: directed("cardinality(r.tags)")
         case .position: directed("o.key")
+        case .attribute(let attribute): attribute.resolved.map { directed(value(of: $0)) } ?? []
+        }
+    }
+
+    /// The value of an attribute in SQL; null without one. Texts are in the order of their bytes, so their collation is not compared here.
+    private static func value(of attribute: ResolvedAttribute) -> String {
+        let member = "r.attributes -> '\(attribute.name)'"
+        func number(_ name: AttributeName, _ decimals: Int) -> String {
+            let (value, text) = ("r.attributes -> '\(name)'", "(r.attributes ->> '\(name)')::numeric")
+            return """
+                CASE WHEN jsonb_typeof(\(value)) = 'number' AND scale(trim_scale(\(text))) <= \(decimals) \
+                AND abs(\(text)) < 1e15 / 1e\(decimals) THEN \(text) END
+                """
+        }
+        func operand(_ operand: AttributeRatio.Operand) -> String {
+            switch operand {
+            case .price: return "r.price_minor::numeric(80, 40)"
+            case .quantity: return "r.base_quantity"
+            case .number(let name):
+                guard let found = attribute.operands.first(where: { $0.name == name }),
+                    case .number(let decimals) = found.form
+                else { return "NULL" }
+                return "(\(number(name, decimals)))"
+            }
+        }
+        switch attribute.form {
+        case .number(let decimals): return number(attribute.name, decimals)
+        case .enumeration(let options):
+            let keys = options.map { "'\($0.key)'" }.joined(separator: ", ")
+            return
+                "CASE WHEN jsonb_typeof(\(member)) = 'string' THEN array_position(ARRAY[\(keys)], \(member) #>> '{}') END"
+        case .boolean: return "CASE \(member) WHEN 'true' THEN 0 WHEN 'false' THEN 1 END"
+        case .date:
+            return
+                "CASE WHEN jsonb_typeof(\(member)) = 'string' THEN nullif(\(member) #>> '{}', '2026-02-30')::date END"
+        case .ratio(let ratio):
+            let product = ratio.denominators.map(operand).joined(separator: " * ")
+            return "(\(operand(ratio.numerator)))::numeric(80, 40) / nullif(\(product), 0)"
+        case .text, .set, .unknown: return "NULL"
         }
     }
 

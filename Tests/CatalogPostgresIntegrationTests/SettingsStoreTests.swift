@@ -476,7 +476,7 @@ import TestSupport
                 if has(0) == nil {
                     let head = try await catalog.shelves.shelf(store, shelf)
                     let options = SortOption.options(
-                        selected: head.resolve(remembering: remembered).sort,
+                        selected: try head.resolve(remembering: remembered).sort,
                         language: .en
                     )
                     #expect(options.filter(\.isSelected).map(\.sort) == [expected.sort])

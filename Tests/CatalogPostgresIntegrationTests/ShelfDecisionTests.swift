@@ -135,16 +135,17 @@ import Testing
 
     // MARK: - Memory
 
-    @Test("The memory is divided into the shares of shelves, unions, views, facets, indexes and rendered products")
+    @Test("The memory is divided into the shares of shelves, unions, views, facets, columns, indexes and products")
     func shares() {
         let shares = ShelfMemoryShares(limit: 3200)
         #expect(shares.shelves == 1400)
         #expect(shares.unions == 400)
-        #expect(shares.views == 500)
+        #expect(shares.views == 400)
+        #expect(shares.columns == 100)
         #expect(shares.facets == 100)
         #expect(shares.indexes == 200)
         #expect(shares.products == 600)
-        let caches = shares.unions + shares.views + shares.facets + shares.indexes
+        let caches = shares.unions + shares.views + shares.facets + shares.columns + shares.indexes
         #expect(shares.shelves + caches + shares.products == 3200)
         #expect(shares.shelvesLimit == 2600)
     }
@@ -161,13 +162,15 @@ import Testing
             shelves: used(1),
             unions: used(20),
             views: used(300),
-            facets: used(4_000)
+            facets: used(4_000),
+            columns: used(600_000)
         )
-        use.indexes = used(600_000)
+        use.indexes = used(7_000_000)
         use.products = used(50_000)
-        #expect(use.bytes == 654_321)
-        #expect(use.kinds.map(\.name) == ["shelves", "unions", "views", "facets", "indexes", "products"])
-        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 600_000, 50_000])
+        #expect(use.bytes == 7_654_321)
+        let names = ["shelves", "unions", "views", "facets", "attributes", "indexes", "products"]
+        #expect(use.kinds.map(\.name) == names)
+        #expect(use.kinds.map(\.use.size) == [1, 20, 300, 4_000, 600_000, 7_000_000, 50_000])
     }
 
     @Test("Half of the memory for shelves is free until their sizes reach it")

@@ -23,7 +23,10 @@ import TestSupport
     ) async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
-            let products = (0..<90).map { Product.random($0, using: &generator) }
+            var products = (0..<90).map { Product.random($0, using: &generator) }
+            for index in products.indices {
+                products[index].attributes = Product.randomAttributes(using: &generator)
+            }
             let memory = InMemoryCatalog(collate: collator)
             let store = Store(key: Self.store, title: "Shop", currency: Currency("EUR")!, soldOut: soldOut)
             let shelf = Shelf(
@@ -37,14 +40,25 @@ import TestSupport
             _ = try await catalog.shelves.put(shelf, in: Self.store)
             for product in products { try memory.seed(product, in: Self.store, on: [Self.shelf]) }
             try await catalog.seed(products, on: Self.shelf, in: Self.store)
+            // The name of a built-in key cannot be declared.
+            let declared = AttributeSet.sample.attributes.map(\.definition).filter { $0.name.text != "price" }
+            for definition in declared {
+                _ = try await memory.declare(.definition(definition), for: .deployment)
+                _ = try await catalog.attributes.declare(.definition(definition), for: .deployment)
+            }
+            let attributes = ResolvedAttributes(AttributeSet(deployment: declared.map { .definition($0) }))
             let several = [
                 "brand,-price", "-brand,price", "price,name", "-price,name", "unit_price,popularity",
                 "-unit_price,-brand,price", "tags,-created",
                 "-tags,unit_price", "modified,position", "price,-name", "name,price", "-name,price",
                 "brand,-unit_price,-tags", "position,price",
-                "popularity,brand",
+                "popularity,brand", "grade,-rating", "-organic,harvest,price", "brand,-value",
+                "-protein_price,origin,grade",
             ].map { try! Sort.parse($0) }
-            for sort in Sort.allSingle + several {
+            let byAttribute = attributes.sortKeys.flatMap { key in
+                [SortDirection.ascending, .descending].compactMap { Sort(key, $0) }
+            }
+            for sort in Sort.allSingle + byAttribute + several {
                 let expected = try await memory.order(Self.store, Self.shelf, sort).ids
                 #expect(Set(expected).count == products.count)
                 #expect(
@@ -57,8 +71,11 @@ import TestSupport
                 }
                 #expect(own == expected, "\(sort.description)")
                 let shelf = try await ShelfLookup(database: catalog.database).readHead(Self.store, Self.shelf)
-                let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(shelf, sort, $0) }
-                #expect(sorted == expected, "\(sort.description) by SQL")
+                let resolved = try sort.resolved(in: attributes)
+                if !resolved.attributes.contains(where: { $0.form == .text }) {
+                    let sorted = try await catalog.database.writes.perform { try SQLOrder.ids(shelf, resolved, $0) }
+                    #expect(sorted == expected, "\(sort.description) by SQL")
+                }
                 for limit in [1, 7, 100] {
                     let paged = try await catalog.pages.allPages(Self.request(sort, limit))
                     #expect(paged == expected, "\(sort.description) by \(limit)")

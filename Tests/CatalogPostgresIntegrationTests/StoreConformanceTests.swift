@@ -124,8 +124,8 @@ import TestSupport
                 )
             )
             let head = try await catalog.shelves.shelf(Self.shop, Self.cheese)
-            #expect(head.resolve().sort == sort)
-            #expect(head.resolve().source == .shelf)
+            #expect(try head.resolve().sort == sort)
+            #expect(try head.resolve().source == .shelf)
         }
     }
 

@@ -27,7 +27,7 @@ import Testing
     @Test("Names of sort keys, filters, facets, columns and fields, and the endings of filters, are reserved")
     func reservedNames() throws {
         let names =
-            SortKey.allCases.map(\.name) + FilterKey.allCases.map(\.name) + Facet.allCases.map(\.rawValue)
+            SortKey.allCases.map(\.name) + FilterKey.allCases.map(\.name) + Facet.allCases.map(\.name)
             + ImportColumn.allCases.map(\.columnName) + ProductText.allCases.map { "\($0.name)" }
             + ["q", "tier", "collapse", "group", "discount", "a_min", "a_max", "a_any", "a_all", "a_none"]
             + ["id", "title", "version", "country", "time_zone", "starts_at", "ends_at", "priority", "changes_at"]

@@ -157,7 +157,8 @@ import Testing
     @Test("A filter survives writing and parsing")
     func filterRoundTrips() throws {
         let texts: [FilterKey: [String]] = [
-            .brand: ["Käse & Co=+%", "", "Arla", "Arla"], .tag: ["new"], .inStock: ["true"], .priceMin: ["1.50"],
+            .brand: ["Käse & Co=+%", "", "Arla", "Arla"], .tag: ["new"], .tagsAll: ["b", "a", "b"],
+            .tagsNone: ["c"], .inStock: ["true"], .priceMin: ["1.50"],
             .priceMax: ["5"], .unitPriceMax: ["1.20/100 Gramm"], .createdAfter: ["2026-03-01"],
             .createdBefore: ["2026-03-02"], .modifiedAfter: ["2026-03-01T10:00:00+02:00"],
             .modifiedBefore: ["2026-03-05"],
@@ -169,7 +170,7 @@ import Testing
         #expect(try Filter(json: filter.json) == filter)
         #expect(
             filter.query
-                == "brand=&brand=Arla&brand=K%C3%A4se%20%26%20Co%3D%2B%25&tag=new&in_stock=true&price_min=1.5&price_max=5&unit_price_max=1.2%2F100g"
+                == "brand=&brand=Arla&brand=K%C3%A4se%20%26%20Co%3D%2B%25&tag=new&tags_all=a&tags_all=b&tags_none=c&in_stock=true&price_min=1.5&price_max=5&unit_price_max=1.2%2F100g"
                 + "&created_after=2026-03-01T00%3A00%3A00Z&created_before=2026-03-02T23%3A59%3A59.999999Z"
                 + "&modified_after=2026-03-01T08%3A00%3A00Z&modified_before=2026-03-05T23%3A59%3A59.999999Z&dimension=mass&dimension=volume"
         )
@@ -182,7 +183,8 @@ import Testing
         let given = try JSONReader.parse(Array(#"{"brand":"Arla","price_max":4.5,"in_stock":false,"tag":null}"#.utf8))
         #expect(try Filter(json: given).query == "brand=Arla&in_stock=false&price_max=4.5")
         for wrong in [
-            #"{"brands":"x"}"#, #"{"brand":1}"#, #"{"brand":[]}"#, #"{"in_stock":"true"}"#, #"{"price_max":["1"]}"#,
+            #"{"Brands":"x"}"#, #"{"tags_all":""}"#, #"{"rating_min":["1"]}"#, #"{"brand":1}"#, #"{"brand":[]}"#,
+            #"{"in_stock":"true"}"#, #"{"price_max":["1"]}"#,
             "[]",
             #"{"price_min":2,"price_max":1}"#,
         ] {

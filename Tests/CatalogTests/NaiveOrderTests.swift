@@ -1,5 +1,6 @@
 import Catalog
 import FoundationEssentials
+import JSON
 import Ordering
 import TestSupport
 import Testing
@@ -208,6 +209,91 @@ import Testing
                     return Value(group: [place], value: $0.price, divisor: $0.quantity)
                 }
             }
+        case .attribute(let attribute):
+            if attribute.name.text == "origin" { return byText { self.text($0, "origin") } }
+            return arranged(listings, isDescending: isDescending) { self.value($0.product, attribute.name.text) }
+        }
+    }
+
+    // MARK: - Attributes
+
+    private static func member(_ product: Product, _ name: String) -> JSONValue? {
+        (try? JSONReader.parse(Array(product.attributes.utf8)))?[name]
+    }
+
+    private static func text(_ product: Product, _ name: String) -> String? {
+        guard case .string(let text)? = member(product, name) else { return nil }
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        let trimmed = words.drop { $0.isEmpty }.reversed().drop { $0.isEmpty }.reversed().joined(separator: " ")
+        return trimmed.isEmpty ? nil : trimmed.composed
+    }
+
+    /// A number with at most so many decimals; nil for another value.
+    private static func number(_ product: Product, _ name: String, decimals: Int) -> Decimal? {
+        guard case .number(let text)? = member(product, name), let number = Decimal(string: text) else { return nil }
+        let scaled = (0..<decimals).reduce(number) { number, _ in number * 10 }
+        return "\(scaled)".contains(".") || abs(scaled) >= 1_000_000_000_000_000 ? nil : number
+    }
+
+    /// The value of one of the sample attributes but `origin`.
+    private static func value(_ product: Product, _ name: String) -> Value? {
+        func ratio(_ numerator: Decimal?, _ denominator: Decimal?) -> Value? {
+            guard let numerator, let denominator, denominator != 0 else { return nil }
+            return Value(group: [], value: denominator < 0 ? -numerator : numerator, divisor: abs(denominator))
+        }
+        func one(_ number: Decimal?) -> Value? { ratio(number, 1) }
+        let protein = number(product, "protein", decimals: 2)
+        switch name {
+        case "rating": return one(number(product, name, decimals: 1))
+        case "protein": return one(protein)
+        case "price": return one(number(product, name, decimals: 0))
+        case "grade":
+            return one(text(product, name).flatMap { ["d", "a", "b", "c"].firstIndex(of: $0) }.map { Decimal($0) })
+        case "organic": return one(["true": 0, "false": 1][member(product, name)?.text ?? ""])
+        case "harvest":
+            // The dates of one length are in the order of their texts. One of them does not exist.
+            let day = text(product, name).flatMap {
+                $0 == "2026-02-30" ? nil : Decimal(string: $0.filter { $0 != "-" })
+            }
+            return one(day)
+        case "protein_price":
+            let quantity = product.size.map { Decimal(string: $0.baseQuantity.description)! }
+            return ratio(product.priceMinor.map { Decimal($0) }, protein.flatMap { own in quantity.map { own * $0 } })
+        case "value": return ratio(number(product, "rating", decimals: 1), protein)
+        default: return nil
+        }
+    }
+
+    @Test(
+        "Products are sorted by attributes, and those without a value come last in both directions",
+        arguments: ResolvedAttributes.sample.sortKeys.flatMap { [$0.name, "-" + $0.name] } + [
+            "grade,-rating", "-organic,harvest,price", "brand,-value", "-origin,attributes.price,grade,rating",
+        ]
+    )
+    func attributes(_ text: String) throws {
+        let sort = try Sort.parse(text).resolved(in: .sample)
+        #expect(sort.description == text)
+        for seed in 1...3 {
+            var generator = SeededGenerator(seed: UInt64(seed))
+            let listings = (0..<50).map { number in
+                var product = Product.random(number, using: &generator)
+                product.attributes = Product.randomAttributes(using: &generator)
+                return Listing(product: product, position: [UInt8(number)], isSoldOut: false)
+            }
+            let first = sort.terms[0]
+            let isNatural = (first.direction == .descending) == ["rating", "harvest", "value"].contains(first.key.name)
+            var expected = Self.inserted(listings) { a, b in
+                let (x, y) = (a.product, b.product)
+                let isBefore =
+                    x.name.utf8.elementsEqual(y.name.utf8)
+                    ? Self.bytes(x.sku.text, y.sku.text) : Self.bytes(x.name, y.name)
+                return isBefore == isNatural && x.sku != y.sku
+            }
+            for term in sort.terms.reversed() { expected = Self.sorted(expected, by: term, .mass) }
+            let sorted = listings.shuffled(using: &generator).sorted {
+                sort.precedes($0, $1, dimension: .mass) { a, b in Self.bytes(a, b) ? -1 : Self.bytes(b, a) ? 1 : 0 }
+            }
+            #expect(sorted.map(\.product.sku) == expected.map(\.product.sku), "seed \(seed)")
         }
     }
 

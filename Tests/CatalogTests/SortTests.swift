@@ -103,7 +103,9 @@ import Testing
     @Test(
         "An invalid sort is rejected",
         arguments: [
-            "", ",", "price,", "cost", "-", "--price", "price,price", "price,-price", "-position", "PRICE", " price",
+            "", ",", "price,", "Cost", "attributes.", "attributes.1", "a.b", "rating,-rating",
+            "rating,attributes.rating",
+            "a,b,c,d,e", "-", "--price", "price,price", "price,-price", "-position", "PRICE", " price",
         ]
     )
     func invalidSorts(_ text: String) {
@@ -112,7 +114,11 @@ import Testing
 
     @Test(
         "A sort survives parsing and writing",
-        arguments: ["price", "-price", "unit_price,-name", "position", "-tags,brand"]
+        arguments: [
+            "price", "-price", "unit_price,-name", "position", "-tags,brand", "rating", "-rating,price",
+            "attributes.price",
+            "price,-attributes.price",
+        ]
     )
     func roundTrips(_ text: String) throws {
         #expect(try Sort.parse(text).description == text)

@@ -44,6 +44,7 @@ extension InMemoryCatalog {
         }
         guard declared.isChange else { return declared }
         deploymentAttributes.withLock { $0[declared.new.name] = declared.new }
+        attributeRevision.withLock { $0 += 1 }
         record(declared.old, declared.new)
         return declared
     }
@@ -75,6 +76,7 @@ extension InMemoryCatalog {
             try change.removing(name, of: .deployment, expecting: expectation, keepingFor: uses)
         }
         deploymentAttributes.withLock { $0[name] = nil }
+        attributeRevision.withLock { $0 += 1 }
         content.withLock { content in
             for key in content.keys {
                 if case .titles? = content[key]!.attributes[name] { content[key]!.attributes[name] = nil }
@@ -152,6 +154,13 @@ extension InMemoryCatalog {
             do { _ = try definition.value(value) } catch { return true }
             return false
         }
+    }
+
+    /// The attributes that sorts and filters of a store can have.
+    func resolvedAttributes(of store: StoreContent?) -> ResolvedAttributes {
+        let shared = deploymentAttributes.withLock { Array($0.values) }
+        let own = store.map { Array($0.attributes.values) } ?? []
+        return ResolvedAttributes(AttributeSet(deployment: shared, store: own))
     }
 
     /// Checks the attributes of a product that is written.

@@ -9,10 +9,16 @@ extension InMemoryCatalog {
         _ request: OrderEditRequest,
         once call: IdempotentCall<ManualOrderOutcome>?
     ) async throws(CatalogError) -> ManualOrderOutcome {
+        var request = request
         try request.edit.check()
         let now = clock()
-        let (head, listings) = try read(request.store, request.shelf) { store, shelf in
-            (self.head(store, shelf), self.listings(store, shelf))
+        let (head, listings, attributes) = try read(request.store, request.shelf) { store, shelf in
+            (self.head(store, shelf), self.listings(store, shelf), self.resolvedAttributes(of: store))
+        }
+        if case .snapshot(let sort) = request.edit {
+            do { request.edit = .snapshot(try sort.resolved(in: attributes)) } catch {
+                throw .unknownSortKey(error, parameter: "from_sort")
+            }
         }
         let (dimension, collate) = (head.state.comparisonDimension, collate(head.store.language))
         func sorted(_ sort: Sort) -> [String] {

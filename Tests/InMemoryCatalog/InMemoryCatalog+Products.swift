@@ -13,6 +13,9 @@ extension InMemoryCatalog {
             {
                 return .failure(.currencyInUse(old.store))
             }
+            do throws(CatalogError) {
+                try resolvedAttributes(of: old).check(store.attributeSorts(since: old?.store))
+            } catch { return .failure(error) }
             content[store.key, default: StoreContent(store: store)].store = store
             content[store.key]!.isRemoved = false
             content[store.key]!.version += 1
@@ -50,7 +53,9 @@ extension InMemoryCatalog {
     ) async throws(CatalogError) -> Bool {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
-            let shelf = try change(content.shelves[key].flatMap { $0.isRemoved ? nil : $0.shelf })
+            let stored = content.shelves[key].flatMap { $0.isRemoved ? nil : $0.shelf }
+            let shelf = try change(stored)
+            try resolvedAttributes(of: content).check(shelf.attributeSorts(since: stored))
             if let parent = shelf.parent, content.shelves[parent].map({ $0.isRemoved }) ?? true {
                 throw .unprocessable(field: "parent", detail: "shelf “\(parent)” does not exist")
             }

@@ -58,6 +58,8 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
     let deploymentAttributes = Mutex<[AttributeName: AttributeDeclaration]>([:])
     let deploymentSynonyms = Mutex<Synonyms?>(nil)
+    /// Grows with each change of the deployment's attributes.
+    let attributeRevision = Mutex<Int64>(0)
     /// Returns the order of texts in a language.
     let collate: @Sendable (_ language: String) -> Collator
     let clock: @Sendable () -> Timestamp
@@ -179,7 +181,12 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     package func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
         let (basis, listings) = try read(request) { store, shelf in
             (
-                self.basis(self.head(store, shelf), request, self.union(request, store, shelf)),
+                self.basis(
+                    self.head(store, shelf),
+                    request,
+                    self.union(request, store, shelf),
+                    self.resolvedAttributes(of: store)
+                ),
                 self.listings(request, store, shelf)
             )
         }
@@ -223,11 +230,17 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         }
     }
 
-    private func basis(_ head: ShelfHead, _ request: PageRequest, _ union: ShelfUnion?) -> PageBasis {
+    private func basis(
+        _ head: ShelfHead,
+        _ request: PageRequest,
+        _ union: ShelfUnion?,
+        _ attributes: ResolvedAttributes
+    ) -> PageBasis {
         PageBasis(
             head: head,
             sorts: request.user.map { currentRememberedSorts($0, request.store, request.shelf) } ?? .none,
-            union: union
+            union: union,
+            attributes: attributes
         )
     }
 
@@ -295,7 +308,12 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     }
 
     func head(_ store: StoreContent, _ shelf: ShelfContent) -> ShelfHead {
-        ShelfHead(store: store.store, storeVersion: store.version, state: state(shelf, store))
+        ShelfHead(
+            store: store.store,
+            storeVersion: store.version,
+            attributeRevision: attributeRevision.withLock { $0 },
+            state: state(shelf, store)
+        )
     }
 
     /// Reads the shelf of a page, or all shelves of the store as one without settings.

@@ -61,8 +61,56 @@ struct SpecifiedShelf: CurrentShelf {
                 facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
                     .sorted { $0.minor < $1.minor }
                 facets.unpriced = products.count - prices.count
+            case .attribute: break
             }
         }
+        facets.attributes = plan.facets.compactMap(\.attribute).sorted { $0.name < $1.name }.map { attribute in
+            facet(attribute, left(without: Facet.attribute(.resolved(attribute)).keys), counts)
+        }
         return facets
+    }
+
+    /// Counts the values of an attribute.
+    private func facet(
+        _ attribute: ResolvedAttribute,
+        _ products: [Product],
+        _ counts: ([String]) -> [Facets.Count]
+    ) -> AttributeFacet {
+        let values = products.compactMap { attribute.value(of: $0) }
+        let unknown = products.count - values.count
+        func texts(_ value: AttributeValue) -> [String] {
+            guard case .set(let elements) = value else { return [attribute.form.text(of: value)] }
+            return elements.isEmpty ? [""] : elements
+        }
+        let counted = counts(values.flatMap(texts))
+        switch attribute.form {
+        case .enumeration(let options):
+            let ordered = options.compactMap { option in counted.first { $0.value == option.key } }
+            return AttributeFacet(attribute, .values(ordered), unknown: unknown)
+        case .boolean:
+            let both = ["true", "false"].map { text in
+                Facets.Count(text, counted.first { $0.value == text }?.count ?? 0)
+            }
+            return AttributeFacet(attribute, .values(both), unknown: unknown)
+        case .text, .set, .unknown: return AttributeFacet(attribute, .values(counted), unknown: unknown)
+        case .number, .date, .ratio:
+            let units = values.map { value -> (down: Int128, up: Int128) in
+                switch value {
+                case .number(let number): (Int128(number), Int128(number))
+                case .date(let day): (Int128(day), Int128(day))
+                case .ratio(let fraction):
+                    (
+                        attribute.units(of: fraction, roundedUp: false),
+                        attribute.units(of: fraction, roundedUp: true)
+                    )
+                default: (0, 0)
+                }
+            }
+            let keys = Dictionary(units.map { ([$0.down, $0.up], 1) }, uniquingKeysWith: +)
+            let ranges = keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, count in
+                AttributeRange.Count(key[0], isRounded: key[0] != key[1], count)
+            }
+            return AttributeFacet(attribute, .range(AttributeRange(ranges, of: attribute)), unknown: unknown)
+        }
     }
 }

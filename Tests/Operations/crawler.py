@@ -128,7 +128,7 @@ class Crawler:
             # A cursor is followed, and a ticket is valid once.
             "cursor": [], "ticket": [],
             "limit": ["5"], "since": some_time if template.endswith("/audit") else ["0"], "until": some_time,
-            "action": ["prices.set"], "actor": ["merchant"], "subject": [sku for skus in self.skus.values() for sku in skus[:2]], "brand": [*self.brands, ""], "tag": [*self.tags, ""], "in_stock": ["true", "false"],
+            "action": ["prices.set"], "actor": ["merchant"], "subject": [sku for skus in self.skus.values() for sku in skus[:2]], "brand": [*self.brands, ""], "tag": [*self.tags, ""], "tags_all": [*self.tags], "tags_none": [*self.tags], "in_stock": ["true", "false"],
             "price_min": ["1.00"], "price_max": ["3.00"], "unit_price_max": ["5.00"], "created_after": some_time,
             "created_before": some_time, "modified_after": some_time, "modified_before": some_time,
             "facets": ["brand,tag,in_stock,price"], "sort": self.sorts, "from_sort": self.sorts, "to_sort": self.sorts,

@@ -11,6 +11,8 @@ extension FilterKey {
         switch self {
         case .brand: return ["", one(\.brand), one(\.brand)].shuffled(using: &generator).prefix(2).map { $0 }
         case .tag: return ["", "organic", "new", "sale"].shuffled(using: &generator).prefix(2).map { $0 }
+        case .tagsAll: return ["organic", "čaj", "new"].shuffled(using: &generator).prefix(2).map { $0 }
+        case .tagsNone: return ["čaj", "ärla", "new"].shuffled(using: &generator).prefix(2).map { $0 }
         case .inStock: return [["true", "false"].randomElement(using: &generator)!]
         case .priceMin, .priceMax:
             // Including values between two minor units.
@@ -32,6 +34,8 @@ extension FilterKey {
             return [String(one(\.modifiedAt).rfc3339.prefix([10, 40].randomElement(using: &generator)!))]
         case .dimension:
             return Dimension.allCases.shuffled(using: &generator).prefix(2).map(\.rawValue)
+        case .attribute(let attribute, let condition):
+            return attribute.resolved?.randomTexts(condition, products, using: &generator) ?? []
         }
     }
 }

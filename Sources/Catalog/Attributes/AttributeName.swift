@@ -43,7 +43,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
     package static let reserved: Set<String> = {
         var names = Set(SortKey.allCases.map(\.name))
         names.formUnion(FilterKey.allCases.map(\.name))
-        names.formUnion(Facet.allCases.map(\.rawValue))
+        names.formUnion(Facet.allCases.map(\.name))
         names.formUnion(ImportColumn.allCases.map(\.columnName))
         names.formUnion(ProductText.allCases.map { $0.name.description })
         return names.union(words)

@@ -1,4 +1,4 @@
-internal import JSON
+package import JSON
 
 /// The declarations of attributes.
 package protocol AttributeStore: Sendable {
@@ -63,6 +63,25 @@ extension AttributeStore {
         for owner: AttributeOwner
     ) async throws(CatalogError) -> DeclaredAttribute {
         try await declare(declaration, for: owner, expecting: nil, isConfirmed: true)
+    }
+
+    /// Returns the attributes that sorts and filters of a store can have: those of the deployment if the store does not exist.
+    package func resolved(of store: CatalogKey) async throws(CatalogError) -> ResolvedAttributes {
+        do { return ResolvedAttributes(try await attributes(of: .store(store))) } catch .notFound {
+            return ResolvedAttributes(try await attributes(of: .deployment))
+        }
+    }
+
+    /// Checks that the store of a remembered sort has its attributes. A setting from a device that was offline is not checked: the attribute
+    /// may have been deleted since.
+    ///
+    /// - Throws: `unknownSortKey`, `malformed`.
+    package func check(_ value: JSONValue?, for key: SettingKey) async throws(CatalogError) {
+        guard let store = key.storeOfSort, let value else { return }
+        let sort = try RememberedSort(value, field: "value")
+        guard sort.namesAttributes else { return }
+        let attributes = try await resolved(of: store)
+        do { try sort.check(in: attributes) } catch { throw error.inside("value") }
     }
 
     package func remove(attribute: AttributeName, of owner: AttributeOwner) async throws(CatalogError) {

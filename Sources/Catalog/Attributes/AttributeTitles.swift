@@ -56,13 +56,18 @@ package struct AttributeTitles: Hashable, Sendable {
     /// Returns the title in a language; otherwise in a more general language, in English or in the first language by tag.
     ///
     /// - Parameter language: a BCP 47 tag. Without a text in `hr-HR`, that in `hr` is returned.
-    package func text(in language: String) -> String? {
+    package func text(in language: String) -> String? { text(in: [language]) }
+
+    /// Returns the title in the first of some languages that has one, or else as in a single language.
+    package func text(in languages: [String]) -> String? {
         let known = Dictionary(uniqueKeysWithValues: texts.map { ($0.key.lowercased(), $0.value) })
-        var tag = language.lowercased()[...]
-        while true {
-            if let text = known[String(tag)] { return text }
-            guard let end = tag.lastIndex(of: "-") else { break }
-            tag = tag[..<end]
+        for language in languages {
+            var tag = language.lowercased()[...]
+            while true {
+                if let text = known[String(tag)] { return text }
+                guard let end = tag.lastIndex(of: "-") else { break }
+                tag = tag[..<end]
+            }
         }
         return known["en"] ?? known.min { $0.key < $1.key }?.value
     }

@@ -5,6 +5,9 @@ package struct RememberedSort: Hashable, Sendable {
     package var sort: Sort
     package var filter: Filter
 
+    /// The member of a value that asks for filters by attributes to be remembered: they may be about health.
+    package static let consent = "remember_attributes"
+
     package init(_ sort: Sort, _ filter: Filter = .none) {
         self.sort = sort
         self.filter = filter
@@ -24,11 +27,12 @@ package struct RememberedSort: Hashable, Sendable {
                 detail: "\(field) must be a sort, such as \"-unit_price\", or an object with sort and filter"
             )
         }
-        if let unknown = members.first(where: { !["sort", "filter"].contains($0.name) }) {
+        let allowed = ["sort", "filter", Self.consent]
+        if let unknown = members.first(where: { !allowed.contains($0.name) }) {
             throw .malformed(
                 parameter: "\(field).\(unknown.name.prefix(64))",
                 detail: "unknown property",
-                allowed: ["sort", "filter"]
+                allowed: allowed
             )
         }
         let sort: Sort
@@ -37,13 +41,46 @@ package struct RememberedSort: Hashable, Sendable {
         }
         let given = value["filter"].flatMap { $0 == .null ? nil : $0 }
         let filter = try given.map { json throws(CatalogError) in try Filter(json: json, field: "\(field).filter") }
+        let isAllowed: Bool
+        switch value[Self.consent] ?? .null {
+        case .bool(let flag): isAllowed = flag
+        case .null: isAllowed = false
+        default:
+            throw .malformed(parameter: "\(field).\(Self.consent)", detail: "\(Self.consent) must be true or false")
+        }
+        if let filter, filter.namesAttributes, !isAllowed {
+            throw .unprocessable(
+                field: "\(field).filter",
+                detail:
+                    "a filter by attributes is only remembered with \"\(Self.consent)\":true, because it may be personal"
+            )
+        }
         self.init(sort, filter ?? .none)
+    }
+
+    /// Whether the sort or the filter is by an attribute.
+    package var namesAttributes: Bool { sort.namesAttributes || filter.namesAttributes }
+
+    /// Checks that a store has the attributes.
+    ///
+    /// - Throws: `unknownSortKey` for the field `sort`, `malformed` for a member of `filter`.
+    package func check(in attributes: ResolvedAttributes) throws(CatalogError) {
+        _ = try sort.known(in: attributes)
+        do { _ = try filter.resolved(in: attributes) } catch { throw error.inside("filter") }
+    }
+
+    /// Returns whether a store has the attributes.
+    package func isKnown(in attributes: ResolvedAttributes) -> Bool {
+        do { try check(in: attributes) } catch { return false }
+        return true
     }
 
     /// The stored value: a plain string if there is no filter.
     package var value: JSONValue {
         let sort = JSONValue.string(sort.description)
-        return filter.isEmpty ? sort : .object([.init("sort", sort), .init("filter", filter.json)])
+        guard !filter.isEmpty else { return sort }
+        let members: [JSONValue.Member] = [.init("sort", sort), .init("filter", filter.json)]
+        return .object(filter.namesAttributes ? members + [.init(Self.consent, .bool(true))] : members)
     }
 }
 

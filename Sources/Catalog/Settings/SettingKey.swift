@@ -32,11 +32,15 @@ package struct SettingKey: Hashable, Sendable, Comparable, CustomStringConvertib
     package static func sort(in store: CatalogKey) -> SettingKey { SettingKey(stored: "stores/\(store)/sort") }
 
     /// Whether this is a catalog key, whose value is a sort.
-    package var isSort: Bool {
+    package var isSort: Bool { storeOfSort != nil }
+
+    /// The store of the catalog key of a sort; nil for other keys.
+    package var storeOfSort: CatalogKey? {
         let parts = text.split(separator: "/")
-        guard parts.first == "stores", parts.last == "sort", parts.count == 3 || parts.count == 5 else { return false }
-        return CatalogKey(parts[1]) != nil
-            && (parts.count == 3 || (parts[2] == "shelves" && CatalogKey(parts[3]) != nil))
+        guard parts.first == "stores", parts.last == "sort", parts.count == 3 || parts.count == 5,
+            parts.count == 3 || (parts[2] == "shelves" && CatalogKey(parts[3]) != nil)
+        else { return nil }
+        return CatalogKey(parts[1])
     }
 
     package var description: String { text }

@@ -15,6 +15,8 @@ package struct Cursor: Hashable, Sendable {
     package var isSoldOut: Bool
     /// The shelf's key generation; if it changed, a manual position is looked up by id.
     package var keyGeneration: Int64
+    /// Identifies the attributes in the sort and in the filter; empty without any.
+    package var attributes: String
     /// The last row's value of each sort key.
     package var values: [SortValue]
     package var name: String
@@ -29,6 +31,7 @@ package struct Cursor: Hashable, Sendable {
         dimension: Dimension = .mass,
         isSoldOut: Bool = false,
         keyGeneration: Int64 = 0,
+        attributes: String = "",
         values: [SortValue] = [],
         name: String = "",
         id: String
@@ -41,6 +44,7 @@ package struct Cursor: Hashable, Sendable {
         self.dimension = dimension
         self.isSoldOut = isSoldOut
         self.keyGeneration = keyGeneration
+        self.attributes = attributes
         self.values = values
         self.name = name
         self.id = id

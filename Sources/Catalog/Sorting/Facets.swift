@@ -25,6 +25,8 @@ package struct Facets: Sendable, Hashable {
     /// The ranges of the prices, which every page of these facets shows.
     package private(set) var buckets: [PriceBucket] = []
     package var unpriced = 0
+    /// The counts by attributes, in the order of their names.
+    package var attributes: [AttributeFacet] = []
 
     package init(counted: Set<Facet>) { self.counted = counted }
 

@@ -9,14 +9,22 @@ extension Filter {
 
     /// Parses query parameters.
     ///
-    /// - Parameter texts: returns the values given for a key.
+    /// - Parameters:
+    ///   - attributes: the values given for attributes, which `resolved` looks up.
+    ///   - texts: returns the values given for a built-in key.
     /// - Returns: nil if no filter parameter is given.
     /// - Throws: `malformed`, naming the parameter.
-    package init?(_ texts: (FilterKey) -> [String]) throws(CatalogError) {
+    package init?(
+        attributes: [FilterKey: [String]] = [:],
+        _ texts: (FilterKey) -> [String]
+    ) throws(CatalogError) {
         var values: [FilterKey: FilterValue] = [:]
         for key in FilterKey.allCases {
             let given = texts(key)
             guard !given.isEmpty else { continue }
+            values[key] = try Self.value(of: given, for: key)
+        }
+        for (key, given) in attributes.sorted(by: { $0.key.name < $1.key.name }) where key.isAttribute {
             values[key] = try Self.value(of: given, for: key)
         }
         guard !values.isEmpty else { return nil }
@@ -35,12 +43,12 @@ extension Filter {
         var given: [FilterKey: [String]] = [:]
         for pair in query.split(separator: "&") {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard halves.count == 2, let key = FilterKey(rawValue: String(halves[0])),
+            guard halves.count == 2, let key = FilterKey(name: halves[0]),
                 let text = PercentEncoding.decode(halves[1].utf8)
             else { throw .malformed(parameter: "filter", detail: "invalid filter") }
             given[key, default: []].append(text)
         }
-        self = try Filter { given[$0] ?? [] } ?? .none
+        self = try Filter(attributes: given) { given[$0] ?? [] } ?? .none
     }
 
     /// Parses a JSON object of filter keys. Texts and dimensions may be arrays; amounts are strings or numbers.
@@ -53,7 +61,7 @@ extension Filter {
         var given: [FilterKey: [String]] = [:]
         for member in members {
             let name = "\(field).\(member.name.prefix(64))"
-            guard let key = FilterKey(rawValue: member.name) else {
+            guard let key = FilterKey(name: member.name) else {
                 throw .malformed(parameter: name, detail: "unknown filter", allowed: FilterKey.allCases.map(\.name))
             }
             guard given[key] == nil else { throw .malformed(parameter: name, detail: "duplicate \(name)") }
@@ -61,15 +69,8 @@ extension Filter {
             given[key] = try Self.texts(member.value, key.form, name)
         }
         do throws(CatalogError) {
-            self = try Filter { given[$0] ?? [] } ?? .none
-        } catch .malformed(let parameter, let detail, let allowed, let hint) {
-            throw .malformed(
-                parameter: parameter.map { "\(field).\($0)" },
-                detail: detail,
-                allowed: allowed,
-                hint: hint
-            )
-        }
+            self = try Filter(attributes: given) { given[$0] ?? [] } ?? .none
+        } catch { throw error.inside(field) }
     }
 
     private func isRepeated(_ key: FilterKey) -> Bool { values[key].map { $0.texts.count > 1 } ?? false }
@@ -127,5 +128,44 @@ extension Filter {
         isEmpty ? "" : parameters.map { "\($0.name)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
     }
 
-    package var json: JSONValue { .object(keys.map { .init($0.name, values[$0]!.json) }) }
+    package var json: JSONValue { .object(keys.map { .init($0.name, values[$0]!.json($0.form)) }) }
+}
+
+extension CatalogError {
+    /// The error with its parameter as a member of a field.
+    package func inside(_ field: String) -> CatalogError {
+        switch self {
+        case .malformed(let parameter, let detail, let allowed, let hint):
+            return .malformed(
+                parameter: parameter.map { "\(field).\($0)" },
+                detail: detail,
+                allowed: allowed,
+                hint: hint
+            )
+        case .unknownSortKey(let error, let parameter):
+            return .unknownSortKey(error, parameter: "\(field).\(parameter)")
+        default: return self
+        }
+    }
+}
+
+extension ResolvedAttributes {
+    /// The names of the filters by attributes.
+    package var filterNames: [String] {
+        all.flatMap { attribute in
+            attribute.form.operators.map { FilterKey.attribute(.resolved(attribute), $0).name }
+        }
+    }
+
+    /// The error of a filter by an attribute that the store does not have. Most are other parameters with a mistake.
+    func unknownFilter(_ key: FilterKey) -> CatalogError {
+        let name = key.name
+        let filters = FilterKey.allCases.map(\.name) + filterNames
+        return .malformed(
+            parameter: name,
+            detail: "unknown query parameter “\(name)”: it is not an attribute of the store either",
+            allowed: filters,
+            hint: name.closest(among: PageRequest.parameterNames + filters)
+        )
+    }
 }

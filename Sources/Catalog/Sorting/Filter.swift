@@ -18,13 +18,56 @@ package struct Filter: Sendable, Hashable {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// The keys in use, in declaration order.
-    package var keys: [FilterKey] { FilterKey.allCases.filter { values[$0] != nil } }
+    /// The keys in use: the built-in ones in declaration order, then attributes by name.
+    package var keys: [FilterKey] {
+        let builtIn = FilterKey.allCases.filter { values[$0] != nil }
+        guard builtIn.count < values.count else { return builtIn }
+        return builtIn + values.keys.filter(\.isAttribute).sorted { $0.name < $1.name }
+    }
+
+    /// Whether a key is an attribute.
+    package var namesAttributes: Bool { values.keys.contains(where: \.isAttribute) }
+
+    /// The attributes that were looked up.
+    package var attributes: [ResolvedAttribute] { keys.compactMap(\.attribute) }
+
+    /// The filter without attributes.
+    package var withoutAttributes: Filter { Filter(checked: values.filter { !$0.key.isAttribute }) }
 
     package subscript(key: FilterKey) -> FilterValue? { values[key] }
 
     /// Returns the filter without the given keys.
     package func without(_ keys: Set<FilterKey>) -> Filter { Filter(checked: values.filter { !keys.contains($0.key) }) }
+
+    /// Returns the filter with only the given keys.
+    package func only(_ keys: Set<FilterKey>) -> Filter { Filter(checked: values.filter { keys.contains($0.key) }) }
+
+    /// Looks up the attributes, and reads their texts as values. Equal conditions get equal texts.
+    ///
+    /// - Throws: `malformed`, naming the parameter, for an attribute that the store does not have, a condition that does not fit its type, an
+    ///   invalid value, and an empty range.
+    package func resolved(in attributes: ResolvedAttributes) throws(CatalogError) -> Filter {
+        guard namesAttributes else { return self }
+        var resolved: [FilterKey: FilterValue] = [:]
+        for (key, value) in values {
+            guard case .attribute(let reference, let condition) = key else {
+                resolved[key] = value
+                continue
+            }
+            guard let attribute = attributes[reference.name] else { throw attributes.unknownFilter(key) }
+            resolved[.attribute(.resolved(attribute), condition)] = .attribute(
+                try AttributeCondition(value.texts, condition, attribute)
+            )
+        }
+        for case (.attribute(let reference, .atMost), .attribute(let end)) in resolved {
+            guard case .attribute(let start)? = resolved[.attribute(reference, .atLeast)], end.isBelow(start) else {
+                continue
+            }
+            let (upper, lower) = (FilterKey.attribute(reference, .atMost), FilterKey.attribute(reference, .atLeast))
+            throw .malformed(parameter: upper.name, detail: "\(upper.name) must not be below \(lower.name)")
+        }
+        return Filter(checked: resolved)
+    }
 
     // MARK: - The specification
 
@@ -47,17 +90,23 @@ package struct Filter: Sendable, Hashable {
         func isInside<T: Comparable>(_ own: T?, _ limit: T) -> Bool {
             own.map { key.form.isEnd ? $0 <= limit : $0 >= limit } ?? false
         }
+        func hasText(_ text: String, _ own: [String]) -> Bool { own.contains { $0.utf8.elementsEqual(text.utf8) } }
         return switch (compared, value) {
         case (.texts(let own), .texts(let wanted)):
             wanted.contains { text in
-                text.isEmpty ? own.isEmpty : own.contains { $0.utf8.elementsEqual(text.utf8) }
+                text.isEmpty ? own.isEmpty : hasText(text, own)
             }
         case (.flag(let own), .flag(let wanted)): own == wanted
         case (.amount(let own), .amount(let limit)): isInside(own, limit)
         case (.moment(let own), .moment(let limit)): isInside(own, limit)
         case (.dimension(let own), .dimensions(let wanted)): own.map(wanted.contains) ?? false
+        case (.allTexts(let own), .texts(let wanted)): wanted.allSatisfy { hasText($0, own) }
+        case (.noTexts(let own), .texts(let wanted)): !wanted.contains { hasText($0, own) }
+        case (.attribute(let own), .attribute(let condition)): condition.accepts(own)
         // A value of another form than its key's.
-        case (.texts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _), (.dimension, _): false
+        case (.texts, _), (.allTexts, _), (.noTexts, _), (.flag, _), (.amount, _), (.unitPrice, _), (.moment, _),
+            (.dimension, _), (.attribute, _):
+            false
         }
     }
 }

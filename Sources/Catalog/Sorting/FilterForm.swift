@@ -13,6 +13,10 @@ extension FilterKey {
         /// The start or the end of a range, as a time, or as a UTC day, which means its start or its end.
         case timestamp(isEnd: Bool)
         case dimensions
+        /// One or more tags, all of which count.
+        case tags
+        /// Values of an attribute, as their texts; the form of the attribute is nil before it is looked up.
+        case attribute(AttributeForm?, AttributeOperator)
     }
 }
 
@@ -29,17 +33,25 @@ extension FilterKey.Form {
         case .amountPerQuantity: "amount_per_quantity"
         case .timestamp: "time"
         case .dimensions: "dimension"
+        case .tags: "text"
+        case .attribute(let form, _): form?.typeName ?? "attribute"
         }
     }
 
-    /// Whether several values may be given, any of which may match.
-    package var isRepeatable: Bool { self == .texts || self == .dimensions }
+    /// Whether several values may be given.
+    package var isRepeatable: Bool {
+        switch self {
+        case .texts, .dimensions, .tags: true
+        case .flag, .amount, .amountPerQuantity, .timestamp: false
+        case .attribute(_, let condition): !condition.isRange
+        }
+    }
 
     /// Whether the value is the end of a range.
     var isEnd: Bool {
         switch self {
         case .amount(let isEnd), .timestamp(let isEnd): isEnd
-        case .texts, .flag, .amountPerQuantity, .dimensions: false
+        case .texts, .flag, .amountPerQuantity, .dimensions, .tags, .attribute: false
         }
     }
 
@@ -52,6 +64,8 @@ extension FilterKey.Form {
         case .amountPerQuantity: "an amount per quantity, such as 1.20/100g or 12/kg"
         case .timestamp: "a time such as 2026-03-01T08:00:00Z, or a day such as 2026-03-01"
         case .dimensions: "one of the allowed values"
+        case .tags: "a tag: \(Product.tagRule)"
+        case .attribute: "a number, true, false, or printable text of at most \(Self.textLimit) bytes"
         }
     }
 
@@ -60,7 +74,7 @@ extension FilterKey.Form {
         switch self {
         case .flag: ["true", "false"]
         case .dimensions: Dimension.allCases.map(\.rawValue)
-        case .texts, .amount, .amountPerQuantity, .timestamp: []
+        case .texts, .amount, .amountPerQuantity, .timestamp, .tags, .attribute: []
         }
     }
 
@@ -70,22 +84,23 @@ extension FilterKey.Form {
         case (.flag, .bool(let flag)): flag ? "true" : "false"
         case (.amount, .number(let digits)): digits
         case (.texts, .string(let text)), (.amount, .string(let text)), (.amountPerQuantity, .string(let text)),
-            (.timestamp, .string(let text)), (.dimensions, .string(let text)):
+            (.timestamp, .string(let text)), (.dimensions, .string(let text)), (.tags, .string(let text)),
+            (.attribute, .string(let text)), (.attribute, .number(let text)):
             text
-        case (.texts, _), (.flag, _), (.amount, _), (.amountPerQuantity, _), (.timestamp, _), (.dimensions, _): nil
+        case (.attribute, .bool(let flag)): flag ? "true" : "false"
+        case (.texts, _), (.flag, _), (.amount, _), (.amountPerQuantity, _), (.timestamp, _), (.dimensions, _),
+            (.tags, _), (.attribute, _):
+            nil
         }
     }
 
     /// Parses values; nil if one of them is invalid.
     func value(of given: [String]) -> FilterValue? {
         switch self {
-        case .texts:
-            let texts = given.map(\.composed)
-            guard texts.allSatisfy({ $0.utf8.count <= Self.textLimit && $0.isPrintable }) else { return nil }
-            let sorted = texts.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-            return .texts(
-                sorted.enumerated().filter { $0 == 0 || !sorted[$0 - 1].utf8.elementsEqual($1.utf8) }.map(\.element)
-            )
+        case .texts: return Self.texts(given) { $0.utf8.count <= Self.textLimit && $0.isPrintable }.map { .texts($0) }
+        case .tags: return Self.texts(given, Product.isTag).map { .texts($0) }
+        case .attribute:
+            return Self.texts(given) { $0.utf8.count <= Self.textLimit && $0.isPrintable }.map { .given($0) }
         case .flag: return given[0] == "true" ? .flag(true) : given[0] == "false" ? .flag(false) : nil
         case .amount: return FilterValue.amount(of: given[0]).map { .amount($0) }
         case .amountPerQuantity: return AmountPerQuantity(given[0]).map { .amountPerQuantity($0) }
@@ -103,6 +118,20 @@ extension FilterKey.Form {
             return wanted.count == given.count ? .dimensions(Dimension.allCases.filter(wanted.contains)) : nil
         }
     }
+
+    /// Returns composed texts in the order of their bytes, without duplicates; nil if one of them is invalid.
+    private static func texts(_ given: [String], _ isValid: (String) -> Bool) -> [String]? {
+        let texts = given.map(\.composed)
+        return texts.allSatisfy(isValid) ? texts.inByteOrder : nil
+    }
+}
+
+extension [String] {
+    /// The texts in the order of their bytes, without duplicates.
+    var inByteOrder: [String] {
+        let sorted = self.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        return sorted.enumerated().filter { $0 == 0 || !sorted[$0 - 1].utf8.elementsEqual($1.utf8) }.map(\.element)
+    }
 }
 
 /// The value of one filter key.
@@ -115,6 +144,9 @@ package enum FilterValue: Sendable, Hashable {
     case moment(Timestamp)
     /// In declaration order, without duplicates.
     case dimensions([Dimension])
+    /// The texts of a filter by an attribute that is not looked up. Sorted by bytes, without duplicates.
+    case given([String])
+    case attribute(AttributeCondition)
 }
 
 extension FilterValue {
@@ -135,16 +167,15 @@ extension FilterValue {
         case .amountPerQuantity(let limit): [limit.text]
         case .moment(let moment): [moment.rfc3339]
         case .dimensions(let dimensions): dimensions.map(\.rawValue)
+        case .given(let texts): texts
+        case .attribute(let condition): condition.texts
         }
     }
 
-    /// The value in JSON.
-    var json: JSONValue {
-        switch self {
-        case .flag(let flag): .bool(flag)
-        case .texts, .dimensions: .array(texts.map { .string($0) })
-        case .amount, .amountPerQuantity, .moment: .string(texts[0])
-        }
+    /// The value in JSON, of a key with this form.
+    func json(_ form: FilterKey.Form) -> JSONValue {
+        if case .flag(let flag) = self { return .bool(flag) }
+        return form.isRepeatable ? .array(texts.map { .string($0) }) : .string(texts[0])
     }
 
     /// Returns whether the end of a range is below its start.
@@ -152,8 +183,11 @@ extension FilterValue {
         switch (self, start) {
         case (.amount(let end), .amount(let start)): end < start
         case (.moment(let end), .moment(let start)): end < start
-        // Other forms have no ranges.
-        case (.texts, _), (.flag, _), (.amount, _), (.amountPerQuantity, _), (.moment, _), (.dimensions, _): false
+        // Other forms have no ranges; those of attributes are checked when they are looked up.
+        case (.texts, _), (.flag, _), (.amount, _), (.amountPerQuantity, _), (.moment, _), (.dimensions, _),
+            (.given, _),
+            (.attribute, _):
+            false
         }
     }
 }

@@ -6,8 +6,17 @@ package final class PageBasis: Sendable, Equatable {
     package let revision: Int64
     /// The shelves of a page with descendants; nil for a page of one shelf.
     package let union: ShelfUnion?
+    /// The attributes of the store.
+    package let attributes: ResolvedAttributes
 
-    package init(head: ShelfHead, sorts: RememberedSorts = .none, revision: Int64 = 0, union: ShelfUnion? = nil) {
+    package init(
+        head: ShelfHead,
+        sorts: RememberedSorts = .none,
+        revision: Int64 = 0,
+        union: ShelfUnion? = nil,
+        attributes: ResolvedAttributes = .none
+    ) {
+        self.attributes = attributes
         self.union = union
         self.head = head
         self.sorts = sorts
@@ -15,6 +24,8 @@ package final class PageBasis: Sendable, Equatable {
     }
 
     package static func == (a: PageBasis, b: PageBasis) -> Bool {
-        a === b || (a.head == b.head && a.sorts == b.sorts && a.revision == b.revision && a.union == b.union)
+        a === b
+            || (a.head == b.head && a.sorts == b.sorts && a.revision == b.revision && a.union == b.union
+                && a.attributes == b.attributes)
     }
 }

@@ -6,6 +6,8 @@ package final class PagePlan: Sendable, Hashable {
     package let wantsTotal: Bool
     /// The currency of prices.
     package let currency: Currency
+    /// The language by whose rules texts are ordered.
+    package let language: String
     /// Whether sold-out products sort last.
     package let sortsSoldOutLast: Bool
     /// The dimension whose unit prices come first.
@@ -29,15 +31,17 @@ package final class PagePlan: Sendable, Hashable {
         _ resolvedSort: ResolvedSort,
         _ head: ShelfHead,
         _ union: ShelfUnion?,
-        dimension: Dimension
+        dimension: Dimension,
+        facets: Set<Facet>
     ) {
         self.resolvedSort = resolvedSort
         self.union = union
         scope = request.scope(in: head.store, isUnion: union != nil)
         self.dimension = dimension
-        facets = request.facets
+        self.facets = facets
         wantsTotal = request.wantsTotal
         currency = head.store.currency
+        language = head.store.language
         sortsSoldOutLast = head.sortsSoldOutLast
         after = request.after
         limit = request.limit
@@ -80,14 +84,23 @@ extension PagePlan {
             dimension: dimension,
             isSoldOut: isSoldOut,
             keyGeneration: keyGeneration,
+            attributes: resolvedSort.attributeDigest,
             values: values,
             name: name,
             id: sku.text
         )
     }
 
-    /// The facets' names, in declaration order.
-    package var facetNames: String { Facet.allCases.filter(facets.contains).map(\.rawValue).joined(separator: ",") }
+    /// The facets' names, in the order of responses, and what identifies their attributes.
+    private var facetNames: String {
+        facets.ordered.map { $0.name + ($0.attribute.map { " \($0.digest)" } ?? "") }.joined(separator: ",")
+    }
+
+    /// The attributes in the sort, in the filter and in the facets, each once.
+    package var attributes: [ResolvedAttribute] {
+        let all = resolvedSort.attributes + facets.compactMap(\.attribute)
+        return all.isEmpty ? [] : Array(Set(all))
+    }
 
     /// Returns the entity tag of the response; it changes with everything that the response depends on.
     ///
@@ -119,7 +132,15 @@ package struct PlannedPage: Sendable {
 
     /// - Throws: as `PageRequest.plan`.
     package init(_ request: PageRequest, _ basis: PageBasis) throws(CatalogError) {
-        self.init(basis, try request.plan(for: basis.head, remembering: basis.sorts, of: basis.union))
+        self.init(
+            basis,
+            try request.plan(
+                for: basis.head,
+                remembering: basis.sorts,
+                of: basis.union,
+                attributes: basis.attributes
+            )
+        )
     }
 
     /// The entity tag of the page.

@@ -22,6 +22,8 @@ package struct PageRequest: Sendable, Hashable {
     package static let limits = 1...100
     package static let limitRule = "between \(limits.lowerBound) and \(limits.upperBound)"
     package static let defaultLimit = 24
+    /// The parameters of pages that are not filters. An attribute with such a name is filtered by its path.
+    package static let parameterNames = ["sort", "limit", "cursor", "facets", "total", "include"]
 
     package init(
         store: CatalogKey,
@@ -103,27 +105,31 @@ extension PageRequest {
 
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
-    ///   sort or filter.
+    ///   sort or filter, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does not have.
     package func plan(
         for head: ShelfHead,
         remembering remembered: RememberedSorts = .none,
-        of union: ShelfUnion? = nil
+        of union: ShelfUnion? = nil,
+        attributes: ResolvedAttributes = .none
     ) throws(CatalogError) -> PagePlan {
         let dimension = union?.dimension ?? head.state.comparisonDimension
         try check()
+        let facets = try facets.resolved(in: attributes)
         guard let after else {
-            let resolved = head.resolve(
+            let resolved = try head.resolve(
                 RequestedSort(sort: sort, filter: filter),
                 remembering: remembered,
-                allowsPositions: union == nil
+                allowsPositions: union == nil,
+                attributes: attributes
             )
-            return PagePlan(self, resolved, head, union, dimension: dimension)
+            return PagePlan(self, resolved, head, union, dimension: dimension, facets: facets)
         }
-        guard after.scope == scope(in: head.store, isUnion: union != nil), let order = try? Sort.parse(after.sort),
-            sort == nil || sort == order,
-            union == nil || !order.readsPositions,
-            after.values.count == order.terms.count, let shown = try? Filter(query: after.filter),
-            filter == nil || filter == shown
+        let requested = try sort.map { sort throws(CatalogError) in try sort.known(in: attributes) }
+        let wanted = try filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
+        guard after.scope == scope(in: head.store, isUnion: union != nil), let written = try? Sort.parse(after.sort),
+            let order = try? written.resolved(in: attributes), requested == nil || requested == order,
+            union == nil || !order.readsPositions, after.values.count == order.terms.count,
+            let shown = try? Filter(query: after.filter).resolved(in: attributes), wanted == nil || wanted == shown
         else { throw .invalidCursor }
         let resolved = ResolvedSort(
             sort: order,
@@ -131,6 +137,7 @@ extension PageRequest {
             filter: shown,
             filterSource: filter == nil ? after.filterSource : .query
         )
-        return PagePlan(self, resolved, head, union, dimension: after.dimension)
+        guard after.attributes == resolved.attributeDigest else { throw .invalidCursor }
+        return PagePlan(self, resolved, head, union, dimension: after.dimension, facets: facets)
     }
 }

@@ -75,7 +75,14 @@ extension CurrentShelf {
     /// - Throws: as `OrderDiff`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         let start = ContinuousClock.now
-        let orders = try await orders(request.sorts, for: request.page, first: request.limit)
+        var orders: [ShelfOrder] = []
+        for (requested, parameter) in zip(request.sorts, ["to_sort", "from_sort"]) {
+            do throws(CatalogError) {
+                orders += try await self.orders([requested], for: request.page, first: request.limit)
+            } catch .unknownSortKey(let error, _) {
+                throw .unknownSortKey(error, parameter: parameter)
+            }
+        }
         let diff = try OrderDiff(request, orders)
         let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
         return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)

@@ -47,10 +47,14 @@ package struct PriceBucket: Sendable, Hashable {
 
     /// Returns the nearest of 1, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of ten.
     package static func round(_ minor: Int64) -> Int64 {
-        let minor = min(minor, Int64(Product.priceLimit))
-        var power: Int64 = 1
-        while power * 10 <= max(minor, 1) { power *= 10 }
+        Int64(nearestRound(min(Int128(minor), Product.priceLimit)))
+    }
+
+    /// The same for any number that is not negative.
+    static func nearestRound(_ number: Int128) -> Int128 {
+        var power: Int128 = 1
+        while power * 10 <= max(number, 1) { power *= 10 }
         let candidates = [10, 15, 20, 25, 30, 40, 50, 60, 80, 100].map { $0 * power }.filter { $0 % 10 == 0 }
-        return candidates.map { $0 / 10 }.min { abs($0 - minor) < abs($1 - minor) }!
+        return candidates.map { $0 / 10 }.min { abs($0 - number) < abs($1 - number) }!
     }
 }

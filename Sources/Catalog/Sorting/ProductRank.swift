@@ -76,8 +76,8 @@ package struct ShelfRanks: Sendable {
                     product: product
                 )
             }
-            let excluding = FilterKey.allCases.filter { key in
-                !filter.without(Set(FilterKey.allCases).subtracting([key])).accepts(product, in: currency)
+            let excluding = filter.keys.filter { key in
+                !filter.without(Set(filter.keys).subtracting([key])).accepts(product, in: currency)
             }
             return ProductRank(sku, .filteredOut, product: product, filters: excluding)
         }

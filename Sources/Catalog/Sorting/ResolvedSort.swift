@@ -6,16 +6,37 @@ package struct ResolvedSort: Hashable, Sendable {
     package let source: SortSource
     package let filter: Filter
     package let filterSource: FilterSource
+    /// The first source whose sort or filter names an attribute that the store does not have; nil if all that come first are known.
+    package let ignored: SortSource?
 
-    package init(sort: Sort, source: SortSource, filter: Filter = .none, filterSource: FilterSource = .query) {
+    package init(
+        sort: Sort,
+        source: SortSource,
+        filter: Filter = .none,
+        filterSource: FilterSource = .query,
+        ignored: SortSource? = nil
+    ) {
         self.sort = sort
         self.source = source
         self.filter = filter
         self.filterSource = filterSource
+        self.ignored = ignored
     }
 
-    /// A text that identifies the sort, the filter and their sources.
-    package var text: String { "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)" }
+    /// A text that identifies the sort, the filter, the attributes in them, and their sources.
+    package var text: String {
+        let text = "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)"
+        let (ignored, attributes) = (ignored.map { " without \($0.rawValue)" } ?? "", attributeDigest)
+        return text + ignored + (attributes.isEmpty ? "" : " \(attributes)")
+    }
+
+    /// The attributes in the sort and in the filter.
+    package var attributes: [ResolvedAttribute] { sort.attributes + filter.attributes }
+
+    /// Identifies the attributes in the sort and in the filter; empty without any.
+    package var attributeDigest: String {
+        attributes.map { String($0.digest, radix: 36) }.joined(separator: " ")
+    }
 
     /// The filter in responses; null if there is none.
     package var filterJSON: JSONValue {

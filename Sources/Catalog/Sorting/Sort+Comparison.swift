@@ -49,6 +49,7 @@ extension Sort {
         case (_, .missing): .fixed(true)
         case (.integer(let x), .integer(let y)): Order(x < y, x > y)
         case (.real(let x), .real(let y)): Order(x < y, x > y)
+        case (.fraction(let x), .fraction(let y)): Order(x < y, y < x)
         case (.bytes(let x), .bytes(let y)): Order(x.lexicographicallyPrecedes(y), y.lexicographicallyPrecedes(x))
         case (.text(let x), .text(let y)):
             { order in Order(order < 0, order > 0) }(Self.compare(x, y, collate))

@@ -13,6 +13,9 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
             self.key = key
             self.direction = direction
         }
+
+        /// The term in the API's grammar: `-unit_price`.
+        fileprivate var text: String { (direction == .descending ? "-" : "") + key.name }
     }
 
     /// The keys in sequence; at least one, without duplicates.
@@ -43,24 +46,24 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
 
     /// The sort in the API's grammar: `-unit_price,name`.
     package var description: String {
-        terms.map { ($0.direction == .descending ? "-" : "") + $0.key.name }.joined(separator: ",")
+        terms.map(\.text).joined(separator: ",")
     }
 
-    /// All sorts by a single key.
+    /// All sorts by a single built-in key.
     package static let allSingle: [Sort] = SortKey.allCases.flatMap { key in
         [key.naturalDirection, key.naturalDirection.opposite].compactMap { Sort(key, $0) }
     }
 }
 
 extension Sort {
-    /// Parses comma-separated keys, with `-` for descending, as in JSON:API.
+    /// Parses comma-separated keys, with `-` for descending, as in JSON:API. Any name of an attribute is accepted: `resolved` looks it up.
     package static func parse(_ text: String) throws(SortError) -> Sort {
         var terms: [Term] = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let isDescending = word.hasPrefix("-")
             let name = isDescending ? word.dropFirst() : word
             guard !name.isEmpty else { throw SortError(word: String(word), reason: "empty sort key", hint: nil) }
-            guard let key = SortKey(rawValue: String(name)) else {
+            guard let key = SortKey(name: name) else {
                 throw SortError(
                     word: String(word.prefix(64)),
                     reason: "unknown sort key",
@@ -76,12 +79,74 @@ extension Sort {
             }
             terms.append(Term(key, direction))
         }
+        if terms.count(where: \.key.isAttribute) > attributeLimit {
+            throw SortError(word: "", reason: "a sort has at most \(attributeLimit) attributes", hint: nil)
+        }
         return Sort(checked: terms)
     }
 
-    /// The allowed sort keys, for `allowed` in errors.
+    /// The maximum number of attributes: a cursor contains their values.
+    package static let attributeLimit = 4
+
+    /// Whether a key is an attribute.
+    package var namesAttributes: Bool { terms.contains(where: \.key.isAttribute) }
+
+    /// The attributes that were looked up.
+    package var attributes: [ResolvedAttribute] { terms.compactMap(\.key.attribute) }
+
+    /// Looks up the attributes that are keys.
+    ///
+    /// - Throws: `SortError` for an attribute that the store does not have, and for a set.
+    package func resolved(in attributes: ResolvedAttributes) throws(SortError) -> Sort {
+        guard namesAttributes else { return self }
+        var resolved: [Term] = []
+        for term in terms {
+            guard case .attribute(let reference) = term.key else {
+                resolved.append(term)
+                continue
+            }
+            let known = attributes[reference.name]
+            guard let attribute = known, attribute.isSortable else {
+                let sortable = attributes.all.filter(\.isSortable).map { SortKey.attribute(.resolved($0)).name }
+                let name = term.key.name
+                throw SortError(
+                    word: term.text,
+                    reason: known == nil ? "unknown sort key" : "a set has no order, so it is not a sort key",
+                    hint: known == nil ? name.closest(among: SortKey.allCases.map(\.name) + sortable) : nil,
+                    attributes: sortable
+                )
+            }
+            resolved.append(Term(.attribute(.resolved(attribute)), term.direction))
+        }
+        return Sort(checked: resolved)
+    }
+
+    /// The same, with the error of a request.
+    ///
+    /// - Throws: `unknownSortKey`.
+    package func known(in attributes: ResolvedAttributes) throws(CatalogError) -> Sort {
+        do { return try resolved(in: attributes) } catch { throw .unknownSortKey(error) }
+    }
+
+    /// The allowed built-in sort keys, for `allowed` in errors.
     package static let allowed: [String] = SortKey.allCases.flatMap {
         $0.isReversible ? [$0.name, "-" + $0.name] : [$0.name]
+    }
+}
+
+extension ResolvedAttributes {
+    static func changed(_ new: Sort?, _ old: Sort?, _ field: String) -> [(field: String, sort: Sort)] {
+        guard let new, new.namesAttributes, new != old else { return [] }
+        return [(field, new)]
+    }
+
+    /// Checks that the store has the attributes of sorts.
+    ///
+    /// - Throws: `unknownSortKey`.
+    package func check(_ sorts: [(field: String, sort: Sort)]) throws(CatalogError) {
+        for (field, sort) in sorts {
+            do { _ = try sort.resolved(in: self) } catch { throw .unknownSortKey(error, parameter: field) }
+        }
     }
 }
 
@@ -92,6 +157,15 @@ package struct SortError: Error, Sendable, Equatable {
     package let reason: String
     /// A suggested key.
     package let hint: String?
+    /// The attributes of the store that are sort keys.
+    package let attributes: [String]
+
+    package init(word: String, reason: String, hint: String?, attributes: [String] = []) {
+        (self.word, self.reason, self.hint, self.attributes) = (word, reason, hint, attributes)
+    }
+
+    /// The allowed sort keys.
+    package var allowed: [String] { Sort.allowed + attributes.flatMap { [$0, "-" + $0] } }
 
     package var detail: String { "\(reason)\(word.isEmpty ? "" : ": “\(word)”")" }
 }

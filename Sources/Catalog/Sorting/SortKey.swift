@@ -1,11 +1,48 @@
 /// A key to sort products by: its name, direction, comparison and help text.
-package enum SortKey: String, CaseIterable, Sendable, Hashable {
-    case price
-    case unitPrice = "unit_price"
-    case popularity, brand, name, created, modified, tags, position
+package enum SortKey: Sendable, Hashable {
+    case price, unitPrice, popularity, brand, name, created, modified, tags, position
+    case attribute(AttributeReference)
+
+    /// The built-in keys.
+    package static let allCases: [SortKey] = [
+        .price, .unitPrice, .popularity, .brand, .name, .created, .modified, .tags, .position,
+    ]
+
+    private static let builtIn = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
+
+    /// Reads the name of a built-in key, or of any attribute; nil for a text that is neither.
+    init?(name: some StringProtocol) {
+        if let known = Self.builtIn[String(name)] {
+            self = known
+            return
+        }
+        guard let attribute = AttributeReference(name, isBuiltIn: { Self.builtIn[$0] != nil }) else { return nil }
+        self = .attribute(attribute)
+    }
 
     /// The name in the API, on the command line and in cursors.
-    package var name: String { rawValue }
+    package var name: String {
+        switch self {
+        case .price: "price"
+        case .unitPrice: "unit_price"
+        case .popularity: "popularity"
+        case .brand: "brand"
+        case .name: "name"
+        case .created: "created"
+        case .modified: "modified"
+        case .tags: "tags"
+        case .position: "position"
+        case .attribute(let attribute):
+            attribute.path(attribute.name.text, isBuiltIn: Self.builtIn[attribute.name.text] != nil)
+        }
+    }
+
+    /// The attribute in effect; nil for a built-in key, and before the attribute is looked up.
+    package var attribute: ResolvedAttribute? {
+        if case .attribute(let attribute) = self { attribute.resolved } else { nil }
+    }
+
+    package var isAttribute: Bool { if case .attribute = self { true } else { false } }
 
     /// The direction that users expect by default: cheapest, most popular or newest first.
     package var naturalDirection: SortDirection { row.direction }
@@ -57,6 +94,10 @@ package enum SortKey: String, CaseIterable, Sendable, Hashable {
             Row(.descending, "the number of tags") { .integer(Int64($0.product.tags.count)) }
         case .position:
             Row(.ascending, "the manual order of the shelf") { .bytes($0.position) }
+        case .attribute(let attribute):
+            Row(attribute.resolved?.definition.naturalDirection ?? .ascending, "an attribute") { listing in
+                SortValue(attribute.resolved?.value(of: listing.product))
+            }
         }
     }
 }
@@ -77,4 +118,20 @@ package enum SortValue: Hashable, Sendable {
     case real(Double)
     case text(String)
     case bytes([UInt8])
+    case fraction(AttributeFraction)
+}
+
+extension SortValue {
+    /// The value that an attribute is compared by. A boolean ascends from true to false.
+    package init(_ value: AttributeValue?) {
+        switch value {
+        case .number(let number): self = .integer(number)
+        case .rank(let rank): self = .integer(Int64(rank))
+        case .text(let text): self = .text(text)
+        case .boolean(let flag): self = .integer(flag ? 0 : 1)
+        case .date(let day): self = .integer(Int64(day))
+        case .ratio(let fraction): self = .fraction(fraction)
+        case .set, nil: self = .missing
+        }
+    }
 }

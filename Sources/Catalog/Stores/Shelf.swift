@@ -54,6 +54,16 @@ extension Shelf {
     }
 }
 
+extension Shelf {
+    /// The sorts by attributes that are new, with the names of their fields: the store must have these attributes.
+    ///
+    /// A sort that does not change may have lost its attribute.
+    package func attributeSorts(since old: Shelf? = nil) -> [(field: String, sort: Sort)] {
+        ResolvedAttributes.changed(defaultSort, old?.defaultSort, "default_sort")
+            + ResolvedAttributes.changed(positionSource, old?.positionSource, "position_source")
+    }
+}
+
 /// The keys of a shelf and its store.
 package struct ShelfAddress: Sendable, Hashable {
     package var store: CatalogKey

@@ -3,16 +3,19 @@ package struct ShelfHead: Sendable, Hashable {
     package var store: Store
     /// A counter that grows with every change to the store's settings, and to the parents and default sorts that its shelves inherit.
     package var storeVersion: Int64
+    /// A counter that grows with every change to the attributes of the deployment. Those of the store are part of its version.
+    package var attributeRevision: Int64
     package var state: ShelfState
 
-    package init(store: Store, storeVersion: Int64, state: ShelfState) {
+    package init(store: Store, storeVersion: Int64, attributeRevision: Int64 = 0, state: ShelfState) {
         self.store = store
         self.storeVersion = storeVersion
+        self.attributeRevision = attributeRevision
         self.state = state
     }
 
     /// All shelves of a store as one shelf, with the store's settings and none of its own.
-    package init(allShelvesOf store: Store, version: Int64) {
+    package init(allShelvesOf store: Store, version: Int64, attributeRevision: Int64 = 0) {
         let state = ShelfState(
             shelf: Shelf(key: store.key, title: store.title),
             productCount: 0,
@@ -22,7 +25,7 @@ package struct ShelfHead: Sendable, Hashable {
             version: 0,
             orderVersion: 0
         )
-        self.init(store: store, storeVersion: version, state: state)
+        self.init(store: store, storeVersion: version, attributeRevision: attributeRevision, state: state)
     }
 }
 
@@ -33,31 +36,44 @@ extension ShelfHead {
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
     /// filter replaces the remembered filter.
     ///
-    /// - Parameter allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.
+    /// A remembered or default sort by an attribute that the store does not have by now is ignored, and the next one applies.
+    ///
+    /// - Parameters:
+    ///   - allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.
+    ///   - attributes: the attributes of the store.
+    /// - Throws: `unknownSortKey` and `malformed` for a requested attribute that the store does not have, or that does not fit.
     package func resolve(
         _ requested: RequestedSort = RequestedSort(),
         remembering remembered: RememberedSorts = .none,
-        allowsPositions: Bool = true
-    ) -> ResolvedSort {
-        func isAllowed(_ sort: Sort) -> Bool { allowsPositions || !sort.readsPositions }
+        allowsPositions: Bool = true,
+        attributes: ResolvedAttributes = .none
+    ) throws(CatalogError) -> ResolvedSort {
+        let filter = try requested.filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
         if let sort = requested.sort {
-            return ResolvedSort(sort: sort, source: .query, filter: requested.filter ?? .none)
+            return ResolvedSort(sort: try sort.known(in: attributes), source: .query, filter: filter ?? .none)
         }
-        if let own = [remembered.shelf, remembered.store].lazy.compactMap({ $0 }).first(where: { isAllowed($0.sort) }) {
-            return ResolvedSort(
-                sort: own.sort,
-                source: .user,
-                filter: requested.filter ?? own.filter,
-                filterSource: requested.filter == nil ? .user : .query
-            )
+        var ignored: SortSource?
+        func resolved(_ sort: Sort?, _ source: SortSource) -> Sort? {
+            guard let sort, allowsPositions || !sort.readsPositions else { return nil }
+            let known = try? sort.resolved(in: attributes)
+            if known == nil { ignored = ignored ?? source }
+            return known
         }
-        let filter = requested.filter ?? .none
-        if let sort = [state.shelf.defaultSort, state.inheritedSort].lazy.compactMap({ $0 }).first(where: isAllowed) {
-            return ResolvedSort(sort: sort, source: .shelf, filter: filter)
+        for case let own? in [remembered.shelf, remembered.store] {
+            guard let sort = resolved(own.sort, .user) else { continue }
+            if let filter { return ResolvedSort(sort: sort, source: .user, filter: filter, ignored: ignored) }
+            if let filter = try? own.filter.resolved(in: attributes) {
+                return ResolvedSort(sort: sort, source: .user, filter: filter, filterSource: .user, ignored: ignored)
+            }
+            ignored = ignored ?? .user
         }
-        if let sort = store.defaultSort, isAllowed(sort) {
-            return ResolvedSort(sort: sort, source: .store, filter: filter)
+        let defaults: [(Sort?, SortSource)] = [
+            (state.shelf.defaultSort, .shelf), (state.inheritedSort, .shelf), (store.defaultSort, .store),
+        ]
+        for (sort, source) in defaults {
+            guard let sort = resolved(sort, source) else { continue }
+            return ResolvedSort(sort: sort, source: source, filter: filter ?? .none, ignored: ignored)
         }
-        return ResolvedSort(sort: .system, source: .system, filter: filter)
+        return ResolvedSort(sort: .system, source: .system, filter: filter ?? .none, ignored: ignored)
     }
 }

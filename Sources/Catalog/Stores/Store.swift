@@ -84,6 +84,13 @@ package struct Store: Hashable, Sendable {
     package static let boostLimit = 1_000_000.0
 }
 
+extension Store {
+    /// The sort by attributes that is new, as for shelves.
+    package func attributeSorts(since old: Store? = nil) -> [(field: String, sort: Sort)] {
+        ResolvedAttributes.changed(defaultSort, old?.defaultSort, "default_sort")
+    }
+}
+
 /// The placement of sold-out products.
 package enum SoldOut: String, CaseIterable, Sendable, Hashable {
     /// After available products, whatever the sort and direction.

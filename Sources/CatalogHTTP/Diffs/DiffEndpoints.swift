@@ -43,7 +43,7 @@ struct DiffEndpoints: EndpointGroup {
 
     private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
-        let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try target.filter())
+        let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try call.filter())
         let isShared = from != nil && to != nil
         var request = DiffRequest(
             store: try call.parameters.store,
@@ -77,7 +77,7 @@ struct DiffEndpoints: EndpointGroup {
     }
 
     private func diffList(_ call: Call) async throws -> Response {
-        let filter = try call.target.filter()
+        let filter = try call.filter()
         let bytes = try await call.bytes()
         let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         let store = try call.parameters.store

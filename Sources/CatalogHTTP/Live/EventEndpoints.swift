@@ -10,6 +10,7 @@ struct EventEndpoints: EndpointGroup {
     let live: LiveHub
     let users: any UserStore
     let settings: any SettingsStore
+    let attributes: any AttributeStore
     let shelfStreams: LimitedResource
     let observer: Observer<HTTPObservation>
 
@@ -57,7 +58,7 @@ struct EventEndpoints: EndpointGroup {
 
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
-        var (sort, filter) = (try call.target.sort(), try call.target.filter())
+        var (sort, filter) = (try call.target.sort(), try call.filter())
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         let includesDescendants = try call.target.includesDescendants()
         if includesDescendants == true {
@@ -70,10 +71,16 @@ struct EventEndpoints: EndpointGroup {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
             let sorts = try await settings.rememberedSorts(caller.user, shelf.store, shelf.shelf)
+            var known = [sorts.shelf, sorts.store].compactMap { $0 }
+            if known.contains(where: \.namesAttributes) {
+                // A sort by an attribute that the store does not have by now is ignored.
+                let attributes = try await attributes.resolved(of: shelf.store)
+                known.removeAll { !$0.isKnown(in: attributes) }
+            }
             // The manual order is that of one shelf.
-            var own = sorts.effective
+            var own = known.first
             if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
-                own = [sorts.shelf, sorts.store].lazy.compactMap { $0 }.first { !$0.sort.readsPositions }
+                own = known.first { !$0.sort.readsPositions }
             }
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown

@@ -47,6 +47,9 @@ struct Call: Sendable {
         get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
     }
 
+    /// Parses the filter parameters; nil if there are none.
+    func filter() throws(CatalogError) -> Filter? { try target.filter(besides: endpoint.queryNames ?? []) }
+
     /// The points that the request costs.
     var points: Int {
         endpoint.points(target, body: bodyLength, upTo: endpoint.bodyLimit.bytes(bodyLoader.limit))

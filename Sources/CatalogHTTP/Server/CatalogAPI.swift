@@ -58,7 +58,12 @@ package struct CatalogAPI: HTTPResponder {
         let groups: [any EndpointGroup] = [
             pages,
             StoreEndpoints(stores: catalog.shelves),
-            ShelfEndpoints(shelves: catalog.shelves, settings: catalog.settings, cursors: cursors),
+            ShelfEndpoints(
+                shelves: catalog.shelves,
+                settings: catalog.settings,
+                attributes: catalog.attributes,
+                cursors: cursors
+            ),
             ProductEndpoints(products: catalog.products, pages: pages, cursors: cursors),
             AttributeEndpoints(attributes: catalog.attributes),
             SynonymEndpoints(synonyms: catalog.synonyms),
@@ -66,8 +71,13 @@ package struct CatalogAPI: HTTPResponder {
             DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
             RankEndpoint(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
-            SettingEndpoints(settings: catalog.settings),
-            RememberedSortEndpoints(settings: catalog.settings, shelves: catalog.shelves, pages: catalog.pages),
+            SettingEndpoints(settings: catalog.settings, attributes: catalog.attributes),
+            RememberedSortEndpoints(
+                settings: catalog.settings,
+                shelves: catalog.shelves,
+                pages: catalog.pages,
+                attributes: catalog.attributes
+            ),
             ListEndpoints(lists: catalog.lists),
             ListShareEndpoints(lists: catalog.lists, key: key),
             UserEndpoints(users: catalog.users, authenticator: authenticator, key: key),
@@ -75,6 +85,7 @@ package struct CatalogAPI: HTTPResponder {
                 live: live,
                 users: catalog.users,
                 settings: catalog.settings,
+                attributes: catalog.attributes,
                 shelfStreams: admission.shelfStreams,
                 observer: observer
             ),

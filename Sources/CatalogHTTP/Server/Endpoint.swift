@@ -67,6 +67,9 @@ struct Endpoint: Sendable {
     /// The names of the query parameters that requests may have; nil if the endpoint ignores the query.
     var queryNames: [String]? { operation?.parameters?.filter { $0.place == .query }.map(\.name) }
 
+    /// Whether requests may have filters, also by attributes, whose names the endpoint does not know.
+    var takesFilters: Bool { operation?.parameters?.contains(Parameter.filters[0]) ?? false }
+
     /// Whether requests are charged: all but probes, pages of the shop and the API description.
     var isCharged: Bool { if case .open = access { false } else { true } }
 

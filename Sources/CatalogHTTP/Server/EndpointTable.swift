@@ -29,7 +29,8 @@ struct EndpointTable: Sendable {
             self.resource = resource
             self.parameters = parameters
             rejections = resource.endpoints.compactMap { endpoint in
-                endpoint.queryNames.flatMap { target.rejection(allowing: $0) }.map { (endpoint.method, $0) }
+                endpoint.queryNames.flatMap { target.rejection(allowing: $0, takesFilters: endpoint.takesFilters) }
+                    .map { (endpoint.method, $0) }
             }
         }
 

@@ -177,7 +177,7 @@ extension Problem {
             self.parameter = parameter
             self.hint = hint
         case .unknownSortKey(let error, let parameter):
-            self.init(.unknownSortKey, error.detail, allowed: Sort.allowed)
+            self.init(.unknownSortKey, error.detail, allowed: error.allowed)
             self.parameter = parameter
             hint = error.hint
         case .invalidCursor:

@@ -29,8 +29,10 @@ struct RequestTarget {
     }
 
     /// Returns the error for the first parameter that is not among some; nil if all are.
-    func rejection(allowing names: [String]) -> CatalogError? {
-        parameters.first { !names.contains($0.name) }.map {
+    ///
+    /// - Parameter takesFilters: whether others may be filters by attributes, which are looked up later.
+    func rejection(allowing names: [String], takesFilters: Bool = false) -> CatalogError? {
+        parameters.first { !names.contains($0.name) && !(takesFilters && FilterKey(name: $0.name) != nil) }.map {
             .malformed(parameter: String($0.name.prefix(64)), detail: "unknown query parameter", allowed: names)
         }
     }
@@ -49,8 +51,23 @@ struct RequestTarget {
         do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
     }
 
-    /// Parses the filter parameters; nil if there are none.
-    func filter() throws(CatalogError) -> Filter? { try Filter { values($0.name) } }
+    /// Parses the filter parameters; nil if there are none. Those of attributes are looked up later.
+    ///
+    /// - Parameter names: the other parameters of the endpoint.
+    func filter(besides names: [String] = PageRequest.parameterNames) throws(CatalogError) -> Filter? {
+        var given: [FilterKey: [String]] = [:]
+        for (name, value) in parameters where !names.contains(name) {
+            if let key = FilterKey(name: name), key.isAttribute { given[key, default: []].append(value) }
+        }
+        return try Filter(attributes: given) { values($0.name) }
+    }
+
+    /// Whether a parameter is a filter by an attribute.
+    ///
+    /// - Parameter names: the other parameters of the endpoint.
+    func hasAttributeFilter(besides names: Set<String>) -> Bool {
+        parameters.contains { !names.contains($0.name) && FilterKey(name: $0.name) != nil }
+    }
 
     func limit(
         default fallback: Int = PageRequest.defaultLimit,

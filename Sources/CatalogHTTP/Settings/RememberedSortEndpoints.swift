@@ -7,6 +7,7 @@ struct RememberedSortEndpoints: EndpointGroup {
     let settings: any SettingsStore
     let shelves: any ShelfStore
     let pages: any PageStore
+    let attributes: any AttributeStore
 
     var endpoints: [Endpoint] {
         let sort = "/v1/me/stores/{store}/shelves/{shelf}/sort"
@@ -37,6 +38,10 @@ struct RememberedSortEndpoints: EndpointGroup {
         let head = request.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
         let storeSort =
             request.transitionLimit == nil ? nil : try await settings.rememberedSorts(user, store, shelf).store
+        let known =
+            request.rememberedSort.namesAttributes || storeSort?.namesAttributes == true || head != nil
+            ? try await attributes.resolved(of: store) : .none
+        try request.rememberedSort.check(in: known)
         let key = try Self.key(call)
         try Setting.check(
             request.rememberedSort.value,
@@ -51,11 +56,13 @@ struct RememberedSortEndpoints: EndpointGroup {
         var transition: [UInt8]?
         if let limit = request.transitionLimit, let head {
             func shown(_ own: RememberedSort?) -> RequestedSort {
-                let resolved = head.resolve(
+                // Without a requested sort, no attribute can be unknown.
+                let resolved = try? head.resolve(
                     remembering: RememberedSorts(shelf: own, store: storeSort),
-                    allowsPositions: !head.state.shelf.includesDescendants
+                    allowsPositions: !head.state.shelf.includesDescendants,
+                    attributes: known
                 )
-                return RequestedSort(sort: resolved.sort, filter: resolved.filter)
+                return RequestedSort(sort: resolved?.sort ?? .system, filter: resolved?.filter)
             }
             let diff = DiffRequest(
                 store: store,

@@ -6,6 +6,7 @@ internal import Hummingbird
 /// The caller's settings. Requests never name a user.
 struct SettingEndpoints: EndpointGroup {
     let settings: any SettingsStore
+    let attributes: any AttributeStore
 
     var endpoints: [Endpoint] {
         let setting = "/v1/me/settings/{key}"
@@ -39,7 +40,9 @@ struct SettingEndpoints: EndpointGroup {
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let write = try SettingsEdit.Write(Self.key(call), body: try await call.json())
+        let key = try Self.key(call)
+        let write = try SettingsEdit.Write(key, body: try await call.json())
+        try await attributes.check(write.value, for: key)
         let edit = SettingsEdit([write], expecting: try call.settingExpectation)
         let result = try await settings.editOne(edit, of: call.user)
         return call.setting(result.setting.json, revision: result.setting.revision)

@@ -63,9 +63,7 @@ struct PageEndpoints: EndpointGroup {
     /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU. Such a request
     /// has a sort, a filter, facets or a total, or the cursor of such a page.
     func asksForAllShelves(_ target: RequestTarget) -> Bool {
-        if (["sort", "facets"] + FilterKey.allCases.map(\.name)).contains(where: { !target.values($0).isEmpty }) {
-            return true
-        }
+        if Self.hasFilter(target) || ["sort", "facets"].contains(where: { !target.values($0).isEmpty }) { return true }
         if let total = try? target.flag("total"), total { return true }
         guard let cursor = try? target.cursor(cursors), let store = target.store else { return false }
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
@@ -73,10 +71,20 @@ struct PageEndpoints: EndpointGroup {
 
     private static let pointsForUnion = 4
 
+    /// The parameters of pages that are not filters by attributes.
+    private static let parameterNames = Set(
+        PageRequest.parameterNames + ["sku", "barcode"] + FilterKey.allCases.map(\.name)
+    )
+
+    private static func hasFilter(_ target: RequestTarget) -> Bool {
+        FilterKey.allCases.contains { !target.values($0.name).isEmpty }
+            || target.hasAttributeFilter(besides: parameterNames)
+    }
+
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
     private static func surcharge(_ target: RequestTarget) -> Int {
         let facets = target.values("facets").isEmpty ? 0 : 9
-        let filters = FilterKey.allCases.contains { !target.values($0.name).isEmpty } ? 2 : 0
+        let filters = hasFilter(target) ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
         return facets + filters + keys + union
@@ -166,7 +174,7 @@ struct PageEndpoints: EndpointGroup {
             store: try call.parameters.store,
             shelf: shelf,
             sort: try call.target.sort(),
-            filter: try call.target.filter(),
+            filter: try call.filter(),
             facets: try call.target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
             wantsTotal: try call.target.flag("total"),
             limit: try call.target.limit(),
@@ -200,7 +208,7 @@ struct PageEndpoints: EndpointGroup {
     }
 
     private func order(_ call: Call) async throws -> Response {
-        let (sort, filter) = (try call.target.sort(), try call.target.filter())
+        let (sort, filter) = (try call.target.sort(), try call.filter())
         let requested = RequestedSort(sort: sort, filter: filter)
         var request = OrderRequest(
             address: try call.shelf,
@@ -237,7 +245,8 @@ extension Operation {
         Returns a page of the shelf's products in a sort. Follow `next_cursor` until it is null. \
         With `include=descendants`, the page shows the products of the shelf and of all shelves \
         below it, each once, with the rules of the shelf for sold-out products and unit prices; \
-        the manual order is not available then.
+        the manual order is not available then. Attributes of the store are filters, too, such as \
+        `rating_min=4` or `allergens_none=nuts`.
         """,
         parameters: [.sort, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
         [200: .json("A page of products.", "Page", [.tag, .contentEncoding, .vary, .link])]

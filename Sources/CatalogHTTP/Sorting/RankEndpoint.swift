@@ -25,7 +25,7 @@ struct RankEndpoint: EndpointGroup {
     }
 
     private func rank(_ call: Call) async throws -> Response {
-        let filter = try call.target.filter()
+        let filter = try call.filter()
         let bytes = try await call.bytes()
         let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         let store = try call.parameters.store

@@ -8,6 +8,7 @@ internal import Hummingbird
 struct ShelfEndpoints: EndpointGroup {
     let shelves: any ShelfStore
     let settings: any SettingsStore
+    let attributes: any AttributeStore
     let cursors: CursorCodec
 
     var endpoints: [Endpoint] {
@@ -68,13 +69,19 @@ struct ShelfEndpoints: EndpointGroup {
         let head = try await shelves.shelf(store, shelf)
         var remembered = RememberedSorts.none
         if let caller = call.caller { remembered = try await settings.rememberedSorts(caller.user, store, shelf) }
-        let language = Language(accepting: call.header(.acceptLanguage))
-        let resolved = head.resolve(
-            remembering: remembered,
-            allowsPositions: !head.state.shelf.includesDescendants
+        let accepted = call.header(.acceptLanguage)
+        let language = Language(accepting: accepted)
+        let attributes = PickerAttributes(
+            try await attributes.attributes(of: .store(store)),
+            languages: Language.tags(accepting: accepted)
         )
-        let options = SortOption.options(selected: resolved.sort, language: language)
-        let filters = FilterOption.options(selected: resolved.filter, language: language)
+        let resolved = try head.resolve(
+            remembering: remembered,
+            allowsPositions: !head.state.shelf.includesDescendants,
+            attributes: attributes.resolved
+        )
+        let options = SortOption.options(selected: resolved.sort, language: language, attributes: attributes)
+        let filters = FilterOption.options(selected: resolved.filter, language: language, attributes: attributes)
         return JSONWriter.document { head.state.write(options: options, filters: filters, to: &$0) }
     }
 

@@ -7,17 +7,23 @@ extension DiffRequest {
     /// - Parameters:
     ///   - mediaType: the format of the response.
     ///   - day: the UTC day to which the popularity of products is scaled.
-    /// - Returns: nil for a diff from a list.
+    /// - Returns: nil for a diff from a list, and for a sort or filter by an attribute that the store does not have.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
         guard case .sort(let from) = from else { return nil }
-        func resolve(_ requested: RequestedSort) -> ResolvedSort {
-            basis.head.resolve(requested, remembering: basis.sorts, allowsPositions: basis.union == nil)
+        func resolve(_ requested: RequestedSort) -> ResolvedSort? {
+            try? basis.head.resolve(
+                requested,
+                remembering: basis.sorts,
+                allowsPositions: basis.union == nil,
+                attributes: basis.attributes
+            )
         }
+        guard let from = resolve(from), let to = resolve(to) else { return nil }
         return entityTag(
             basis.head,
             basis.union,
-            from: resolve(from),
-            to: resolve(to),
+            from: from,
+            to: to,
             mediaType: mediaType,
             day: day
         )

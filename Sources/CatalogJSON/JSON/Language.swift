@@ -1,3 +1,5 @@
+internal import Catalog
+
 /// A text in each language of the server.
 typealias Texts = (en: String, ru: String)
 
@@ -24,5 +26,17 @@ package enum Language: String, CaseIterable, Sendable {
             if quality > (best?.quality ?? 0) { best = (language, quality) }
         }
         self = best?.language ?? .en
+    }
+
+    /// The languages of an `Accept-Language` header, the preferred ones first, as BCP 47 tags.
+    package static func tags(accepting header: String?) -> [String] {
+        let ranges = (header ?? "").split(separator: ",").prefix(32).map { range in
+            let parts = range.split(separator: ";").map { $0.filter { $0 != " " } }
+            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
+            return (tag: parts.first ?? "", quality: quality)
+        }
+        // Equal preferences keep their order.
+        return ranges.enumerated().filter { $0.element.quality > 0 && Store.isLanguageTag($0.element.tag) }
+            .sorted { ($1.element.quality, $0.offset) < ($0.element.quality, $1.offset) }.map(\.element.tag)
     }
 }

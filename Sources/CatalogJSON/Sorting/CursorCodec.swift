@@ -7,15 +7,17 @@ package struct CursorCodec: Sendable {
 
     private let mac: MAC
     private static let version: UInt8 = 2
+    /// The version of cursors by attributes, which earlier programs reject.
+    private static let attributeVersion: UInt8 = 3
     private static let macLength = 16
-    /// The maximum length of a cursor text.
-    private static let maximumLength = 8192
+    /// The maximum length of a cursor text. A sort has at most four attributes, and each may be a text of 500 bytes.
+    private static let maximumLength = 12_288
 
     package init(mac: @escaping MAC) { self.mac = mac }
 
     package func encode(_ cursor: Cursor) -> String {
         var writer = CursorWriter()
-        writer.byte(Self.version)
+        writer.byte(cursor.attributes.isEmpty ? Self.version : Self.attributeVersion)
         writer.text(cursor.scope)
         writer.text(cursor.sort)
         writer.byte(UInt8(SortSource.allCases.firstIndex(of: cursor.source)!))
@@ -28,6 +30,7 @@ package struct CursorCodec: Sendable {
         for value in cursor.values { writer.value(value) }
         writer.text(cursor.name)
         writer.text(cursor.id)
+        if !cursor.attributes.isEmpty { writer.text(cursor.attributes) }
         return Base64URL.encode(writer.bytes + mac(writer.bytes).prefix(Self.macLength))
     }
 
@@ -44,7 +47,8 @@ package struct CursorCodec: Sendable {
 
     private static func read(_ bytes: [UInt8]) -> Cursor? {
         var reader = CursorReader(rest: bytes[...])
-        guard reader.byte() == version, let scope = reader.text(), let sort = reader.text(),
+        guard let version = reader.byte(), [Self.version, attributeVersion].contains(version),
+            let scope = reader.text(), let sort = reader.text(),
             let source = reader.byte(), source < SortSource.allCases.count,
             let filter = reader.text(), let filterSource = reader.byte(), filterSource < FilterSource.allCases.count,
             let dimension = reader.byte(), dimension < Dimension.allCases.count,
@@ -55,7 +59,9 @@ package struct CursorCodec: Sendable {
             guard let value = reader.value() else { return nil }
             values.append(value)
         }
-        guard let name = reader.text(), let id = reader.text(), reader.rest.isEmpty else { return nil }
+        guard let name = reader.text(), let id = reader.text(),
+            let attributes = version == Self.version ? "" : reader.text(), reader.rest.isEmpty
+        else { return nil }
         return Cursor(
             scope: scope,
             sort: sort,
@@ -65,6 +71,7 @@ package struct CursorCodec: Sendable {
             dimension: Dimension.allCases[Int(dimension)],
             isSoldOut: soldOut == 1,
             keyGeneration: Int64(bitPattern: generation),
+            attributes: attributes,
             values: values,
             name: name,
             id: id
@@ -112,6 +119,12 @@ private struct CursorWriter {
         case .bytes(let bytes):
             byte(5)
             block(bytes)
+        case .fraction(let fraction):
+            byte(6)
+            for part in [fraction.parts.numerator, fraction.parts.denominator] {
+                word(UInt64(truncatingIfNeeded: part >> 64))
+                word(UInt64(truncatingIfNeeded: part))
+            }
         }
     }
 }
@@ -144,8 +157,20 @@ private struct CursorReader {
         case 3: dimensionAndDigits()
         case 4: text().map { .text($0) }
         case 5: block().map { .bytes(Array($0)) }
+        case 6: fraction()
         default: nil
         }
+    }
+
+    private mutating func fraction() -> SortValue? {
+        guard let numerator = number(), let denominator = number() else { return nil }
+        return AttributeFraction(numerator, over: denominator).map { .fraction($0) }
+    }
+
+    /// Reads a number of 128 bits.
+    private mutating func number() -> Int128? {
+        guard let high = word(), let low = word() else { return nil }
+        return Int128(Int64(bitPattern: high)) << 64 | Int128(low)
     }
 
     private mutating func dimensionAndDigits() -> SortValue? {

@@ -19,12 +19,18 @@ extension Facets {
                 }
             }
             if counted.contains(.price) { json.object("price") { writePrices(currency, to: &$0) } }
+            for facet in attributes { json.object(name: facet.name) { facet.write(to: &$0, filter) } }
         }
     }
 
     private static func write(_ counts: [Count], _ value: FilterValue?, to json: inout JSONWriter) {
         var named: [String] = []
         if case .texts(let texts)? = value { named = texts }
+        write(counts, selecting: named, to: &json)
+    }
+
+    /// Writes the most frequent values, and those that the filter names.
+    fileprivate static func write(_ counts: [Count], selecting named: [String], to json: inout JSONWriter) {
         let selected = Set(named)
         var shown = Array(counts.prefix(valueLimit))
         shown += counts.dropFirst(valueLimit).filter { selected.contains($0.value) }
@@ -53,6 +59,34 @@ extension Facets {
     }
 }
 
+extension AttributeFacet {
+    fileprivate func write(to json: inout JSONWriter, _ filter: Filter) {
+        json.field("type", attribute.form.typeName)
+        switch counts {
+        case .values(let counts):
+            var selected: [String] = []
+            let condition: AttributeOperator = attribute.form.operators.contains(.anyOf) ? .anyOf : .equals
+            if case .attribute(let wanted)? = filter[.attribute(.resolved(attribute), condition)] {
+                selected = wanted.texts
+            }
+            // The empty text asks for products without a value, which are not among the values; only sets may be empty.
+            if condition == .equals { selected.removeAll { $0.isEmpty } }
+            Facets.write(counts, selecting: selected, to: &json)
+        case .range(let range):
+            json.field("min", range.min)
+            json.field("max", range.max)
+            json.array("buckets", range.buckets) { json, bucket in
+                json.object { json in
+                    json.field("min", bucket.from)
+                    json.field("max", bucket.to)
+                    json.field("count", bucket.count)
+                }
+            }
+        }
+        json.field("unknown", unknown)
+    }
+}
+
 extension FilterOption {
     package func write(to json: inout JSONWriter) {
         json.object { json in
@@ -61,6 +95,14 @@ extension FilterOption {
             json.field("type", key.form.name)
             json.field("repeatable", key.form.isRepeatable)
             json.field("selected", json: selected.text)
+            if let values {
+                json.array("values", values) { json, value in
+                    json.object { json in
+                        json.field("value", value.value)
+                        json.field("title", value.title)
+                    }
+                }
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ extension PageOf where Items == RenderedProducts {
             json.object("sort") { json in
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)
+                if let ignored = plan.resolvedSort.ignored { json.field("ignored", ignored.rawValue) }
             }
             json.field("filter", json: plan.resolvedSort.filterJSON.text)
             if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
@@ -44,6 +45,7 @@ extension ShelfOrder {
         json.object { json in
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
+            if let ignored = resolvedSort.ignored { json.field("ignored", ignored.rawValue) }
             json.field("filter", json: resolvedSort.filterJSON.text)
             if let version {
                 json.field("version", version)

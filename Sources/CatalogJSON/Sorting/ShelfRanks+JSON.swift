@@ -60,10 +60,13 @@ extension ShelfRanks {
         case .popularity: return .number(JSONWriter.text(of: presentation.score(product.popularity)))
         case .created: return .string(product.createdAt.rfc3339)
         case .modified: return .string(product.modifiedAt.rfc3339)
+        case .attribute(let reference):
+            guard let attribute = reference.resolved, let value = attribute.value(of: product) else { return .null }
+            return attribute.json(of: value)
         default: break
         }
         switch key.value(of: Listing(product: product, position: [], isSoldOut: false)) {
-        case .missing, .bytes: return .null
+        case .missing, .bytes, .fraction: return .null
         case .integer(let number): return .integer(number)
         case .real(let number): return .number(JSONWriter.text(of: number))
         case .text(let text): return .string(text)
@@ -75,6 +78,22 @@ extension ShelfRanks {
             return .object([
                 .init("dimension", .string(dimension.rawValue)), .init("value", .string(String(whole) + decimals)),
             ])
+        }
+    }
+}
+
+extension ResolvedAttribute {
+    /// Returns a value by which products are compared. Ratios are rounded down to six decimals.
+    fileprivate func json(of value: AttributeValue) -> JSONValue {
+        switch value {
+        case .number: .number(form.text(of: value))
+        case .boolean(let flag): .bool(flag)
+        case .ratio(let fraction):
+            .string(
+                ExactDecimal(units(of: fraction, roundedUp: false), scale: AttributeForm.limitDecimals).description
+            )
+        case .rank, .text, .date: .string(form.text(of: value))
+        case .set: .null
         }
     }
 }

@@ -92,7 +92,7 @@ struct PostgresAttributeStore: AttributeStore {
         _ uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .edit) { connection in
+            let declared = try await database.writes.transaction(within: .edit) { connection in
                 let change = try Self.lockedChange(connection)
                 let declared = try change.declaring(
                     declaration,
@@ -105,6 +105,9 @@ struct PostgresAttributeStore: AttributeStore {
                 try Self.record(declared.old, declared.new, connection)
                 return .commit(declared)
             }
+            // Orders by the attribute may change in all stores.
+            if declared.isChange { database.announcer.announce(.all) }
+            return declared
         }
     }
 
@@ -137,6 +140,7 @@ struct PostgresAttributeStore: AttributeStore {
                 try connection.execute(Self.deleteTitles, [.text(name.text)])
                 try Self.record(old, nil, connection)
             }
+            database.announcer.announce(.all)
         }
     }
 
@@ -220,7 +224,8 @@ struct PostgresAttributeStore: AttributeStore {
         return (all.filter { !$0.isOfStore }.map(\.declaration), all.filter(\.isOfStore).map(\.declaration))
     }
 
-    private static func declaration(_ row: borrowing PostgresRow) throws -> AttributeDeclaration {
+    /// Reads a declaration from the first columns of a row: its name and its document.
+    static func declaration(_ row: borrowing PostgresRow) throws -> AttributeDeclaration {
         // A later release may allow a document that this one cannot parse.
         let document = try? JSONReader.parse(Array(try row.text(1).utf8))
         return AttributeDeclaration(AttributeName(stored: try row.text(0)), stored: document ?? .object([]))

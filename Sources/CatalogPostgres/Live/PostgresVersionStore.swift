@@ -101,20 +101,20 @@ struct PostgresVersionStore: VersionStore {
     }
 
     static let shelfVersions: PostgresStatement = """
-        SELECT w.number, t.version, h.version
+        SELECT w.number, t.version, h.version, d.attribute_revision
         FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
             ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
-        JOIN store_state t ON t.store_id = h.store_id
+        JOIN store_state t ON t.store_id = h.store_id JOIN deployment d ON d.deployment_id = 1
         """
 
     /// The same for stores with known ids, `$3`, which name their shards.
     static let shelfVersionsOfStores: PostgresStatement = """
-        SELECT w.number, t.version, h.version
+        SELECT w.number, t.version, h.version, d.attribute_revision
         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
             ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
-        JOIN store_state t ON t.store_id = h.store_id
+        JOIN store_state t ON t.store_id = h.store_id JOIN deployment d ON d.deployment_id = 1
         WHERE h.store_id = ANY ($3) AND t.store_id = ANY ($3)
         """
 }

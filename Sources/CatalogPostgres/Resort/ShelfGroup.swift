@@ -56,7 +56,7 @@ struct ShelfGroup: Sendable {
     }
 
     private func lock(_ connection: isolated PostgresConnection) throws -> [ResortedShelf] {
-        try connection.query(ResortStatements.lock, scope(shelves)) {
+        var locked = try connection.query(ResortStatements.lock, scope(shelves)) {
             try $0.map {
                 ResortedShelf(
                     located: try ShelfRow.head($0),
@@ -64,6 +64,11 @@ struct ShelfGroup: Sendable {
                 )
             }
         }
+        if locked.contains(where: \.namesAttributes) {
+            let attributes = try AttributeSets.current(storeID, connection)
+            for index in locked.indices { locked[index].attributes = attributes }
+        }
+        return locked
     }
 
     /// Scores the products of the shelves by their pending purchases, for a dry run.

@@ -7,12 +7,21 @@ struct ResortedShelf: Sendable {
     let located: LocatedHead
     /// The version that the last re-sort left; nil before the first.
     let resortedVersion: Int64?
+    /// The attributes of the store; none if no sort of the shelf names one.
+    var attributes = ResolvedAttributes.none
 
     var head: ShelfHead { located.head }
     var id: Int32 { located.location.shelfID }
-    var source: Sort? { head.state.shelf.positionSource }
+    /// The sort that the manual order follows; nil without one, and for one by an attribute that the store does not have by now.
+    var source: Sort? { head.state.shelf.positionSource.flatMap { try? $0.resolved(in: attributes) } }
     /// The effective sort if a request names none.
-    var shownSort: Sort { head.resolve().sort }
+    var shownSort: Sort { (try? head.resolve(attributes: attributes).sort) ?? .system }
+    /// Whether a sort of the shelf is by an attribute.
+    var namesAttributes: Bool {
+        let (state, store) = (head.state, head.store)
+        return [state.shelf.positionSource, state.shelf.defaultSort, state.inheritedSort, store.defaultSort]
+            .contains { $0?.namesAttributes == true }
+    }
 
     /// Whether products of the shelf may have changed since the last re-sort. Moves do not change the modification time. A
     /// version is a time in microseconds. A transaction that changed the shelf began at most a day before the change.

@@ -23,7 +23,7 @@ struct LoadedShelf: CurrentShelf {
             if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
             items.add(try product(row))
         }
-        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan) } : nil
+        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
         var page = PageOf(PlannedPage(basis, plan), items, next: next, matches: view.rows.count)
         if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
@@ -50,11 +50,11 @@ struct LoadedShelf: CurrentShelf {
         return product
     }
 
-    private func cursor(after row: Int, _ plan: PagePlan) -> Cursor {
+    private func cursor(after row: Int, _ plan: PagePlan, _ view: TableView) -> Cursor {
         plan.cursor(
             at: table.sku(row),
             table.name(row),
-            plan.sort.terms.map { table.value(of: $0.key, row) },
+            table.values(row, in: view),
             isSoldOut: plan.sortsSoldOutLast && !table.isInStock(row)
         )
     }

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import Collation
 internal import Shelves
 
 /// Views and facets, which are computed once for each version of a table.
@@ -13,7 +14,7 @@ extension ShelfCaches {
         let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
         if let known = views[result] { return known }
         let isFollowed = shelf.steps.contains { views[result.at($0.version)] != nil }
-        let limit = isFollowed ? Self.offLoopFollowedProducts : Self.offLoopProducts
+        let limit = isFollowed ? Self.offLoopFollowedProducts : Self.limit(plan)
         return await offLoop(if: shelf.table.count >= limit) { self.viewNow(plan, of: shelf, at: key) }
     }
 
@@ -21,21 +22,81 @@ extension ShelfCaches {
     func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> TableView {
         let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
         if let known = views[result] { return known }
-        let view = earlierView(result, of: shelf) ?? shelf.table.view(result.request)
+        let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: key)
+        let view = earlierView(result, of: shelf, table) ?? table.view(result.request)
         views[result] = view
         fitShelves()
         return view
     }
 
     /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
-    private func earlierView(_ key: ResultKey<ViewRequest>, of shelf: ShelfSnapshot) -> TableView? {
+    ///
+    /// - Parameter table: that of the shelf, with columns of attributes.
+    private func earlierView(
+        _ key: ResultKey<ViewRequest>,
+        of shelf: ShelfSnapshot,
+        _ table: ShelfTable
+    ) -> TableView? {
         var changed: Set<UInt32> = []
         for step in shelf.steps {
             changed.formUnion(step.rows)
             let earlier = key.at(step.version)
             guard let view = views[earlier] else { continue }
             views[earlier] = nil
-            return shelf.table.view(view, changed: Array(changed))
+            return table.view(view, changed: Array(changed))
+        }
+        return nil
+    }
+
+    // MARK: - Attributes
+
+    /// The number of products from which columns of attributes are read on another thread than the event loop's.
+    private static let offLoopAttributeProducts = 500
+
+    private static func limit(_ plan: PagePlan) -> Int {
+        plan.attributes.isEmpty ? offLoopProducts : offLoopAttributeProducts
+    }
+
+    /// Returns the table of a shelf with the columns of attributes.
+    private func table(
+        with attributes: [ResolvedAttribute],
+        _ language: String,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) -> ShelfTable {
+        shelf.table.with(attributes.withColumns.map { column($0, language, of: shelf, at: key) })
+    }
+
+    /// Returns the column of an attribute: a known one, one that follows from that of an earlier version, or one that is read.
+    private func column(
+        _ attribute: ResolvedAttribute,
+        _ language: String,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) -> AttributeColumn {
+        let request = ColumnRequest(attribute: attribute, language: language)
+        let result = ResultKey(table: key, version: shelf.version, request: request)
+        if let known = columns[result] { return known }
+        let collator = LanguageCollator.of(language)
+        let column =
+            earlierColumn(result, of: shelf, collator) ?? shelf.table.column(of: attribute, key: collator.key)
+        columns[result] = column
+        return column
+    }
+
+    /// Returns a column from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
+    private func earlierColumn(
+        _ key: ResultKey<ColumnRequest>,
+        of shelf: ShelfSnapshot,
+        _ collator: LanguageCollator
+    ) -> AttributeColumn? {
+        var changed: Set<UInt32> = []
+        for step in shelf.steps {
+            changed.formUnion(step.rows)
+            let earlier = key.at(step.version)
+            guard let column = columns[earlier] else { continue }
+            columns[earlier] = nil
+            return shelf.table.column(column, changed: Array(changed), key: collator.key)
         }
         return nil
     }
@@ -45,9 +106,10 @@ extension ShelfCaches {
         let request = FacetRequest(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = facets[result] { return known }
-        return await offLoop(if: shelf.table.count >= Self.offLoopProducts) {
+        return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
             if let known = self.facets[result] { return known }
-            let counted = shelf.table.facets(request.facets, request.filter, in: request.currency)
+            let table = self.table(with: plan.attributes, plan.language, of: shelf, at: key)
+            let counted = table.facets(request.facets, request.filter, in: request.currency)
             self.facets[result] = counted
             self.fitShelves()
             return counted
@@ -64,15 +126,30 @@ func offLoop<Value: Sendable>(if isLong: Bool, _ work: @escaping @Sendable () ->
 extension ShelfTable {
     /// Returns the ids of the products in the order of a sort.
     ///
-    /// - Parameter head: the shelf's and the store's settings, which affect the order.
+    /// - Parameters:
+    ///   - sort: a sort whose attributes were looked up.
+    ///   - head: the shelf's and the store's settings, which affect the order.
     func ids(by sort: Sort, of head: ShelfHead) -> [String] {
+        let key = LanguageCollator.of(head.store.language).key
+        let table = with(sort.attributes.withColumns.map { column(of: $0, key: key) })
         let request = ViewRequest(
             sort: sort,
             dimension: head.state.comparisonDimension,
             sortsSoldOutLast: head.sortsSoldOutLast,
             currency: head.store.currency
         )
-        return view(request).rows.map { sku(Int($0)).text }
+        return table.view(request).rows.map { sku(Int($0)).text }
+    }
+}
+
+extension [ResolvedAttribute] {
+    /// The attributes that have columns: the numbers of ratios in place of the ratios, each once.
+    fileprivate var withColumns: [ResolvedAttribute] {
+        if isEmpty { return [] }
+        let all = flatMap { attribute in
+            if case .ratio = attribute.form { attribute.operands } else { [attribute] }
+        }
+        return Array(Set(all))
     }
 }
 

@@ -2,7 +2,8 @@ package import Catalog
 internal import Shelves
 internal import Synchronization
 
-/// The shelves and unions that this server keeps in memory, with their views, facets and search indexes. They share one part of the memory.
+/// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and search indexes. They share one
+/// part of the memory.
 final class ShelfCaches: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
@@ -27,6 +28,12 @@ final class ShelfCaches: Sendable {
         func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
+    struct ColumnRequest: Hashable, Sendable {
+        let attribute: ResolvedAttribute
+        /// The language by whose rules texts are ordered.
+        let language: String
+    }
+
     struct FacetRequest: Hashable, Sendable {
         let facets: Set<Facet>
         let filter: Filter
@@ -42,6 +49,8 @@ final class ShelfCaches: Sendable {
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
     /// The rules of searches, by the store.
     let rules: TableCache<Int32, SearchIndexes.KeptRules>
+    /// The columns of attributes.
+    let columns: Results<ColumnRequest, AttributeColumn>
     private let shares: ShelfMemoryShares
     private let fit = Mutex(())
     /// The usual size of the keys of a sort, in bytes.
@@ -59,6 +68,9 @@ final class ShelfCaches: Sendable {
         }
         indexes = TableCache(limit: shares.indexes / 4 * 3, largest: shares.indexes / 8 * 3) { $0.size }
         rules = TableCache(limit: shares.indexes / 4, largest: shares.indexes / 8) { $0.size }
+        columns = Results(limit: shares.columns, largest: shares.columns / 4) {
+            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.request.language.utf8.count + $1.size
+        }
     }
 
     /// The use of the memory, without hits and rendered products.
@@ -69,18 +81,19 @@ final class ShelfCaches: Sendable {
             shelves: shelves.use,
             unions: unions.use,
             views: views.use,
-            facets: facets.use
+            facets: facets.use,
+            columns: columns.use
         )
         use.indexes = indexes.use + rules.use
         return use
     }
 
-    /// Limits the shelves to what views, facets, unions and indexes leave of the memory.
+    /// Limits the shelves to what the other kinds leave of the memory.
     func fitShelves() {
         fit.withLock { _ in
             shelves.limit =
-                shares.shelvesLimit - views.use.size - facets.use.size - unions.limitedSize - indexes.limitedSize
-                - rules.limitedSize
+                shares.shelvesLimit - views.use.size - facets.use.size - columns.use.size - unions.limitedSize
+                - indexes.limitedSize - rules.limitedSize
         }
     }
 
@@ -100,7 +113,18 @@ extension Facets {
     /// The approximate size in memory, in bytes.
     fileprivate var size: Int {
         let texts = (brands + tags).reduce(0) { $0 + 48 + $1.value.utf8.count }
-        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride
+        let attributes = attributes.reduce(0) { $0 + $1.size }
+        return 256 + texts + prices.count * MemoryLayout<PriceCount>.stride + attributes
+    }
+}
+
+extension AttributeFacet {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int {
+        switch counts {
+        case .values(let values): values.reduce(256) { $0 + 48 + $1.value.utf8.count }
+        case .range: 1024
+        }
     }
 }
 
@@ -111,12 +135,14 @@ package struct ShelfMemoryShares: Sendable, Hashable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// The share of shelves, which also get what unions, views, facets and indexes leave of theirs.
+    /// The share of shelves, which also get what the other kinds leave of theirs.
     var shelves: Int { limit / 16 * 7 }
     /// The limit for shelves while the other caches are empty.
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
-    var views: Int { limit / 32 * 5 }
+    var views: Int { limit / 8 }
+    /// The share of columns of attributes.
+    var columns: Int { limit / 32 }
     var facets: Int { limit / 32 }
     /// The share of search indexes, and of the rules of searches.
     var indexes: Int { limit / 16 }
@@ -136,6 +162,8 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var facets: CacheUse
     /// Search indexes, and the rules of searches.
     package var indexes = CacheUse()
+    /// Columns of attributes.
+    package var columns = CacheUse()
     /// Rendered products, which the API keeps.
     package var products = CacheUse()
     /// The number of reads that found their shelf at the required version.
@@ -143,7 +171,8 @@ package struct ShelfMemoryUse: Sendable, Hashable {
 
     package var kinds: [(name: String, use: CacheUse)] {
         [
-            ("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("indexes", indexes),
+            ("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("attributes", columns),
+            ("indexes", indexes),
             ("products", products),
         ]
     }

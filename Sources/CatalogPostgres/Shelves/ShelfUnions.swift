@@ -36,7 +36,11 @@ final class ShelfUnions: Sendable {
         /// All shelves of a store.
         init(_ store: ShelfRow.StoreRead) {
             key = .allShelves(storeID: store.id)
-            head = ShelfHead(allShelvesOf: store.store, version: store.version)
+            head = ShelfHead(
+                allShelvesOf: store.store,
+                version: store.version,
+                attributeRevision: store.attributeRevision
+            )
         }
     }
 

@@ -47,7 +47,12 @@ final class PageBasisCache: Sendable {
         guard let user = request.rememberingUser else { return shelf }
         let key = UserShelf(address: address, user: user)
         guard let known = sorts[key] else { return nil }
-        let basis = PageBasis(head: shelf.basis.head, sorts: known.sorts, revision: known.revision)
+        let basis = PageBasis(
+            head: shelf.basis.head,
+            sorts: known.sorts,
+            revision: known.revision,
+            attributes: shelf.basis.attributes
+        )
         return LocatedBasis(basis: basis, location: shelf.location)
     }
 
@@ -58,7 +63,7 @@ final class PageBasisCache: Sendable {
 
     func insert(_ found: LocatedBasis, of request: PageRequest) {
         let basis = found.basis
-        insert(LocatedHead(head: basis.head, location: found.location), of: request)
+        insert(LocatedHead(head: basis.head, location: found.location), basis.attributes, of: request)
         guard let address = request.address, let user = request.rememberingUser else { return }
         let key = UserShelf(address: address, user: user)
         sorts[key] = UserSorts(sorts: shared(basis.sorts), revision: basis.revision)
@@ -71,10 +76,11 @@ final class PageBasisCache: Sendable {
         return sorts
     }
 
-    /// Inserts only the shelf and its store.
-    func insert(_ shelf: LocatedHead, of request: PageRequest) {
+    /// Inserts only the shelf and its store, with the attributes of the store.
+    func insert(_ shelf: LocatedHead, _ attributes: ResolvedAttributes, of request: PageRequest) {
         guard let address = request.address else { return }
-        bases[address] = LocatedBasis(basis: PageBasis(head: shelf.head), location: shelf.location)
+        let basis = PageBasis(head: shelf.head, attributes: attributes)
+        bases[address] = LocatedBasis(basis: basis, location: shelf.location)
     }
 }
 
@@ -98,8 +104,19 @@ extension RememberedSorts {
 extension RememberedSort {
     fileprivate var size: Int {
         filter.values.values.reduce(128 + 32 * sort.terms.count) { sum, value in
-            guard case .texts(let texts) = value else { return sum + 96 }
+            guard let texts = value.manyTexts else { return sum + 96 }
             return texts.reduce(sum + 96) { $0 + 48 + $1.utf8.count }
+        }
+    }
+}
+
+extension FilterValue {
+    /// The texts of a value that may have many; nil for others.
+    fileprivate var manyTexts: [String]? {
+        switch self {
+        case .texts(let texts), .given(let texts): texts
+        case .attribute(let condition): condition.texts
+        case .flag, .amount, .amountPerQuantity, .moment, .dimensions: nil
         }
     }
 }

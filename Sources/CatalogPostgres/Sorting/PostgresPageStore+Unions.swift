@@ -41,7 +41,12 @@ extension PostgresPageStore {
         }
         // The shelf may no longer include those below it.
         guard found.members.agree(with: keyed), request.showsUnion(of: keyed.head) else { return nil }
-        return try await unions.union(keyed, found.members, source).map { loadedShelf(keyed, found.sorts, $0) }
+        guard let attributes = try await attributeSets.attributes(of: keyed.head, in: keyed.key.storeID, source) else {
+            return nil
+        }
+        return try await unions.union(keyed, found.members, source).map {
+            loadedShelf(keyed, found.sorts, attributes, $0)
+        }
     }
 
     /// The same in a transaction that has read the head of the union.
@@ -56,17 +61,20 @@ extension PostgresPageStore {
         let members = try connection.query(query.statement, query.parameters) {
             try ShelfUnions.Members($0, of: storeID)
         }
-        guard members.agree(with: keyed) else { return nil }
+        guard members.agree(with: keyed),
+            let attributes = try attributeSets.attributes(of: keyed.head, in: storeID, connection)
+        else { return nil }
         let sorts = try sorts(of: request, connection)
-        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, sorts, $0) }
+        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, sorts, attributes, $0) }
     }
 
     private func loadedShelf(
         _ keyed: ShelfUnions.KeyedHead,
         _ sorts: RememberedSorts,
+        _ attributes: ResolvedAttributes,
         _ found: ShelfUnions.LoadedUnion
     ) -> LoadedShelf {
-        let basis = PageBasis(head: keyed.head, sorts: sorts, union: found.union)
+        let basis = PageBasis(head: keyed.head, sorts: sorts, union: found.union, attributes: attributes)
         return LoadedShelf(basis: basis, shelf: found.shelf, key: .union(keyed.key), caches: memory.caches)
     }
 }

@@ -7,6 +7,7 @@ struct PostgresPageStore: PageStore {
     let database: Database
     let bases = PageBasisCache()
     let memory: ShelfMemory
+    let attributeSets = AttributeSets()
     let unions: ShelfUnions
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
@@ -75,7 +76,7 @@ struct PostgresPageStore: PageStore {
         _ source: ReadSource,
         unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
     ) async throws -> ShelfRead? {
-        let (found, known) = try await confirmed(request, at: address, source)
+        guard let (found, known) = try await confirmed(request, at: address, source) else { return nil }
         if request.showsUnion(of: found.basis.head) { return .union }
         let (location, state) = (found.location, found.basis.head.state)
         try memory.requireCommits(of: location, at: state.version, source.origin)
@@ -90,12 +91,13 @@ struct PostgresPageStore: PageStore {
         return try await readOrderingKey(loadedShelf(found, current), request, location, source).map { .shelf($0) }
     }
 
-    /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version.
+    /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version; nil if attributes change
+    /// meanwhile.
     private func confirmed(
         _ request: PageRequest,
         at address: ShelfAddress,
         _ source: ReadSource
-    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
+    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?)? {
         if let likely = bases.basis(of: request), !request.showsUnion(of: likely.basis.head),
             try await isCurrent(likely, request, source)
         {
@@ -157,9 +159,11 @@ struct PostgresPageStore: PageStore {
         if request.showsUnion(of: head) {
             return try readUnion(request, ShelfUnions.KeyedHead(located), load, connection)
         }
-        guard let shelf = try memory.load(location, at: head.state.version, load, connection) else { return nil }
-        bases.insert(located, of: request)
-        let basis = PageBasis(head: head, sorts: try sorts(of: request, connection))
+        guard let shelf = try memory.load(location, at: head.state.version, load, connection),
+            let attributes = try attributeSets.attributes(of: head, in: location.storeID, connection)
+        else { return nil }
+        bases.insert(located, attributes, of: request)
+        let basis = PageBasis(head: head, sorts: try sorts(of: request, connection), attributes: attributes)
         var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
         guard let query = Self.orderingKeyQuery(request, head, location) else { return found }
         found.orderingKey = try connection.query(query.statement, query.parameters) {
@@ -189,14 +193,15 @@ struct PostgresPageStore: PageStore {
     /// Reads the basis of a page, and what changed on its shelf.
     ///
     /// - Parameter location: the shelf that the page was on last time; nil if it is not known.
-    /// - Returns: the basis, and the shelf in memory with the changes that were read; nil if they were not all.
+    /// - Returns: the basis, and the shelf in memory with the changes that were read; nil if they were not all. Nil instead of both if
+    ///   attributes change meanwhile.
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,
         at address: ShelfAddress,
         following location: ShelfLocation?,
         _ source: ReadSource
-    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?) {
+    ) async throws -> (basis: LocatedBasis, shelf: ShelfSnapshot?)? {
         struct BasisRows: Sendable {
             var shelf: LocatedHead?
             var sorts = RememberedSorts.none
@@ -211,7 +216,7 @@ struct PostgresPageStore: PageStore {
         let following = location.flatMap { memory.following($0, source) }
         let sorts = Self.sortsQuery(request)
         let found = try await lookup.withStoreID(of: request.store, source) {
-            id -> (basis: LocatedBasis, latest: ShelfReader.Latest?)? in
+            id -> (shelf: LocatedHead, rows: BasisRows, revision: Int64)? in
             let queries = ReadQueries(
                 sharing: revisions,
                 into: Int64(0),
@@ -229,14 +234,20 @@ struct PostgresPageStore: PageStore {
                 }
             }
             let (revision, found) = try await source.read(queries)
-            return found.shelf.map { shelf in
-                let basis = PageBasis(head: shelf.head, sorts: found.sorts, revision: revision)
-                return (LocatedBasis(basis: basis, location: shelf.location), found.latest)
-            }
+            return found.shelf.map { ($0, found, revision) }
         }
-        if let (basis, latest) = found {
+        if let (shelf, rows, revision) = found {
+            let location = shelf.location
+            guard let attributes = try await attributeSets.attributes(of: shelf.head, in: location.storeID, source)
+            else {
+                return nil
+            }
+            let basis = LocatedBasis(
+                basis: PageBasis(head: shelf.head, sorts: rows.sorts, revision: revision, attributes: attributes),
+                location: location
+            )
             bases.insert(basis, of: request)
-            guard let following, let latest, basis.location == following.location else { return (basis, nil) }
+            guard let following, let latest = rows.latest, location == following.location else { return (basis, nil) }
             return (basis, await memory.apply(latest, following))
         }
         _ = try await lookup.readStore(request.store, source)
@@ -283,13 +294,20 @@ struct PostgresPageStore: PageStore {
 
     // MARK: - On a given connection
 
-    /// Returns the ids of a shelf's products in the order of a sort. The transaction must have locked the shelf, but not changed it yet.
+    /// Returns the ids of a shelf's products in the order of a sort that a request copies. The transaction must have locked the shelf, but not changed it yet.
     func ids(
         _ address: ShelfAddress,
         by sort: Sort,
         _ connection: isolated PostgresConnection
     ) throws -> [String] {
         let shelf = try ShelfLookup(database: database).head(address.store, address.shelf, connection)
+        var sort = sort
+        if sort.namesAttributes {
+            let attributes = try AttributeSets.current(shelf.location.storeID, connection)
+            do { sort = try sort.resolved(in: attributes) } catch {
+                throw CatalogError.unknownSortKey(error, parameter: "from_sort")
+            }
+        }
         return try memory.locked(shelf, connection).ids(by: sort, of: shelf.head)
     }
 

@@ -13,9 +13,11 @@ extension PostgresShelfStore {
                     // The next attempt changes it.
                     throw PostgresError(.conflict, "the store was created concurrently")
                 }
+                try Self.check(store.attributeSorts(), in: id, connection)
                 try AuditLog.record(.store(nil, store), in: id, connection)
                 return true
             }
+            try Self.check(store.attributeSorts(since: old.store), in: old.id, connection)
             var updated = store
             updated.lastCount = old.store.lastCount
             if old.store == updated { return false }
@@ -74,6 +76,7 @@ extension PostgresShelfStore {
             }
             let stored = old.flatMap { $0.isDeleted ? nil : $0.shelf }
             let shelf = try change(stored)
+            try Self.check(shelf.attributeSorts(since: stored), in: found.id, connection)
             let isMoved = stored == nil || stored?.parent != shelf.parent
             let parentID = try shelf.parent.map {
                 try Self.parentID($0, of: key, isMoved: isMoved, found.id, connection)
@@ -126,6 +129,18 @@ extension PostgresShelfStore {
             )
             try AuditLog.record(.deleted(shelf), in: found.id, connection)
         }
+    }
+
+    /// Checks that a store has the attributes of new sorts.
+    ///
+    /// - Throws: `unknownSortKey`.
+    private static func check(
+        _ sorts: [(field: String, sort: Sort)],
+        in storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        guard !sorts.isEmpty else { return }
+        try AttributeSets.current(storeID, connection).check(sorts)
     }
 
     /// Returns the id of a shelf's parent.

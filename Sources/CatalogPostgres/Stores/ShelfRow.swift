@@ -3,13 +3,16 @@ internal import LibPQ
 
 /// The columns of a store and of a shelf's state, in read order.
 enum ShelfRow {
-    /// The stores `s` that are not deleted, which are settings, with their states `t`.
-    static let stores: SQL = "store s JOIN store_state t ON t.store_id = s.store_id AND s.deleted_at IS NULL"
+    /// The stores `s` that are not deleted, which are settings, with their states `t` and the deployment `d`.
+    static let stores: SQL = """
+        store s JOIN store_state t ON t.store_id = s.store_id AND s.deleted_at IS NULL \
+        JOIN deployment d ON d.deployment_id = 1
+        """
 
     static let storeColumns: SQL = """
         s.store_id, t.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
         s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, t.counted_metric, t.counted_half_life_days, \
-        t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language
+        t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language, d.attribute_revision
         """
 
     /// The language by whose rules the names of a store are ordered.
@@ -50,10 +53,12 @@ enum ShelfRow {
     struct StoreRead: Sendable, Hashable {
         let id: Int32
         let version: Int64
+        /// The revision of the attributes of the deployment.
+        let attributeRevision: Int64
         let store: Store
     }
 
-    static let storeWidth = 17
+    static let storeWidth = 18
     /// The number of state columns.
     static let stateWidth = 16
 
@@ -66,6 +71,7 @@ enum ShelfRow {
         return StoreRead(
             id: try row.int4(0),
             version: try row.int8(1),
+            attributeRevision: try row.int8(17),
             store: Store(
                 key: key,
                 title: try row.text(3),
@@ -131,7 +137,12 @@ enum ShelfRow {
     static func head(_ row: borrowing PostgresRow) throws -> LocatedHead {
         let store = try store(row)
         return LocatedHead(
-            head: ShelfHead(store: store.store, storeVersion: store.version, state: try state(row, from: storeWidth)),
+            head: ShelfHead(
+                store: store.store,
+                storeVersion: store.version,
+                attributeRevision: store.attributeRevision,
+                state: try state(row, from: storeWidth)
+            ),
             location: ShelfLocation(storeID: store.id, shelfID: try row.int4(storeWidth))
         )
     }

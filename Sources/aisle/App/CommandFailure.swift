@@ -46,7 +46,7 @@ struct CommandFailure: Error {
         case .malformed(_, let detail, let allowed, _):
             self.init(allowed.isEmpty ? detail : "\(detail) (\(allowed.joined(separator: ", ")))", Self.usage)
         case .unknownSortKey(let error, _):
-            let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(Sort.allowed.joined(separator: " "))"
+            let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(error.allowed.joined(separator: " "))"
             self.init(error.detail + hint, Self.usage)
         case .invalidCursor: self.init("invalid cursor", Self.usage)
         case .notFound, .unknownStores: self.init(error.reason, Self.noInput)

@@ -97,7 +97,7 @@ enum ServerMetrics {
         "aisle_shelf_memory_bytes",
         .gauge,
         labels: ["kind"],
-        "The size of shelves in memory, of unions of shelves, of their views and facets, and of rendered products."
+        "The size of shelves in memory, of unions of shelves, of their views and facets, of columns of attributes, and of rendered products."
     )
     static let shelfMemoryLimit = MetricDefinition(
         "aisle_shelf_memory_limit_bytes",
@@ -124,7 +124,7 @@ enum ServerMetrics {
         "aisle_shelf_evictions_total",
         .counter,
         labels: ["kind"],
-        "Shelves, unions, views, facets and rendered products that left the memory for others."
+        "Shelves, unions, views, facets, columns of attributes and rendered products that left the memory for others."
     )
 
     // MARK: - Replicas

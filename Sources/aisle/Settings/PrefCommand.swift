@@ -51,6 +51,7 @@ struct PrefCommand: AsyncParsableCommand {
             }
             try Setting.check(parsed, for: key)
             try await options.database.withCatalog { catalog in
+                try await catalog.attributes.check(parsed, for: key)
                 let result = try await catalog.settings.edit(SettingsEdit([.init(key, parsed)]), of: options.user)[0]
                 Console.note("set \(key) to \(parsed.text); revision \(result.setting.revision)")
             }

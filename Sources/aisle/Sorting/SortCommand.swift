@@ -10,6 +10,7 @@ struct SortCommand: AisleCommand {
         abstract: "Print a shelf's products, sorted.",
         discussion: "Sort keys (prefix - for descending, separate several with commas):\n"
             + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
+            + "\n  the name of an attribute, such as rating; aisle attribute list shows them"
     )
 
     @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
@@ -46,6 +47,9 @@ struct SortCommand: AisleCommand {
             guard let first else { return }
             show(products, first, .resolve(format))
             if Console.notesAreTerminal {
+                if let ignored = first.plan.resolvedSort.ignored {
+                    Console.note("the sort of the \(ignored.rawValue) is ignored: an attribute in it is unknown now")
+                }
                 Console.note(
                     "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.resolvedSort.filter))"
                 )

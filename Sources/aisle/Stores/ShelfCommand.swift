@@ -54,9 +54,14 @@ struct ShelfCommand: AsyncParsableCommand {
             try await database.withCatalog { catalog in
                 let (store, key) = try await shelf.resolve(catalog)
                 let head = try await catalog.shelves.shelf(store, key)
+                let attributes = PickerAttributes(
+                    try await catalog.attributes.attributes(of: .store(store)),
+                    languages: [Language.en.rawValue]
+                )
+                let selected = try head.resolve(attributes: attributes.resolved).sort
                 var json = JSONWriter()
                 head.state.write(
-                    options: SortOption.options(selected: head.resolve().sort, language: .en),
+                    options: SortOption.options(selected: selected, language: .en, attributes: attributes),
                     to: &json
                 )
                 Console.line(json.text)

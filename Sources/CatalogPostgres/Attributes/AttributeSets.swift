@@ -1,0 +1,94 @@
+internal import Catalog
+internal import LibPQ
+
+/// The attributes of stores that this server has read, by the versions of their declarations, which each page confirms.
+final class AttributeSets: Sendable {
+    /// The attributes of a store at one state of its declarations and of those of the deployment.
+    struct Known: Sendable {
+        fileprivate let storeVersion: Int64
+        fileprivate let revision: Int64
+        let attributes: ResolvedAttributes
+
+        fileprivate func isOf(_ head: ShelfHead) -> Bool {
+            storeVersion == head.storeVersion && revision == head.attributeRevision
+        }
+    }
+
+    /// The size of the cache, in bytes: several thousand stores with some attributes each.
+    private static let limit = 16 << 20
+    /// The size of the largest entry to keep, in bytes.
+    private static let largest = 2 << 20
+
+    private let known = SharedCache<Int32, Known>(limit: limit, largest: largest) { $1.attributes.size }
+
+    /// Returns the attributes of a store, at the versions of a head; nil if the declarations have changed since.
+    func attributes(of head: ShelfHead, in storeID: Int32, _ source: ReadSource) async throws -> ResolvedAttributes? {
+        if let found = known[storeID], found.isOf(head) { return found.attributes }
+        let found: Known? = try await source.read([Self.query(storeID)], into: nil) { found, _, rows in
+            found = try Self.read(rows)
+        }
+        return keep(found, of: head, storeID)
+    }
+
+    /// The same in a transaction.
+    func attributes(
+        of head: ShelfHead,
+        in storeID: Int32,
+        _ connection: isolated PostgresConnection
+    ) throws -> ResolvedAttributes? {
+        if let found = known[storeID], found.isOf(head) { return found.attributes }
+        let query = Self.query(storeID)
+        return keep(try connection.query(query.statement, query.parameters) { try Self.read($0) }, of: head, storeID)
+    }
+
+    /// Returns the attributes that a transaction sees, without keeping them: the transaction may have changed them.
+    static func current(_ storeID: Int32, _ connection: isolated PostgresConnection) throws -> ResolvedAttributes {
+        let query = query(storeID)
+        return try connection.query(query.statement, query.parameters) { try read($0) }?.attributes ?? .none
+    }
+
+    private func keep(_ found: Known?, of head: ShelfHead, _ storeID: Int32) -> ResolvedAttributes? {
+        guard let found, found.isOf(head) else { return nil }
+        known[storeID] = found
+        return found.attributes
+    }
+
+    private static func query(_ storeID: Int32) -> PostgresQuery { PostgresQuery(withVersions, [.int4(storeID)]) }
+
+    /// Returns nil if the store does not exist.
+    private static func read(_ rows: borrowing PostgresRows) throws -> Known? {
+        var versions: (store: Int64, deployment: Int64)?
+        var (shared, own) = ([AttributeDeclaration](), [AttributeDeclaration]())
+        try rows.forEach { row in
+            versions = (try row.int8(3), try row.int8(4))
+            guard !row.isNull(0) else { return }
+            let declaration = try PostgresAttributeStore.declaration(row)
+            if try row.bool(2) { own.append(declaration) } else { shared.append(declaration) }
+        }
+        return versions.map { versions in
+            Known(
+                storeVersion: versions.store,
+                revision: versions.deployment,
+                attributes: ResolvedAttributes(AttributeSet(deployment: shared, store: own))
+            )
+        }
+    }
+
+    /// The declarations of the deployment, and those of a store, `$1`, with the versions of both. A row without a name if there are none.
+    static let withVersions: PostgresStatement = """
+        SELECT a.name, a.document, a.is_of_store, t.version, d.attribute_revision
+        FROM store_state t JOIN deployment d ON d.deployment_id = 1
+        LEFT JOIN (SELECT name, document::text AS document, false AS is_of_store FROM attribute
+            UNION ALL SELECT name, document::text, true FROM store_attribute WHERE store_id = $1) a ON true
+        WHERE t.store_id = $1
+        """
+}
+
+extension ResolvedAttributes {
+    /// The approximate size in memory, in bytes.
+    fileprivate var size: Int {
+        all.reduce(256) { size, attribute in
+            attribute.form.options.reduce(size + 1024) { $0 + 96 + $1.key.utf8.count }
+        }
+    }
+}

@@ -1,0 +1,161 @@
+import Catalog
+import HTTPTypes
+import JSON
+import TestSupport
+import Testing
+
+/// Sorts, filters and facets by attributes through the API, on the in-memory catalog.
+@Suite(.timeLimit(.minutes(2))) struct AttributePageAPITests {
+    private static let shelf = "/v1/stores/s/shelves/dairy"
+    private static let pages = shelf + "/products"
+
+    /// Returns a catalog in which milk has 4.5 stars and nuts, brie 3 stars and no allergens, and curd neither.
+    private static func api() async throws -> MemoryAPI {
+        let api = try await MemoryAPI.withShelf()
+        for (name, body) in [
+            ("rating", #"{"type":"number","decimals":1,"natural":"desc","title":{"en":"Rating","hr":"Ocjena"}}"#),
+            ("allergens", #"{"type":"set","values":[{"key":"nuts"},{"key":"milk"}]}"#), ("origin", #"{"type":"text"}"#),
+        ] {
+            #expect(try await api.send(.put, "/v1/stores/s/attributes/\(name)", body).status == 201)
+        }
+        for (sku, attributes) in [
+            ("milk", #"{"rating":4.5,"allergens":["nuts"],"origin":"Istria"}"#),
+            ("brie", #"{"rating":3,"allergens":[]}"#),
+        ] {
+            let body = #"{"attributes":\#(attributes)}"#
+            #expect(try await api.send(.patch, "/v1/stores/s/products/\(sku)", body).status == 200)
+        }
+        return api
+    }
+
+    @Test("Pages, orders and diffs take attributes as sorts and filters")
+    func sortsAndFilters() async throws {
+        let api = try await Self.api()
+        let page = try await api.send(.get, Self.pages + "?sort=-rating&limit=1")
+        #expect(page.json["sort"]?["keys"] == .string("-rating"))
+        #expect(page.texts("products", "sku") == ["milk"])
+        let next = String(try #require(page.headers[.init("Link")!]).split(separator: ">")[0].dropFirst())
+        #expect(try await api.send(.get, next).texts("products", "sku") == ["brie"])
+        for (query, skus) in [
+            ("rating_min=4", ["milk"]), ("attributes.rating_max=4.0", ["brie"]), ("rating=", ["curd"]),
+            ("allergens_none=nuts", ["brie"]), ("allergens_any=", ["brie"]),
+            ("origin=Istria&origin=", ["milk", "brie", "curd"]),
+        ] {
+            let found = try await api.send(.get, Self.pages + "?sort=-rating&\(query)")
+            #expect(found.texts("products", "sku") == skus, "\(query)")
+            #expect(
+                try await api.send(.get, Self.shelf + "/order?sort=-rating&\(query)").texts("ids") == skus,
+                "\(query)"
+            )
+            #expect(
+                try await api.send(.get, "/v1/stores/s/products?sort=-rating&\(query)").texts("products", "sku") == skus
+            )
+        }
+        let filtered = try await api.send(.get, Self.pages + "?rating_min=4.0")
+        #expect(filtered.json["filter"]?["terms"]?.text == #"{"rating_min":"4"}"#)
+        let diff = try await api.send(.get, Self.shelf + "/order/diff?from_sort=name&to_sort=-rating")
+        #expect(diff.status == 200)
+        let tag = try #require(page.headers[.eTag])
+        let again = try await api.send(.get, Self.pages + "?sort=-rating&limit=1", nil, ["If-None-Match": tag])
+        #expect(again.status == 304)
+    }
+
+    @Test("An unknown attribute is refused with the name of the parameter, and a hint")
+    func unknown() async throws {
+        let api = try await Self.api()
+        for (path, parameter, hint) in [
+            (Self.pages + "?sort=ratng", "sort", "rating"), (Self.pages + "?ratng_min=1", "ratng_min", "rating_min"),
+            (Self.pages + "?lmit=1", "lmit", "limit"), (Self.pages + "?facets=ratng", "facets", "rating"),
+            (Self.shelf + "/order?sort=ratng", "sort", "rating"),
+            ("/v1/stores/s/products?ratng_min=1", "ratng_min", "rating_min"),
+            (Self.shelf + "/order/diff?from_sort=ratng&to_sort=name", "from_sort", "rating"),
+            (Self.shelf + "/order/diff?from_sort=name&to_sort=ratng", "to_sort", "rating"),
+        ] {
+            let problem = try await api.send(.get, path)
+            #expect(problem.status == 400, "\(path)")
+            #expect(problem.text("parameter") == parameter && problem.text("hint") == hint, "\(path)")
+        }
+    }
+
+    @Test("Facets count attributes, with ranges, and values that are unknown apart")
+    func facets() async throws {
+        let api = try await Self.api()
+        let page = try await api.send(.get, Self.pages + "?facets=rating,allergens,origin&allergens_any=nuts")
+        #expect(
+            page.json["facets"]?["rating"]?.text
+                == #"{"type":"number","min":"4.5","max":"4.5","buckets":[{"min":null,"max":null,"count":1}],"unknown":0}"#
+        )
+        #expect(
+            page.json["facets"]?["allergens"]?.text
+                == #"{"type":"set","values":[{"value":"","count":1,"selected":false},{"value":"nuts","count":1,"selected":true}],"more":0,"unknown":1}"#
+        )
+        #expect(page.json["facets"]?["origin"]?["values"]?.elements?.count == 1)
+        let nine = "abcdefghi".map { "\($0)" }.joined(separator: ",")
+        #expect(try await api.send(.get, Self.pages + "?facets=\(nine)").text("parameter") == "facets")
+    }
+
+    @Test("A filter by attributes is remembered only with consent, and a view by a deleted attribute is ignored")
+    func rememberedSorts() async throws {
+        let api = try await Self.api()
+        let ann = ["Authorization": "Bearer \(api.token(of: "ann"))"]
+        let path = "/v1/me/stores/s/shelves/dairy/sort"
+        let view = #""sort":"-rating","filter":{"rating_min":4,"in_stock":true}"#
+        let without = try await api.send(.put, path, "{\(view)}", ann)
+        #expect(without.json["filter"]?.text == #"{"in_stock":true}"#)
+        let with = try await api.send(.put, path, "{\(view),\"remember_attributes\":true}", ann)
+        #expect(with.json["filter"]?.text == #"{"in_stock":true,"rating_min":"4"}"#)
+        let page = try await api.send(.get, Self.pages, nil, ann)
+        #expect(page.texts("products", "sku") == ["milk"])
+        #expect(page.json["sort"]?.text == #"{"keys":"-rating","source":"user"}"#)
+        for body in [#"{"sort":"ratng"}"#, #"{"sort":"price","filter":{"ratng_min":1},"remember_attributes":true}"#] {
+            #expect(try await api.send(.put, path, body, ann).status == 400, "\(body)")
+        }
+        let setting = "/v1/me/settings/stores/s/sort"
+        #expect(try await api.send(.put, setting, #"{"value":"ratng"}"#, ann).text("parameter") == "value.sort")
+        #expect(try await api.send(.put, setting, #"{"value":{\#(view)}}"#, ann).status == 422)
+        #expect(
+            try await api.send(.put, setting, #"{"value":{\#(view),"remember_attributes":true}}"#, ann).status == 200
+        )
+        #expect(try await api.send(.delete, "/v1/stores/s/attributes/rating").status == 204)
+        let ignored = try await api.send(.get, Self.pages, nil, ann)
+        #expect(ignored.json["sort"]?.text == #"{"keys":"-popularity","source":"system","ignored":"user"}"#)
+        #expect(try await api.send(.get, path, nil, ann).text("sort") == "-rating")
+        let picker = try await api.send(.get, Self.shelf, nil, ann)
+        #expect(picker.texts("sort_options", "selected").count { $0 == "true" } == 1)
+    }
+
+    @Test("A picker has the attributes with their titles")
+    func pickers() async throws {
+        let api = try await Self.api()
+        let picker = try await api.send(.get, Self.shelf, nil, ["Accept-Language": "hr"])
+        #expect(picker.texts("sort_options", "title").contains("Ocjena: high to low"))
+        let filters = try #require(picker.json["filter_options"]?.elements)
+        let allergens = try #require(filters.first { $0["filter"] == .string("allergens_none") })
+        #expect(
+            allergens.text
+                == #"{"filter":"allergens_none","title":"allergens: none of","type":"set","repeatable":true,"selected":null,"values":[{"value":"nuts","title":"nuts"},{"value":"milk","title":"milk"}]}"#
+        )
+    }
+
+    @Test("The default sort of a shelf or a store must be a known one")
+    func defaultSorts() async throws {
+        let api = try await Self.api()
+        let bodies = [
+            Self.shelf: #"{"default_sort":"ratng"}"#, "/v1/stores/s": #"{"currency":"EUR","default_sort":"ratng"}"#,
+        ]
+        for (path, body) in bodies {
+            let wrong = try await api.send(.put, path, body)
+            #expect(wrong.text("parameter") == "default_sort" && wrong.text("hint") == "rating", "\(path)")
+        }
+        #expect(
+            try await api.send(.patch, Self.shelf, #"{"default_sort":"-rating"}"#).text("default_sort") == "-rating"
+        )
+        let page = try await api.send(.get, Self.pages)
+        #expect(page.json["sort"]?.text == #"{"keys":"-rating","source":"shelf"}"#)
+        let copied = try await api.send(.put, Self.shelf + "/order", #"{"from_sort":"-rating"}"#)
+        #expect(copied.status == 200)
+        #expect(
+            try await api.send(.put, Self.shelf + "/order", #"{"from_sort":"ratng"}"#).text("parameter") == "from_sort"
+        )
+    }
+}
