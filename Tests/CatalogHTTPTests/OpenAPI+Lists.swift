@@ -118,7 +118,11 @@ extension FilterKey {
         case .amountPerQuantity: #"{"type":"string"}"#
         case .timestamp: #"{"anyOf":[{"type":"string","format":"date"},{"type":"string","format":"date-time"}]}"#
         case .dimensions: ##"{"$ref":"#/components/schemas/Dimension"}"##
-        case .tags: #"{"type":"string","minLength":1,"maxLength":64,"pattern":"^[^\\u0000-\\u001f\\u007f-\\u009f]*$"}"#
+        case .tags:
+            #"""
+            {"type":"string","minLength":1,"maxLength":64,\#
+            "pattern":"^[^\\s|;\\u0000-\\u001f\\u007f-\\u009f]([^|;\\u0000-\\u001f\\u007f-\\u009f]*[^\\s|;\\u0000-\\u001f\\u007f-\\u009f])?$"}
+            """#
         case .attribute: ##"{"$ref":"#/components/schemas/AttributeFilterValue"}"##
         }
     }

@@ -115,12 +115,12 @@ import Testing
             query: "limit=1&rating_min=4&attributes.limit=5&rating_min=6&brand=x"
         )
         let filter = try RequestTarget(path: "/a", query: "limit=1&rating_min=4&attributes.limit=5&brand=x").filter(
-            besides: ["limit"])
+            apartFrom: ["limit"])
         #expect(filter?.query == "brand=x&attributes.limit=5&rating_min=4")
-        #expect(throws: CatalogError.self) { try target.filter(besides: ["limit"]) }
-        #expect(target.hasAttributeFilter(besides: ["limit", "brand"]))
+        #expect(throws: CatalogError.self) { try target.filter(apartFrom: ["limit"]) }
+        #expect(target.hasAttributeFilter(apartFrom: ["limit", "brand"]))
         #expect(
-            try !RequestTarget(path: "/a", query: "limit=1&brand=x").hasAttributeFilter(besides: ["limit", "brand"])
+            try !RequestTarget(path: "/a", query: "limit=1&brand=x").hasAttributeFilter(apartFrom: ["limit", "brand"])
         )
     }
 

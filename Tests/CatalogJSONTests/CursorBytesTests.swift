@@ -49,11 +49,11 @@ import Testing
         #expect(size(65_536) == empty + 65_535)
     }
 
-    @Test("A cursor of up to 8192 characters is read")
+    @Test("A cursor of up to 12,288 characters is read")
     func lengths() throws {
-        let rest = 8192 * 3 / 4 - (Base64URL.decode(Self.codec.encode(Self.cursor(name: "")))?.count ?? 0)
+        let rest = 12288 * 3 / 4 - (Base64URL.decode(Self.codec.encode(Self.cursor(name: "")))?.count ?? 0)
         let longest = Self.codec.encode(Self.cursor(name: String(repeating: "x", count: rest)))
-        #expect(longest.utf8.count == 8192)
+        #expect(longest.utf8.count == 12288)
         #expect(try Self.codec.decode(longest).name.utf8.count == rest)
         let longer = Self.codec.encode(Self.cursor(name: String(repeating: "x", count: rest + 1)))
         #expect(throws: CatalogError.invalidCursor) { try Self.codec.decode(longer) }

@@ -76,7 +76,7 @@ import Testing
         "The tags of a header are in the order of preference",
         arguments: [
             (nil, []), ("", []), ("hr", ["hr"]), ("de;q=0.5, hr-HR, en;q=0.9", ["hr-HR", "en", "de"]),
-            ("en;q=0, *, x y, ru", ["ru"]), ("a1;q=0.5,b2;q=0.5", ["a1", "b2"]),
+            ("en;q=0, *, x!y, ru", ["ru"]), ("a1;q=0.5,b2;q=0.5", ["a1", "b2"]),
         ] as [(String?, [String])]
     )
     func tags(_ header: String?, _ expected: [String]) { #expect(Language.tags(accepting: header) == expected) }

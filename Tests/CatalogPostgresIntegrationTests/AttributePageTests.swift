@@ -41,7 +41,7 @@ import TestSupport
         } catch .unknownSortKey { return true } catch { return false }
     }
 
-    @Test("A declaration takes effect for the next page, whoever makes it", arguments: [false, true])
+    @Test("A declaration takes effect for the next page of all servers", arguments: [false, true])
     func declarations(_ isOfStore: Bool) async throws {
         try await Self.withShelf { catalog in
             let owner: AttributeOwner = isOfStore ? .store(Self.store) : .deployment
@@ -125,7 +125,7 @@ import TestSupport
             #expect(page.plan.source == .system && page.plan.resolvedSort.ignored == .user && page.products.count == 4)
             #expect(shared.plan.source == .system && shared.plan.resolvedSort.ignored == .shelf)
             #expect(try await catalog.settings.setting(key, of: ann).value == value)
-            // What a client reads, it can write back.
+            // A client can write back the sort that it has read.
             _ = try await catalog.shelves.put(
                 Shelf(key: Self.shelf, title: "D", defaultSort: Self.rating),
                 in: Self.store

@@ -37,6 +37,7 @@ import TestSupport
         let allowed = [
             (roles.server, "DELETE FROM product; DELETE FROM user_setting; SELECT * FROM deployment, schema_migration"),
             (roles.reader, "SELECT * FROM product, placement, shelf, store, store_state, schema_migration"),
+            (roles.reader, "SELECT attribute_revision, synonym_revision FROM deployment WHERE deployment_id = 1"),
             (
                 roles.server,
                 """

@@ -293,7 +293,7 @@ import Testing
             try shown(plan(RememberedSort(unknown), head: Self.head(shelf: unknown, store: known)))
                 == "rating store  user"
         )
-        // The tag says so, too.
+        // The tag is another one, too.
         let (ignored, system) = (try plan(RememberedSort(unknown)), try plan(nil))
         #expect(ignored.entityTag(Self.head(), day: 1) != system.entityTag(Self.head(), day: 1))
     }

@@ -3,6 +3,17 @@ import urllib.parse, uuid
 
 import schemathesis
 
+# The keys of shelves, and those of lists.
+SORT_KEYS = {
+    "price", "unit_price", "popularity", "brand", "name", "created", "modified", "tags", "position",
+    "shelf", "manual", "last-modified",
+}
+FACETS = {"brand", "tag", "in_stock", "price"}
+FILTERS = {
+    "brand", "tag", "tags_all", "tags_none", "in_stock", "price_min", "price_max", "unit_price_max", "created_after",
+    "created_before", "modified_after", "modified_before", "dimension",
+}
+
 
 @schemathesis.hook
 def before_call(context, case, **kwargs):
@@ -46,11 +57,15 @@ def make_valid(values):
     # below its start.
     for name in [name for name in values if name == "cursor" or name.endswith(("_max", "_before"))]:
         del values[name]
-    # A key or facet occurs once.
+    # A key or facet occurs once, and the store has no attributes. The manual order is ascending.
     for name in ("sort", "from_sort", "to_sort", "default_sort", "position_source", "facets"):
         if isinstance(values.get(name), str):
-            terms = {term.lstrip("-"): term for term in values[name].split(",")}
-            values[name] = ",".join(terms.values())
+            known = FACETS if name == "facets" else SORT_KEYS
+            terms = {term.lstrip("-"): term for term in values[name].split(",") if term != "-position"}
+            values[name] = ",".join(term for key, term in terms.items() if key in known) or "price"
+    if isinstance(values.get("filter"), dict):
+        for name in values["filter"].keys() - FILTERS:
+            del values["filter"][name]
     # A search has few words.
     if isinstance(values.get("q"), str):
         values["q"] = " ".join(values["q"][:20].split()[:8])

@@ -199,7 +199,7 @@ import Testing
     // MARK: - Facets
 
     @Test(
-        "A count of a facet is what its filter keeps, besides the filters of others",
+        "A count of a facet is what its filter keeps with the filters of others",
         arguments: 0..<12 as Range<UInt64>
     )
     func facetCounts(_ seed: UInt64) throws {

@@ -6,7 +6,7 @@ package struct ResolvedSort: Hashable, Sendable {
     package let source: SortSource
     package let filter: Filter
     package let filterSource: FilterSource
-    /// The first source whose sort or filter names an attribute that the store does not have; nil if all that come first are known.
+    /// The first source whose sort or filter names an unknown attribute, so that the next source applies; nil without one.
     package let ignored: SortSource?
 
     package init(

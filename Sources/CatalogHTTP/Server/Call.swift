@@ -48,7 +48,7 @@ struct Call: Sendable {
     }
 
     /// Parses the filter parameters; nil if there are none.
-    func filter() throws(CatalogError) -> Filter? { try target.filter(besides: endpoint.queryNames ?? []) }
+    func filter() throws(CatalogError) -> Filter? { try target.filter(apartFrom: endpoint.queryNames ?? []) }
 
     /// The points that the request costs.
     var points: Int {

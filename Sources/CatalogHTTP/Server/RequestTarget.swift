@@ -54,7 +54,7 @@ struct RequestTarget {
     /// Parses the filter parameters; nil if there are none. Those of attributes are looked up later.
     ///
     /// - Parameter names: the other parameters of the endpoint.
-    func filter(besides names: [String] = PageRequest.parameterNames) throws(CatalogError) -> Filter? {
+    func filter(apartFrom names: [String] = PageRequest.parameterNames) throws(CatalogError) -> Filter? {
         var given: [FilterKey: [String]] = [:]
         for (name, value) in parameters where !names.contains(name) {
             if let key = FilterKey(name: name), key.isAttribute { given[key, default: []].append(value) }
@@ -65,7 +65,7 @@ struct RequestTarget {
     /// Whether a parameter is a filter by an attribute.
     ///
     /// - Parameter names: the other parameters of the endpoint.
-    func hasAttributeFilter(besides names: Set<String>) -> Bool {
+    func hasAttributeFilter(apartFrom names: Set<String>) -> Bool {
         parameters.contains { !names.contains($0.name) && FilterKey(name: $0.name) != nil }
     }
 

@@ -78,7 +78,7 @@ struct PageEndpoints: EndpointGroup {
 
     private static func hasFilter(_ target: RequestTarget) -> Bool {
         FilterKey.allCases.contains { !target.values($0.name).isEmpty }
-            || target.hasAttributeFilter(besides: parameterNames)
+            || target.hasAttributeFilter(apartFrom: parameterNames)
     }
 
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.

@@ -90,6 +90,8 @@ package struct DatabaseRoles: Sendable {
             "ALTER DEFAULT PRIVILEGES FOR ROLE \(owner) IN SCHEMA \(schema) GRANT USAGE ON SEQUENCES TO \(server);",
             "REVOKE INSERT, UPDATE, DELETE ON \(schema).schema_migration FROM \(server);",
             "GRANT SELECT ON \(list(tables.filter { !Self.isPrivate($0) })) TO \(reader);",
+            // Every read of a store confirms these.
+            "GRANT SELECT (deployment_id, attribute_revision, synonym_revision) ON \(schema).deployment TO \(reader);",
         ]
         let logs = tables.filter { table in Self.appendOnly.contains { table.hasPrefix($0) } }
         if !logs.isEmpty {

@@ -67,7 +67,7 @@ extension ShelfCaches {
         shelf.table.with(attributes.withColumns.map { column($0, language, of: shelf, at: key) })
     }
 
-    /// Returns the column of an attribute: a known one, one that follows from that of an earlier version, or one that is read.
+    /// Returns the column of an attribute. An earlier version's column follows a few changes; otherwise the products are read.
     private func column(
         _ attribute: ResolvedAttribute,
         _ language: String,
