@@ -1,4 +1,5 @@
 import Catalog
+import CatalogJSON
 import LibPQ
 import TestSupport
 import Testing
@@ -19,7 +20,12 @@ import Testing
     }
 
     /// Stores a setting of a user for each value, as other releases may have stored them.
-    private static func set(_ key: String, _ values: [String], in catalog: PostgresCatalog) async throws {
+    private static func set(
+        _ key: String,
+        _ values: [String],
+        revision: Int64 = 1,
+        in catalog: PostgresCatalog
+    ) async throws {
         try await catalog.database.writes.perform { connection in
             for (number, value) in values.enumerated() {
                 try connection.execute(
@@ -31,9 +37,9 @@ import Testing
                 try connection.execute(
                     """
                     INSERT INTO user_setting (user_id, key, value, revision, modified_at)
-                    VALUES ($1, $2, $3::text::json, (SELECT count(*) + 1 FROM user_setting WHERE user_id = $1), now())
+                    VALUES ($1, $2, $3::text::json, $4, now())
                     """,
-                    [.text("user\(number)"), .text(key), .text(value)]
+                    [.text("user\(number)"), .text(key), .text(value), .int8(revision)]
                 )
             }
         }
@@ -66,14 +72,15 @@ import Testing
             #expect(try await Self.uses(of: "rice", catalog) == AttributeUses(settings: used.count))
             #expect(try await Self.uses(of: "ric", catalog).isEmpty)
             // These are not remembered sorts.
-            for key in [
+            let keys = [
                 "note", "stores/shop/notes/sort", "stores/shop/shelves/a/b/sort", "stores/Shop/sort",
                 "x/stores/shop/sort",
-            ] {
-                try await Self.set(key, [#""rice""#], in: catalog)
+            ]
+            for (number, key) in keys.enumerated() {
+                try await Self.set(key, [#""rice""#], revision: Int64(number) + 2, in: catalog)
             }
             #expect(try await Self.uses(of: "rice", catalog).settings == used.count)
-            try await Self.set("stores/shop/shelves/tea/sort", [#""rice""#], in: catalog)
+            try await Self.set("stores/shop/shelves/tea/sort", [#""rice""#], revision: 100, in: catalog)
             #expect(try await Self.uses(of: "rice", catalog).settings == used.count + 1)
         }
     }
@@ -86,17 +93,16 @@ import Testing
                 try AttributeDeclaration(name: rating, text: Array(#"{"type":"text"}"#.utf8)),
                 for: .store(Self.kiosk)
             )
-            for key in ["stores/shop/sort", "stores/kiosk/sort"] {
-                try await Self.set(key, [#""rating""#], in: catalog)
-            }
-            try await catalog.database.writes.perform { connection in
-                try connection.execute("UPDATE store SET default_sort = '-rating' WHERE key IN ('shop', 'kiosk')")
-            }
-            let expected = AttributeUses(settings: 1, stores: [Self.shop])
+            try await Self.set("stores/shop/sort", [#""rating""#], in: catalog)
+            try await Self.set("stores/kiosk/sort", [#""rating""#], revision: 2, in: catalog)
+            let expected = AttributeUses(settings: 1)
             #expect(try await Self.uses(of: "rating", catalog) == expected)
-            #expect(try await Self.uses(of: "rating", in: .store(Self.shop), catalog) == expected)
-            let own = AttributeUses(settings: 1, stores: [Self.kiosk])
-            #expect(try await Self.uses(of: "rating", in: .store(Self.kiosk), catalog) == own)
+            for store in [Self.shop, Self.kiosk] {
+                #expect(try await Self.uses(of: "rating", in: .store(store), catalog) == expected)
+            }
+            // Without its own declaration, the store loses the attribute with that of the deployment.
+            try await catalog.attributes.remove(attribute: rating, of: .store(Self.kiosk))
+            #expect(try await Self.uses(of: "rating", catalog) == AttributeUses(settings: 2))
         }
     }
 
