@@ -308,8 +308,8 @@ let package = Package(
         .testTarget(
             name: "CatalogPostgresIntegrationTests",
             dependencies: [
-                "AisleDiff", "Catalog", "CatalogJSON", "CatalogPostgres", "Collation", "InMemoryCatalog", "JSON",
-                "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
+                "AisleDiff", "Catalog", "CatalogImport", "CatalogJSON", "CatalogPostgres", "Collation",
+                "InMemoryCatalog", "JSON", "LibPQ", "Ordering", "Platform", "Schema", "Shelves", "TestSupport",
             ],
             swiftSettings: strict
         ),

@@ -7,8 +7,8 @@ package struct AttributeCells: Sendable {
     var decimals = DecimalEvidence()
     /// The text between the elements of a set; nil for a mark.
     var separator: String?
-    /// Whether commas separate the elements of a set, and not bars and semicolons.
-    var hasCommas = false
+    /// Whether commas separate the elements of a set, and not bars and semicolons; nil if the file does not show it.
+    var hasCommas: Bool?
     let words: FileWords
 
     /// The cells of exported files.
@@ -17,15 +17,17 @@ package struct AttributeCells: Sendable {
     init(
         decimals: DecimalEvidence = DecimalEvidence(),
         separator: String? = nil,
-        hasCommas: Bool = false,
+        hasCommas: Bool? = nil,
         words: FileWords
     ) {
         (self.decimals, self.separator, self.hasCommas, self.words) = (decimals, separator, hasCommas, words)
     }
 
     /// The reason why a cell has no value of the attribute.
-    package struct Fault: Error {
+    package struct Fault: Error, Equatable {
         package let reason: String
+
+        static let controlCharacter = Fault(reason: "contains a control character; remove it")
     }
 
     /// A value that was read.
@@ -43,10 +45,11 @@ package struct AttributeCells: Sendable {
     /// The titles of the other columns of imports, as they are compared.
     private static let otherTitles = Set(ImportColumn.allCases.map { ColumnTitle.key($0.columnName) })
 
-    /// Returns the title of an attribute's column in exports.
-    package static func title(of name: String) -> String {
-        otherTitles.contains(ColumnTitle.key(name)) ? titlePrefix + name : name
-    }
+    /// Returns the title of an attribute's column in exports: imports never take it for another column, or ignore it.
+    package static func title(of name: String) -> String { titlePrefix + name }
+
+    /// Returns whether a title, in lower case, can only be that of an attribute.
+    static func isExplicit(_ title: String) -> Bool { title.hasPrefix(titlePrefix) }
 
     /// Returns the name of the attribute whose column may have a title; nil for the title of another column.
     ///
@@ -54,23 +57,24 @@ package struct AttributeCells: Sendable {
     ///   - title: the title in lower case.
     ///   - key: the title as it is compared.
     static func name(ofTitle title: String, key: String) -> String? {
-        if title.hasPrefix(titlePrefix) { return String(title.dropFirst(titlePrefix.count)) }
+        if isExplicit(title) { return String(title.dropFirst(titlePrefix.count)) }
         return otherTitles.contains(key) ? nil : title
     }
 
     // MARK: - Reading
 
-    /// Reads the value that a cell states.
+    /// Reads the value that a cell states; nil if it looks empty.
     ///
-    /// - Parameter cell: the text of the cell, which is not blank.
     /// - Throws: `Fault`. Nothing is rounded or guessed.
-    package func value(_ cell: String, of definition: AttributeDefinition) throws(Fault) -> Value {
-        let text = try Self.prepared(cell)
-        var value: Value
+    package func value(_ cell: String, of definition: AttributeDefinition) throws(Fault) -> Value? {
+        let text = Self.prepared(cell)
+        guard !text.isEmpty else { return nil }
+        guard text.isPrintable else { throw .controlCharacter }
+        let value: Value
         switch definition.form {
         case .number(let places): value = try number(text, decimals: places, unit: definition.unit)
         case .enumeration, .text, .unknown: value = Value(json: .string(text.composed))
-        case .set: value = Value(json: .array(elements(text).map { .string($0) }))
+        case .set: value = Value(json: .array(try elements(text).map { .string($0) }))
         case .boolean:
             guard let flag = flag(text) else { throw Fault(reason: "must be true or false, or a known word for it") }
             value = Value(json: .bool(flag))
@@ -81,15 +85,39 @@ package struct AttributeCells: Sendable {
             value = Value(json: .string(String(time.time.rfc3339.prefix(10))))
         case .ratio: throw Fault(reason: "must be empty, because the attribute is computed")
         }
-        do { _ = try definition.value(value.json) } catch { throw Fault(reason: "must be \(error.expected)") }
+        try Self.check(value.json, definition)
         return value
     }
 
+    /// Reads an array or an object of JSON. The texts of a set are normalized as those of cells.
+    ///
+    /// - Throws: `Fault`.
+    package func value(_ json: JSONValue, of definition: AttributeDefinition) throws(Fault) -> Value {
+        var value = Value(json: json)
+        if case .set = definition.form, case .array(let given) = json {
+            var elements: [JSONValue] = []
+            for element in given {
+                let element =
+                    if case .string(let text) = element { JSONValue.string(text.trimmed.composed) } else { element }
+                if !elements.contains(element) { elements.append(element) }
+            }
+            value = Value(json: .array(elements))
+        }
+        try Self.check(value.json, definition)
+        return value
+    }
+
+    private static func check(_ json: JSONValue, _ definition: AttributeDefinition) throws(Fault) {
+        do { _ = try definition.value(json) } catch { throw Fault(reason: "must be \(error.expected)") }
+    }
+
+    /// Returns whether a cell looks empty: it has only spaces, line breaks, or the formula of an empty text.
+    static func isEmpty(_ cell: String) -> Bool { prepared(cell).isEmpty }
+
     /// Returns the text of a cell without what spreadsheets add, and without line breaks.
-    private static func prepared(_ cell: String) throws(Fault) -> String {
-        let text = ImportRecordReader.unescaped((cell.isPrintable ? cell : cell.spaced).trimmed, .attributes)
-        guard text.isPrintable else { throw Fault(reason: "contains a control character; remove it") }
-        return text
+    private static func prepared(_ cell: String) -> String {
+        let text = (cell.isPrintable ? cell : cell.spaced).trimmed
+        return text == "=\"\"" ? "" : ImportRecordReader.unescaped(text, .attributes)
     }
 
     private func number(_ text: String, decimals places: Int, unit: String?) throws(Fault) -> Value {
@@ -110,15 +138,31 @@ package struct AttributeCells: Sendable {
     }
 
     /// Returns the different elements of a set. A separator alone is the empty set.
-    private func elements(_ text: String) -> [String] {
-        let marks: Set<Character> = hasCommas ? [","] : ["|", ";"]
-        let parts =
-            separator.map { ImportRecordReader.parts(text, $0) }
-            ?? text.split { marks.contains($0) }.map { String($0).trimmed }
+    ///
+    /// - Throws: `Fault` for a text that may be one element or several.
+    private func elements(_ text: String) throws(Fault) -> [String] {
+        let parts: [String]
+        if let separator {
+            parts = ImportRecordReader.parts(text, separator)
+        } else {
+            let hasMarks = text.contains { Self.marks.contains($0) }
+            let isUndecided = hasCommas == nil ? !hasMarks && text.contains(",") : hasCommas == true && hasMarks
+            guard !isUndecided else {
+                throw Fault(
+                    reason: """
+                        is ambiguous: commas may separate elements; separate them with “|”, or set a separator in a profile
+                        """
+                )
+            }
+            let marks: Set<Character> = hasCommas == true ? [","] : Self.marks
+            parts = text.split { marks.contains($0) }.map { String($0).trimmed }
+        }
         var elements: [String] = []
         for part in parts.map(\.composed) where !part.isEmpty && !elements.contains(part) { elements.append(part) }
         return elements
     }
+
+    private static let marks: Set<Character> = ["|", ";"]
 
     // MARK: - Writing
 

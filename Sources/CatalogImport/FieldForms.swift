@@ -1,4 +1,5 @@
 package import Catalog
+internal import JSON
 
 /// The forms of the fields of a file: the decimal marks of prices and attributes, and the separators of tags and sets.
 package struct FieldForms: Sendable {
@@ -12,38 +13,57 @@ package struct FieldForms: Sendable {
 
     /// The separators of several values of a cell, as the profile says.
     let separators: [ImportColumn: String]
-    private let words: FileWords
-    /// The forms of attributes whose columns show them, by name.
-    private var attributes: [String: AttributeCells] = [:]
+    /// What the columns of attributes show, by name.
+    private var attributes: [String: AttributeEvidence] = [:]
+    /// The arrays and objects of JSON that a row has for attributes, by their texts.
+    private var values: [String: JSONValue] = [:]
+
+    /// What the cells of an attribute show of their form.
+    private struct AttributeEvidence {
+        var decimals: DecimalEvidence
+        /// Whether commas separate the elements of a set; nil if the cells do not show it.
+        var hasCommas: Bool?
+    }
 
     package init(_ options: ImportOptions) {
         given = options.dialect.decimalMark
         separators = options.profile.separators
-        words = FileWords(options.profile)
     }
 
     /// The decimal mark of a column.
     subscript(column: ImportColumn) -> DecimalEvidence { decimals[column] ?? DecimalEvidence(given) }
 
     /// Returns the form of the cells of an attribute.
-    func cells(of attribute: String) -> AttributeCells {
-        attributes[attribute]
-            ?? AttributeCells(
-                decimals: DecimalEvidence(given),
-                separator: separators[.tags],
-                hasCommas: hasTagsWithCommas,
-                words: words
-            )
+    func cells(of attribute: ResolvedColumns.Attribute, _ words: FileWords) -> AttributeCells {
+        let evidence = attributes[attribute.name]
+        var separator = separators[.tags]
+        if case .all(let own)? = attribute.source.part { separator = own }
+        return AttributeCells(
+            decimals: evidence?.decimals ?? DecimalEvidence(given),
+            separator: separator,
+            hasCommas: evidence?.hasCommas ?? (hasTagsWithCommas ? true : nil),
+            words: words
+        )
     }
+
+    /// Returns the array or object of JSON that the text of an attribute is; nil for any other text.
+    func value(ofCell text: String) -> JSONValue? { values[text] }
 
     /// Notes that a field is a number of JSON, which has a decimal point.
     mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
 
     /// Notes that the field of an attribute is a number of JSON.
     mutating func setNumber(attribute: String) {
-        var cells = cells(of: attribute)
-        cells.decimals = DecimalEvidence(.point)
-        attributes[attribute] = cells
+        attributes[attribute, default: AttributeEvidence(decimals: DecimalEvidence())].decimals = DecimalEvidence(
+            .point
+        )
+    }
+
+    /// Notes an array or an object of JSON; returns the text by which the row has it.
+    mutating func set(_ value: JSONValue) -> String {
+        let text = value.text
+        values[text] = value
+        return text
     }
 
     /// Takes the first records of a file into account.
@@ -62,24 +82,31 @@ package struct FieldForms: Sendable {
         if separators[.tags] == nil, let index = columns.index(of: .tags) {
             hasTagsWithCommas = Self.hasCommas(events, [index]) == true
         }
-        for attribute in columns.resolved.attributes { add(events, attribute, columns.forms(of: attribute.name)) }
+        for attribute in columns.resolved.attributes {
+            add(events, attribute, columns.definitions(of: attribute.name))
+        }
     }
 
     /// Takes the first cells of an attribute into account.
     private mutating func add(
         _ events: ArraySlice<RecordSplitter.Event>,
         _ attribute: ResolvedColumns.Attribute,
-        _ forms: [AttributeForm]
+        _ definitions: [AttributeDefinition]
     ) {
         let indexes = attribute.source.alternatives.flatMap(\.self)
-        var cells = cells(of: attribute.name)
-        if forms.contains(where: { if case .number = $0 { true } else { false } }) {
-            for text in Self.texts(events, indexes) { cells.decimals.add(text.trimmed) }
+        var evidence = AttributeEvidence(decimals: DecimalEvidence(given))
+        let numbers = definitions.filter { if case .number = $0.form { true } else { false } }
+        if !numbers.isEmpty {
+            let units = numbers.compactMap(\.unit)
+            for text in Self.texts(events, indexes).map(\.trimmed) {
+                let unit = units.first { text.hasSuffix($0) }
+                evidence.decimals.add(DecimalEvidence.number(text, without: unit))
+            }
         }
-        if separators[.tags] == nil, forms.contains(where: { if case .set = $0 { true } else { false } }) {
-            cells.hasCommas = Self.hasCommas(events, indexes) ?? hasTagsWithCommas
+        if definitions.contains(where: { if case .set = $0.form { true } else { false } }) {
+            evidence.hasCommas = Self.hasCommas(events, indexes)
         }
-        attributes[attribute.name] = cells
+        attributes[attribute.name] = evidence
     }
 
     /// Returns the different texts of columns of a CSV file.

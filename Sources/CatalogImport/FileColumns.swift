@@ -6,6 +6,8 @@ struct FileColumns {
     private let declared: StoreAttributes
     /// The store of all rows; nil for any.
     private let store: CatalogKey?
+    /// Whether the profile is that of another system, whose files may have any columns.
+    private let hasNamedProfile: Bool
     /// The titles of the file, and the same as they are compared.
     private(set) var titles: [String] = []
     private var keys: [String] = []
@@ -29,19 +31,28 @@ struct FileColumns {
     private(set) var amounts: [Int: [ImportColumn]] = [:]
     /// The attributes that are read from a column of the file, by its index.
     private(set) var attributes: [Int: [String]] = [:]
+    /// The columns of the file that are read for attributes only, and whose texts are taken whole.
+    private(set) var wholeAttributes: Set<Int> = []
     /// The separators of texts of elements that occur several times, by column of the file.
     private(set) var joins: [Int: String] = [:]
 
     /// The maximum number of names in a file without a header.
     private static let nameLimit = 5000
 
-    init(_ profile: ImportProfile, declared: StoreAttributes = StoreAttributes(), store: CatalogKey? = nil) {
+    init(
+        _ profile: ImportProfile,
+        declared: StoreAttributes = StoreAttributes(),
+        store: CatalogKey? = nil,
+        hasNamedProfile: Bool = false
+    ) {
         (self.profile, self.declared, self.store) = (profile, declared, store)
+        self.hasNamedProfile = hasNamedProfile
     }
 
     /// Sets the titles of the header.
     ///
-    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not; for a computed attribute.
+    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not; for a computed attribute,
+    ///   one with two columns, and an undeclared one whose values would be lost.
     mutating func setHeader(_ titles: [String]) throws(CatalogError) {
         self.titles = titles
         keys = titles.map(ColumnTitle.key)
@@ -51,8 +62,8 @@ struct FileColumns {
 
     /// Prepares for rows that name their columns: they have the columns of the mapping.
     ///
-    /// - Parameter readsAll: whether they have all other columns of imports, too.
-    mutating func setNoHeader(readsAll: Bool) {
+    /// Without a named profile, they have all other columns of imports, too.
+    mutating func setNoHeader() {
         hasHeader = false
         // Rows without attributes keep the stored attributes, so the column exists only if a row has it.
         let defaults = ImportColumn.allCases.filter { profile.mapping.columns[$0] == nil }.map(profile.mapping.source)
@@ -62,7 +73,11 @@ struct FileColumns {
         for title in named where !title.isPrefix { add(title) }
         prefixes = named.filter(\.isPrefix)
         for title in defaults.flatMap(\.titles) {
-            if readsAll, title.text != ImportColumn.attributes.columnName { add(title) } else { prefixes.append(title) }
+            if !hasNamedProfile, title.text != ImportColumn.attributes.columnName {
+                add(title)
+            } else {
+                prefixes.append(title)
+            }
         }
         // Only a header can lack columns, or have one twice.
         try? resolve()
@@ -119,15 +134,14 @@ struct FileColumns {
         return found
     }
 
-    /// Returns the attributes that the file has for products of a store; nil if a column has all attributes.
-    func attributeNames(of store: CatalogKey) -> [String]? {
-        guard !resolved.hasAllAttributes else { return nil }
+    /// Returns the attributes that the file has in columns of their own for products of a store.
+    func attributeNames(of store: CatalogKey) -> [String] {
         let definitions = declared.definitions(in: store)
         return resolved.attributes.filter { !$0.isFoundByTitle || definitions[$0.name] != nil }.map(\.name)
     }
 
-    /// Returns the declared forms of an attribute.
-    func forms(of attribute: String) -> [AttributeForm] { declared.forms(of: attribute, in: store) }
+    /// Returns the definitions of an attribute in the stores of the file.
+    func definitions(of attribute: String) -> [AttributeDefinition] { declared.definitions(of: attribute, in: store) }
 
     /// The index of the only column of the file that a column of the import is read from; nil for several or none.
     func index(of column: ImportColumn) -> Int? {
@@ -195,7 +209,7 @@ struct FileColumns {
 
     private mutating func resolve() throws(CatalogError) {
         var columns: [ImportColumn: ResolvedColumns.Source] = [:]
-        for column in ImportColumn.allCases where column != .attributes || profile.mapping.attributes.isEmpty {
+        for column in ImportColumn.allCases {
             let given = profile.mapping.source(of: column)
             let source = try resolve(given)
             try checkRequired(given, source, column.columnName)
@@ -210,10 +224,20 @@ struct FileColumns {
             if hasHeader { try checkComputed(name, given.titles.first?.text ?? name) }
             attributes.append(ResolvedColumns.Attribute(name: name, source: source))
         }
+        let attributeColumns = Set(attributes.flatMap(\.source.indexes))
+        if profile.mapping.columns[.attributes] == nil, let source = columns[.attributes],
+            hasNamedProfile && !attributes.isEmpty || !attributeColumns.isDisjoint(with: source.indexes)
+        {
+            // The title is that of another system, or the column is mapped to a single attribute.
+            columns[.attributes] = nil
+        }
         if hasHeader {
-            let mapped =
-                profile.mapping.columns.keys.compactMap { columns[$0]?.indexes } + attributes.map(\.source.indexes)
-            attributes += try attributesFoundByTitle(except: Set(mapped.joined()))
+            let mapped = attributeColumns.union(profile.mapping.columns.keys.flatMap { columns[$0]?.indexes ?? [] })
+            attributes += try attributesFoundByTitle(
+                except: mapped,
+                beside: attributes,
+                hasObject: columns[.attributes] != nil
+            )
         }
         resolved = ResolvedColumns(columns, attributes, hasHeader: hasHeader)
         let inherited = try indexes(of: profile.variants?.columns ?? [])
@@ -231,12 +255,12 @@ struct FileColumns {
         used.formUnion(conditions.flatMap(\.columns))
         if let variants { used.formUnion(variants.columns) }
         joins = [:]
-        for source in attributes.map(\.source) {
-            guard case .all(let separator)? = source.part else { continue }
-            for index in source.alternatives.joined() { joins[index] = separator }
+        for attribute in attributes {
+            guard let separator = separator(of: attribute) else { continue }
+            for index in attribute.source.alternatives.joined() { joins[index] = separator }
         }
         // Whatever else reads the element takes its first text.
-        let others = attributes.map(\.source).filter { $0.part?.isAll != true } + Array(columns.values)
+        let others = attributes.filter { separator(of: $0) == nil }.map(\.source) + Array(columns.values)
         for index in others.flatMap(\.indexes) + conditions.flatMap(\.columns) + (variants?.columns ?? []) {
             joins[index] = nil
         }
@@ -246,24 +270,53 @@ struct FileColumns {
                 self.attributes[index, default: []].append(attribute.name)
             }
         }
+        let otherColumns = columns.values.flatMap(\.indexes) + conditions.flatMap(\.columns) + (variants?.columns ?? [])
+        let parts = attributes.map(\.source).filter { !$0.hasWholeTexts }.flatMap(\.indexes)
+        wholeAttributes = Set(self.attributes.keys).subtracting(otherColumns).subtracting(parts)
         amounts = [:]
         for column in FieldForms.amounts {
             for index in indexes(of: column) { amounts[index, default: []].append(column) }
         }
     }
 
+    /// Returns the separator of the texts of elements that occur several times; nil if only the first one counts. All elements of a set count.
+    private func separator(of attribute: ResolvedColumns.Attribute) -> String? {
+        switch attribute.source.part {
+        case .all(let separator)?: return separator
+        case .first?, .last?: return nil
+        case nil:
+            let definitions = definitions(of: attribute.name)
+            let isSet = definitions.allSatisfy { if case .set = $0.form { true } else { false } }
+            return isSet && !definitions.isEmpty ? profile.separators[.tags] ?? "|" : nil
+        }
+    }
+
     /// Returns the columns whose titles are names of declared attributes. Their case is ignored.
     ///
-    /// - Parameter mapped: the indexes of columns that the profile reads as something else.
+    /// - Parameters:
+    ///   - used: the indexes of columns that the profile reads as something else.
+    ///   - mapped: the attributes that the profile reads.
+    ///   - hasObject: whether a column has all attributes. Then the stored value of an attribute whose column is ignored would be lost.
     private func attributesFoundByTitle(
-        except mapped: Set<Int>
+        except used: Set<Int>,
+        beside mapped: [ResolvedColumns.Attribute],
+        hasObject: Bool
     ) throws(CatalogError) -> [ResolvedColumns.Attribute] {
         var found: [String: Int] = [:]
-        for index in titles.indices where !mapped.contains(index) {
+        for attribute in mapped { found[attribute.name] = attribute.source.alternatives.first?.first }
+        for index in titles.indices where !used.contains(index) {
             let title = titles[index].lowercased()
-            guard let name = AttributeCells.name(ofTitle: title, key: keys[index]),
-                profile.mapping.attributes[name] == nil, !forms(of: name).isEmpty
-            else { continue }
+            guard let name = AttributeCells.name(ofTitle: title, key: keys[index]) else { continue }
+            if definitions(of: name).isEmpty {
+                guard hasObject, AttributeCells.isExplicit(title) else { continue }
+                throw .unprocessable(
+                    field: titles[index],
+                    detail: """
+                        the attribute “\(name)” is not declared, so its values would be lost, because the column of all attributes \
+                        replaces them; declare it before the import
+                        """
+                )
+            }
             try checkComputed(name, titles[index])
             if let other = found[name] {
                 throw .unprocessable(
@@ -273,11 +326,13 @@ struct FileColumns {
                         """
                 )
             }
-            found[name] = index
+            if profile.mapping.attributes[name] == nil { found[name] = index }
         }
+        for attribute in mapped { found[attribute.name] = nil }
         return found.sorted { $0.key < $1.key }.map { name, index in
             let source = ResolvedColumns.Source(ColumnSource([[ColumnTitle(titles[index])]]), [[index]], [])
-            return ResolvedColumns.Attribute(name: name, source: source, isFoundByTitle: true)
+            let isExplicit = AttributeCells.isExplicit(titles[index].lowercased())
+            return ResolvedColumns.Attribute(name: name, source: source, isFoundByTitle: true, isExplicit: isExplicit)
         }
     }
 

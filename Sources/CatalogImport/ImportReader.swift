@@ -56,7 +56,12 @@ package struct ImportReader {
         self.sizes = sizes
         self.attributes = attributes
         forms = FieldForms(options)
-        fileColumns = FileColumns(options.profile, declared: attributes, store: options.store)
+        fileColumns = FileColumns(
+            options.profile,
+            declared: attributes,
+            store: options.store,
+            hasNamedProfile: options.profileName != nil
+        )
         let sources = options.requiredColumns.map(options.profile.mapping.source)
         splitter = RecordSplitter(
             options.format,
@@ -70,7 +75,7 @@ package struct ImportReader {
             }
         }
         if options.format != .csv {
-            fileColumns.setNoHeader(readsAll: options.profileName == nil)
+            fileColumns.setNoHeader()
             recordReader = ImportRecordReader(options, sizes: sizes, attributes: attributes)
         }
     }
@@ -78,8 +83,11 @@ package struct ImportReader {
     /// The columns of the file; those of the mapping for a file without a header, where missing members are empty.
     package var columns: Set<ImportColumn> { recordReader == nil ? [] : fileColumns.found }
 
-    /// Returns the names of the attributes that the file has for products of a store; nil if one column has all attributes.
-    package func attributeNames(of store: CatalogKey) -> [String]? { fileColumns.attributeNames(of: store) }
+    /// Whether a column has all attributes of a product.
+    package var hasAllAttributes: Bool { fileColumns.resolved.hasAllAttributes }
+
+    /// Returns the names of the attributes that have columns of their own, for products of a store.
+    package func attributeNames(of store: CatalogKey) -> [String] { fileColumns.attributeNames(of: store) }
 
     /// How the file is written, as far as it is known.
     package var dialect: FileDialect { splitter.dialect(forms[.price]) }
@@ -357,6 +365,10 @@ package struct ImportReader {
                 fields[index] = try tags(values, member.name, line)
             case .object where fileColumns.indexes(of: .attributes).contains(index):
                 fields[index] = member.value.text
+            case .array where fileColumns.wholeAttributes.contains(index):
+                fields[index] = forms.set(member.value)
+            case .object where fileColumns.wholeAttributes.contains(index):
+                fields[index] = forms.set(member.value)
             case .array, .object:
                 throw ImportRejection(line: line, column: member.name, reason: "must be a string or a number")
             }

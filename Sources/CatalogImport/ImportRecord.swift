@@ -1,5 +1,4 @@
 package import Catalog
-internal import JSON
 
 /// A validated row of an import.
 package struct ImportRecord: Sendable {
@@ -25,6 +24,10 @@ package struct ImportRecord: Sendable {
     package var ignoredImages = 0
     /// Whether the file has attributes of products.
     package var hasAttributes = false
+    /// Whether a row without the object of all attributes has some of its own, and the product keeps its others. Only in a file without a header.
+    package var keepsOtherAttributes = false
+    /// The attributes that the row has, and the store does not declare. They were left out.
+    package var undeclaredAttributes: [String] = []
     /// The values of attributes that cells do not state, by name. The product lacks them.
     package var unreadableAttributes: [String: ImportRejection] = [:]
     /// The values of another type than declared that the object of all attributes has, by name. The product has them: they are kept if the
@@ -82,17 +85,7 @@ package struct ImportRecord: Sendable {
 
     /// The record as a dry run shows it.
     package var preview: ImportPreview {
-        var shown = self
-        for name in mistypedAttributes.keys { shown.clear(attribute: name) }
-        return ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: shown.product)
-    }
-
-    /// Removes an attribute of another type than declared from the product.
-    package mutating func clear(attribute name: String) {
-        guard let rejection = mistypedAttributes.removeValue(forKey: name) else { return }
-        unreadableAttributes[name] = rejection
-        guard case .object(let members)? = try? JSONReader.parse(Array(product.attributes.utf8)) else { return }
-        product.attributes = JSONValue.object(members.filter { $0.name != name }).text
+        ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: product)
     }
 
     /// Sets the size; contradictory columns leave it empty.

@@ -194,20 +194,49 @@ package final class ImportRecordReader: Sendable {
         if columns.hasAllAttributes {
             let text = columns.text(.attributes, cell)
             // A row that does not name the column keeps the stored attributes.
-            guard text != nil || columns.hasHeader else { return nil }
+            guard text != nil || columns.hasHeader || columns.hasAttributes else { return nil }
+            record.keepsOtherAttributes = text == nil && !columns.hasHeader
             members = record.readOptional([]) { () throws(ImportRejection) -> [JSONValue.Member] in
                 try row.attributes(text)
             }
         }
         guard columns.hasAllAttributes || columns.hasAttributes else { return nil }
+        // A later row may have the object of all attributes.
+        if !columns.hasAllAttributes { record.keepsOtherAttributes = !columns.hasHeader }
         var cells: [JSONValue.Member] = []
         try columns.forEachAttribute(cell) { attribute, text throws(ImportRejection) in
             let definition = definitions[attribute.name]
-            guard definition != nil || !attribute.isFoundByTitle else { return }
-            members.removeAll { $0.name == attribute.name }
-            if let value = readAttribute(row, &record, attribute.name, text, definition) {
-                cells.append(JSONValue.Member(attribute.name, value))
+            guard definition != nil || !attribute.isFoundByTitle else {
+                guard !AttributeCells.isEmpty(text) else { return }
+                if attribute.isExplicit, columns.hasAllAttributes {
+                    throw ImportRejection(
+                        line: row.line,
+                        column: AttributeCells.title(of: attribute.name),
+                        value: text,
+                        reason:
+                            "would be lost, because store “\(record.store)” does not declare the attribute; declare it first"
+                    )
+                }
+                return record.undeclaredAttributes.append(attribute.name)
             }
+            do throws(AttributeCells.Fault) {
+                guard let value = try readAttribute(row, attribute, text, definition) else { return }
+                if value.wasRounded { record.roundedDecimals += 1 }
+                cells.append(JSONValue.Member(attribute.name, value.json))
+            } catch {
+                let rejection = ImportRejection(
+                    line: row.line,
+                    column: attribute.name,
+                    value: error == .controlCharacter ? nil : text,
+                    reason: error.reason
+                )
+                if definition == nil {
+                    record.emptied.append(rejection)
+                } else {
+                    record.unreadableAttributes[attribute.name] = rejection
+                }
+            }
+            members.removeAll { $0.name == attribute.name }
         }
         for member in members {
             guard let definition = definitions[member.name] else { continue }
@@ -243,36 +272,25 @@ package final class ImportRecordReader: Sendable {
         return JSONValue.object(members).text
     }
 
-    /// Returns the value that a cell states: of the declared type, or a text if the attribute is not declared; nil for a cell that cannot be
-    /// read. The attribute is unknown then, because the stored value may be wrong.
+    /// Returns the value that a cell states: of the declared type, or a text if the attribute is not declared; nil for an empty cell.
+    ///
+    /// - Throws: `Fault` for a cell that cannot be read. The attribute is unknown then, because the stored value may be wrong.
     private func readAttribute(
         _ row: ValueReader,
-        _ record: inout ImportRecord,
-        _ name: String,
+        _ attribute: ResolvedColumns.Attribute,
         _ text: String,
         _ definition: AttributeDefinition?
-    ) -> JSONValue? {
-        guard let definition else {
-            let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
-            if value.isPrintable { return .string(value) }
-            record.emptied.append(
-                ImportRejection(line: row.line, column: name, reason: "contains a control character; remove it")
-            )
-            return nil
+    ) throws(AttributeCells.Fault) -> AttributeCells.Value? {
+        let json = row.forms.value(ofCell: text)
+        if let definition {
+            let cells = row.forms.cells(of: attribute, words)
+            return if let json { try cells.value(json, of: definition) } else { try cells.value(text, of: definition) }
         }
-        do throws(AttributeCells.Fault) {
-            let value = try row.forms.cells(of: name).value(text, of: definition)
-            if value.wasRounded { record.roundedDecimals += 1 }
-            return value.json
-        } catch {
-            record.unreadableAttributes[name] = ImportRejection(
-                line: row.line,
-                column: name,
-                value: text,
-                reason: error.reason
-            )
-            return nil
-        }
+        guard json == nil else { throw AttributeCells.Fault(reason: "must be a string or a number") }
+        guard !AttributeCells.isEmpty(text) else { return nil }
+        let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
+        guard value.isPrintable else { throw .controlCharacter }
+        return AttributeCells.Value(json: .string(value))
     }
 
     private func readStore(

@@ -172,14 +172,24 @@ package struct DecimalEvidence: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - places: the maximum number of decimals that numbers of the column have.
-    ///   - unit: the unit that may be after the number.
+    ///   - unit: the unit that may be at the number.
     /// - Throws: the reason why the text is not a certain number.
     func number(_ text: String, decimals places: Int, unit: String?) throws(Fault) -> ExactDecimal {
+        let text = Self.number(text, without: unit)
         if given != .comma, let number = Self.plainAmount(text) { return number }
         guard let parsed = PriceText(text), parsed.currency.isEmpty || parsed.currency == unit,
             let number = try value(of: parsed, decimals: places)
         else { throw Fault(Self.reason(text, "a number such as 4.5 or 4,5")) }
         return number
+    }
+
+    /// Returns a text without the unit at its end, which may have digits and spaces, such as `g / 100 g`.
+    static func number(_ text: String, without unit: String?) -> String {
+        guard let unit, !unit.isEmpty, text.hasSuffix(unit) else { return text }
+        let rest = text.dropLast(unit.count)
+        // Without a space, the first digits of a unit such as `100g` may be those of the number.
+        guard rest.last?.isWhitespace == true || unit.first?.isLetter == true || unit.first == "%" else { return text }
+        return String(rest).trimmed
     }
 
     /// - Returns: nil for too many digits.

@@ -30,6 +30,11 @@ final class ResolvedColumns: Sendable {
             plainColumn = isPlain ? alternatives[0][0] : nil
         }
 
+        /// Whether a text of the source is the whole text of one column.
+        var hasWholeTexts: Bool {
+            alternatives.allSatisfy { $0.count == 1 } && (part?.isAll ?? true) && lineBreak == nil
+        }
+
         var isEmpty: Bool { alternatives.isEmpty && constant == nil }
 
         /// All columns of the file that the source reads.
@@ -48,6 +53,8 @@ final class ResolvedColumns: Sendable {
         let source: Source
         /// Whether the column was found by its title. Then it counts only in stores that declare the attribute.
         var isFoundByTitle = false
+        /// Whether the title is `attributes.NAME`, which no other column has.
+        var isExplicit = false
     }
 
     let columns: [ImportColumn: Source]
@@ -133,7 +140,7 @@ final class ResolvedColumns: Sendable {
         return nil
     }
 
-    private static func isBlank(_ text: String) -> Bool { text.utf8.allSatisfy { $0 == 0x20 || $0 == 0x09 } }
+    private static func isBlank(_ text: String) -> Bool { text.allSatisfy(\.isWhitespace) }
 
     private static func isIgnored(_ text: String, _ source: Source) -> Bool {
         if source.ignored.isEmpty { return isBlank(text) }

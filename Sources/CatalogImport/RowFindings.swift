@@ -5,10 +5,20 @@ package struct RowFindings {
     private var emptied = EmptiedFields()
     private var outliers = UnitPriceOutliers()
     private var skips = TextCounts()
+    /// The rows with cells of attributes that their store does not declare.
+    private var undeclared: [Undeclared: (count: Int, firstLine: Int)] = [:]
     private var firstDifference: ImportRejection?
     private var firstLines: (zeroPrice: Int?, suspiciousSKU: Int?)
     /// The number of first products that the summary shows as they were read.
     private let previewLimit: Int
+
+    private struct Undeclared: Hashable {
+        let store: CatalogKey
+        let attribute: String
+    }
+
+    /// The maximum number of stores and attributes that are counted, and of those that warnings name.
+    private static let (undeclaredLimit, undeclaredWarnings) = (10_000, 20)
 
     package init(previewLimit: Int) { self.previewLimit = previewLimit }
 
@@ -49,6 +59,11 @@ package struct RowFindings {
         }
         for invalid in record.emptied { emptied.add(invalid) }
         for (name, invalid) in record.unreadableAttributes { summary.unreadableAttributes.add(invalid, of: name) }
+        for name in record.undeclaredAttributes {
+            let key = Undeclared(store: record.store, attribute: name)
+            guard undeclared[key] != nil || undeclared.count < Self.undeclaredLimit else { continue }
+            undeclared[key, default: (0, record.line)].count += 1
+        }
         summary.decimalsRounded += record.roundedDecimals
         if record.wasRounded { summary.pricesRounded += 1 }
         if product.priceMinor == nil { summary.pricesUnknown += 1 }
@@ -83,6 +98,19 @@ package struct RowFindings {
     package mutating func end(_ summary: inout ImportSummary) {
         summary.warnings += emptied.warnings
         summary.fieldsEmptied = emptied.count
+        let ignored = undeclared.sorted { ($0.key.store, $0.key.attribute) < ($1.key.store, $1.key.attribute) }
+        for (key, found) in ignored.prefix(Self.undeclaredWarnings) {
+            summary.warnings.append(
+                """
+                ignored \(key.attribute) in \(found.count.rows) of store “\(key.store)”, which does not declare the attribute, first on \
+                line \(found.firstLine)
+                """
+            )
+        }
+        if ignored.count > Self.undeclaredWarnings {
+            let rest = ignored.count - Self.undeclaredWarnings
+            summary.warnings.append("ignored attributes that stores do not declare in \(rest) more columns of stores")
+        }
         if let firstDifference {
             summary.warnings.append(
                 "sizes differ from names in \(summary.sizesDifferent.rows): \(firstDifference.description)"

@@ -15,23 +15,31 @@ package struct StoreAttributes: Sendable {
         own = stores.mapValues(Self.definitions)
     }
 
-    private static func definitions(_ set: AttributeSet) -> [String: AttributeDefinition] {
+    /// Returns the attributes of a set that files have values of, by name.
+    package static func definitions(_ set: AttributeSet) -> [String: AttributeDefinition] {
         let known = set.attributes.map(\.definition).filter { if case .unknown = $0.form { false } else { true } }
         return Dictionary(uniqueKeysWithValues: known.map { ($0.name.text, $0) })
     }
 
     /// Returns the attributes in effect in a store, by name.
-    func definitions(in store: CatalogKey) -> [String: AttributeDefinition] { own[store] ?? shared }
+    package func definitions(in store: CatalogKey) -> [String: AttributeDefinition] { own[store] ?? shared }
 
-    /// Returns the forms of an attribute in a store, or, for nil, in all stores; none if it is not declared.
-    func forms(of name: String, in store: CatalogKey?) -> [AttributeForm] {
-        if let store { return [definitions(in: store)[name]?.form].compactMap(\.self) }
-        return ([shared] + own.values).compactMap { $0[name]?.form }
+    /// Returns the definitions of an attribute in a store, or, for nil, in all stores; none if it is not declared.
+    func definitions(of name: String, in store: CatalogKey?) -> [AttributeDefinition] {
+        if let store { return [definitions(in: store)[name]].compactMap(\.self) }
+        return ([shared] + own.values).compactMap { $0[name] }
     }
 
     /// Returns whether an attribute is computed in a store, or, for nil, in all stores that declare it.
     func isComputed(_ name: String, in store: CatalogKey?) -> Bool {
-        let forms = forms(of: name, in: store)
-        return !forms.isEmpty && forms.allSatisfy { if case .ratio = $0 { true } else { false } }
+        let definitions = definitions(of: name, in: store)
+        return !definitions.isEmpty && definitions.allSatisfy { if case .ratio = $0.form { true } else { false } }
+    }
+}
+
+extension AttributeDefinition {
+    /// Returns whether the values of files are read in the same way by two definitions. Their titles, for example, may differ.
+    package static func areReadAlike(_ a: AttributeDefinition?, _ b: AttributeDefinition?) -> Bool {
+        a?.untitled.form == b?.untitled.form && a?.unit == b?.unit
     }
 }

@@ -20,7 +20,7 @@ import Testing
         "method-not-allowed": (405, "Method not allowed", "“Allow” lists the methods"),
         "payload-timeout": (408, "Request timeout", "arrived too slowly"),
         "conflict": (409, "Conflict", "Resolve the conflict"),
-        "in-use": (409, "In use", "Change what “uses” lists first"),
+        "in-use": (409, "In use", "Remove the uses listed in “uses”"),
         "stale": (412, "Precondition failed", "Read the current version"),
         "too-large": (413, "Payload too large", "use an import"),
         "unsupported-media-type": (415, "Unsupported media type", "Set Content-Type"),
@@ -136,7 +136,7 @@ import Testing
             type: "in-use",
             members: #","uses":{"settings":2,"stores":[],"shelves":[],"profiles":["supplier"]}"#,
             detail:
-                "the attribute “rating” is in use: 2 remembered sorts or filters, 1 import profile; to ignore them from now on, set confirm=rating"
+                "the attribute “rating” is in use: 2 remembered sorts or filters, 1 import profile; to change it anyway, repeat the request with confirm=rating; these uses are then ignored"
         ),
         Case(
             error: .inUse(
@@ -150,7 +150,7 @@ import Testing
             members:
                 #","uses":{"settings":0,"stores":["corner"],"shelves":[{"store":"corner","shelf":"tea"}],"profiles":[]}"#,
             detail:
-                "the attribute “rating” is in use: 1 default sort of a store, 1 default sort of a shelf; to ignore them from now on, set confirm=rating"
+                "the attribute “rating” is in use: the default sort of 1 store, the default sort of 1 shelf; to change it anyway, repeat the request with confirm=rating; these uses are then ignored"
         ),
         Case(
             error: .staleSynonyms(current: nil),

@@ -8,7 +8,8 @@ import Testing
         var records: [ImportRecord] = []
         var rejections: [String] = []
         var warnings: [String] = []
-        var names: [String]?
+        var names: [String] = []
+        var hasAllAttributes = false
 
         var attributes: [String] { records.map(\.product.attributes) }
         /// The unreadable values, by row and name.
@@ -64,6 +65,7 @@ import Testing
         try reader.end { take($0) }
         outcome.warnings = reader.warnings
         outcome.names = reader.attributeNames(of: Self.shop)
+        outcome.hasAllAttributes = reader.hasAllAttributes
         return outcome
     }
 
@@ -126,6 +128,11 @@ import Testing
         )
         let bars = try read("sku,name,allergens\na,A,\"nuts, milk\"\nb,B,nuts|soy\n")
         #expect(bars.attributes == [#"{"allergens":["nuts, milk"]}"#, #"{"allergens":["nuts","soy"]}"#])
+        let undecided = try read("sku,name,allergens\na,A,\"nuts, milk\"\nb,B,soy\n")
+        #expect(undecided.attributes == ["{}", #"{"allergens":["soy"]}"#] && undecided.unreadable.count == 1)
+        #expect(undecided.unreadable.first?.hasPrefix("line 2, allergens: “nuts, milk” is ambiguous") == true)
+        let tags = try read("sku,name,tags,allergens\na,A,\"x, y\",\"nuts, milk\"\nb,B,x,soy\n")
+        #expect(tags.attributes == [#"{"allergens":["nuts","milk"]}"#, #"{"allergens":["soy"]}"#])
         let separator = try read("sku,name,allergens\na,A,nuts/soy\n") { $0.profile.separators[.tags] = "/" }
         #expect(separator.attributes == [#"{"allergens":["nuts","soy"]}"#])
     }
@@ -138,8 +145,51 @@ import Testing
             let reason = refusal("sku,name,\(title)\n")
             #expect(reason?.contains("the attribute “per_kg” is computed from other values") == true, "\(title)")
         }
+        let twice = refusal("sku,name,Stars,rating\n") {
+            $0.profile.mapping.attributes["rating"] = ColumnSource("Stars")
+        }
+        #expect(twice?.contains("the columns “Stars” and “rating” for the attribute “rating”") == true)
         let mapped = refusal("sku,name,Ratio\n") { $0.profile.mapping.attributes["per_kg"] = ColumnSource("Ratio") }
         #expect(mapped?.contains("is computed from other values") == true)
+    }
+
+    @Test("A column of an undeclared attribute is refused beside the object, which would replace its values")
+    func undeclaredColumns() throws {
+        let reason = refusal("sku,name,attributes,attributes.stars\n")
+        #expect(reason?.contains("the attribute “stars” is not declared, so its values would be lost") == true)
+        // Without the object, the product keeps its value. The title `stars` is not that of an exported attribute.
+        for header in ["sku,name,attributes.stars", "sku,name,attributes,stars"] {
+            #expect(try read("\(header)\n").warnings.count == 1, "\(header)")
+        }
+        let mapped = try read("sku,name,attributes,attributes.stars\na,A,,5\n") {
+            $0.profile.mapping.attributes["own"] = ColumnSource("attributes.stars")
+        }
+        #expect(mapped.attributes == [#"{"own":"5"}"#] && mapped.hasAllAttributes)
+    }
+
+    @Test("The title attributes is that of the object, unless it is mapped or a named profile maps attributes")
+    func titlesOfObjects() throws {
+        let text = "sku,name,attributes,Stars\na,A,\"{\"\"own\"\":1}\",5\n"
+        func mapStars(_ options: inout ImportOptions) {
+            options.profile.mapping.attributes["rating"] = ColumnSource("Stars")
+        }
+        let both = try read(text) { mapStars(&$0) }
+        #expect(both.attributes == [#"{"own":1,"rating":5}"#] && both.hasAllAttributes)
+        let named = try read(text) {
+            mapStars(&$0)
+            $0.profileName = "supplier"
+        }
+        #expect(named.attributes == [#"{"rating":5}"#] && !named.hasAllAttributes)
+        let explicit = try read(text) {
+            mapStars(&$0)
+            $0.profileName = "supplier"
+            $0.profile.mapping.columns[.attributes] = ColumnSource("attributes")
+        }
+        #expect(explicit.attributes == both.attributes && explicit.hasAllAttributes)
+        let single = try read("sku,name,attributes\na,A,On a hill\n") {
+            $0.profile.mapping.attributes["story"] = ColumnSource("attributes")
+        }
+        #expect(single.attributes == [#"{"story":"On a hill"}"#] && !single.hasAllAttributes)
     }
 
     @Test("Titles of other columns of imports are theirs")
@@ -177,7 +227,7 @@ import Testing
                 #"{"own":2,"rating":3}"#, #"{"rating":1,"own":2}"#, #"{"rating":3}"#, "{}",
             ]
         )
-        #expect(outcome.names == nil && outcome.unreadable.count == 1)
+        #expect(outcome.hasAllAttributes && outcome.names == ["rating"] && outcome.unreadable.count == 1)
         #expect(outcome.records.allSatisfy { $0.mistypedAttributes.isEmpty })
     }
 
@@ -188,16 +238,129 @@ import Testing
             {"sku":"b","name":"B","attributes":{"rating":4.55,"per_kg":1,"story":null}}
             {"sku":"c","name":"C"}
             """#
-        var outcome = try read(rows, .ndjson)
+        let outcome = try read(rows, .ndjson)
         #expect(outcome.records.map { $0.mistypedAttributes.keys.sorted() } == [["rating"], ["per_kg", "rating"], []])
         #expect(outcome.attributes[0] == #"{"rating":"x","own":"x","origin":"ES"}"#)
         #expect(outcome.unreadable.isEmpty && outcome.records.map(\.hasAttributes) == [true, true, false])
-        #expect(outcome.records[0].preview.product.attributes == #"{"own":"x","origin":"ES"}"#)
-        outcome.records[1].clear(attribute: "rating")
-        outcome.records[1].clear(attribute: "story")
-        #expect(outcome.records[1].product.attributes == #"{"per_kg":1,"story":null}"#)
-        #expect(outcome.records[1].unreadableAttributes.keys.sorted() == ["rating"])
-        #expect(outcome.records[1].mistypedAttributes.keys.sorted() == ["per_kg"])
+        // The import clears them in the preview when it clears them in the product.
+        var preview = outcome.records[0].preview
+        #expect(preview.product.attributes == outcome.attributes[0])
+        preview.clear(attribute: "rating")
+        preview.clear(attribute: "story")
+        #expect(preview.product.attributes == #"{"own":"x","origin":"ES"}"#)
+    }
+
+    @Test("A row without the object changes only its mapped attributes, and one with it changes all")
+    func partialRows() throws {
+        let rows = #"""
+            {"sku":"a","name":"A","stars":4.5}
+            {"sku":"b","name":"B","attributes":{"own":1,"rating":2},"stars":3}
+            {"sku":"c","name":"C","stars":1}
+            {"sku":"d","name":"D","attributes":{"own":1}}
+            {"sku":"e","name":"E"}
+            """#
+        let outcome = try read(rows, .ndjson) {
+            $0.profile.mapping.attributes["rating"] = ColumnSource([["stars"]])
+        }
+        #expect(outcome.rejections == [] && outcome.hasAllAttributes && outcome.names == ["rating"])
+        #expect(
+            outcome.attributes == [
+                #"{"rating":4.5}"#, #"{"own":1,"rating":3}"#, #"{"rating":1}"#, #"{"own":1}"#, "{}",
+            ]
+        )
+        #expect(outcome.records.map(\.keepsOtherAttributes) == [true, false, true, false, true])
+        #expect(outcome.records.allSatisfy { $0.hasAttributes })
+    }
+
+    @Test("Arrays and booleans of JSON are values of mapped attributes, and other arrays and objects cannot be read")
+    func valuesOfJSON() throws {
+        let rows = #"""
+            {"sku":"a","name":"A","contains":["nuts","a, b"],"bio":true,"text":"x"}
+            {"sku":"b","name":"B","contains":[],"bio":false,"text":["x"]}
+            {"sku":"c","name":"C","contains":{"nuts":true},"bio":[true],"text":null}
+            {"sku":"d","name":"D","contains":"nuts, milk","bio":"no","text":7}
+            {"sku":"e","name":"E","contains":"nuts|milk","label":["x"]}
+            {"sku":"f","name":"F","brand":["x"]}
+            """#
+        let outcome = try read(rows, .ndjson) {
+            $0.profile.mapping.attributes["allergens"] = ColumnSource([["contains"]])
+            $0.profile.mapping.attributes["organic"] = ColumnSource([["bio"]])
+            $0.profile.mapping.attributes["story"] = ColumnSource([["text"]])
+            $0.profile.mapping.attributes["undeclared"] = ColumnSource([["label"]])
+        }
+        #expect(
+            outcome.attributes == [
+                #"{"allergens":["nuts","a, b"],"organic":true,"story":"x"}"#,
+                #"{"allergens":[],"organic":false}"#, "{}", #"{"organic":false,"story":"7"}"#,
+                #"{"allergens":["nuts","milk"]}"#,
+            ]
+        )
+        #expect(
+            outcome.records.map { $0.unreadableAttributes.keys.sorted() } == [
+                [], ["story"], ["allergens", "organic"], ["allergens"], [],
+            ]
+        )
+        #expect(outcome.records.last?.emptied.map(\.column) == ["undeclared"])
+        #expect(outcome.rejections == ["line 6, brand: must be a string or a number"])
+    }
+
+    @Test("An array of a column that is read as something else, too, or in parts, rejects its row")
+    func otherArrays() throws {
+        var part = ColumnSource([["contains"]])
+        part.part = .first(of: ",")
+        for change: (inout ImportMapping) -> Void in [
+            { $0.columns[.brand] = ColumnSource([["contains"]]) }, { $0.attributes["story"] = part },
+            { $0.attributes["story"] = ColumnSource([["text", "contains"]]) },
+        ] {
+            let outcome = try read(#"{"sku":"a","name":"A","contains":["nuts"]}"#, .ndjson) {
+                $0.profile.mapping.attributes["allergens"] = ColumnSource([["contains"]])
+                change(&$0.profile.mapping)
+            }
+            #expect(outcome.rejections == ["line 1, contains: must be a string or a number"])
+        }
+    }
+
+    @Test("All elements of XML are elements of a set, between the separator of all_of if there is one")
+    func elementsOfXML() throws {
+        func attributes(_ source: ColumnSource, _ elements: String) throws -> [String] {
+            let row = "<item><sku>a</sku><name>A</name>\(elements)</item>"
+            return try read("<items>\(row)</items>", .xml) { $0.profile.mapping.attributes["allergens"] = source }
+                .attributes
+        }
+        var joined = ColumnSource([["contains"]])
+        joined.part = .all(", ")
+        let two = "<contains>nuts</contains><contains>milk</contains>"
+        for source in [joined, ColumnSource([["contains"]])] {
+            #expect(try attributes(source, two) == [#"{"allergens":["nuts","milk"]}"#])
+            #expect(try attributes(source, "<contains>nuts</contains>") == [#"{"allergens":["nuts"]}"#])
+        }
+        #expect(try attributes(joined, "<contains>nuts, milk</contains>") == [#"{"allergens":["nuts","milk"]}"#])
+        // Without a separator, nothing shows whether this is one element.
+        #expect(try attributes(ColumnSource([["contains"]]), "<contains>nuts, milk</contains>") == ["{}"])
+    }
+
+    @Test("Units in the cells do not hide the decimal mark of a column")
+    func marksBesideUnits() throws {
+        let fat = try AttributeDefinition(name: AttributeName("fat")!, form: .number(decimals: 1), unit: "g/100g")
+        let attributes = StoreAttributes(deployment: AttributeSet(deployment: [.definition(fat)]))
+        let outcome = try read("sku;name;fat\na;A;0,5 g/100g\nb;B;1.234 g/100g\n", attributes: attributes)
+        #expect(outcome.attributes == [#"{"fat":0.5}"#, #"{"fat":1234}"#])
+    }
+
+    @Test("A cell that looks empty is empty, beside the object and in a mapping, too")
+    func blankCells() throws {
+        let blanks = ["\u{A0}", "\"\n\"", "\"=\"\" \"\"\""]
+        for blank in blanks {
+            let outcome = try read(
+                "sku,name,attributes,allergens,rating\na,A,\"{\"\"rating\"\":1}\",\(blank),\(blank)\n"
+            )
+            #expect(outcome.attributes == [#"{"rating":1}"#], "\(blank)")
+            #expect(outcome.unreadable == [] && outcome.rejections == [])
+            let mapped = try read("sku,name,Label\na,A,\(blank)\n") {
+                $0.profile.mapping.attributes["undeclared"] = ColumnSource("Label")
+            }
+            #expect(mapped.attributes == ["{}"], "\(blank)")
+        }
     }
 
     @Test("A number of JSON has a decimal point, whatever the mark of the file")
@@ -224,6 +387,12 @@ import Testing
         #expect(outcome.unreadable.count == 2)
         #expect(outcome.unreadable[0].hasPrefix("line 3, rating: “4.5” must be empty"))
         #expect(outcome.names == ["rating", "score"])
+        #expect(outcome.records.map(\.undeclaredAttributes) == [[], [], [], ["rating", "score"]])
+        // An object replaces all attributes, so a value that would be lost rejects its row.
+        let object = "store,sku,name,attributes,attributes.rating\nshop,a,A,,4.5\nnew,d,D,,4.5\nnew,e,E,,\n"
+        let lost = try read(object, store: nil, attributes: attributes)
+        #expect(lost.records.map(\.line) == [2, 4] && lost.rejections.count == 1)
+        #expect(lost.rejections.first?.hasPrefix("line 3, attributes.rating: “4.5” would be lost") == true)
         // With a store, its own attributes decide about the header.
         #expect(throws: CatalogError.self) {
             try read("sku,name,rating\n", store: Self.kiosk, attributes: attributes)

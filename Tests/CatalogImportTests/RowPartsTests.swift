@@ -125,8 +125,8 @@ import Testing
         profile.mapping.columns[.price] = ColumnSource("Preis")
         profile.mapping.columns[.tags] = ColumnSource([["tag*"]])
         for readsAll in [true, false] {
-            var columns = FileColumns(profile)
-            columns.setNoHeader(readsAll: readsAll)
+            var columns = FileColumns(profile, hasNamedProfile: !readsAll)
+            columns.setNoHeader()
             #expect(!columns.hasHeader)
             #expect(columns.index(of: "preis") != nil && columns.index(of: "PREIS") == columns.index(of: "preis"))
             #expect(columns.index(of: "other") == nil && columns.index(of: "other") == nil)
@@ -140,7 +140,7 @@ import Testing
             #expect(throws: Never.self) { try columns.checkRequired() }
         }
         var columns = FileColumns(profile)
-        columns.setNoHeader(readsAll: true)
+        columns.setNoHeader()
         let missing = #expect(throws: CatalogError.self) { try columns.checkRequired() }
         #expect("\(missing!)".contains("no row has “Preis”, which is mapped to price"))
         #expect(columns.missing == ["price", "tags"])

@@ -109,6 +109,7 @@ import Testing
             "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "in_stock": "false", "tags": "'{t}'",
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "name_key": "'\\x03'", "brand_key": "'\\x04'",
             "line": "8", "part": "2", "shelf_key": "'x'", "position_numerator": "1", "position_denominator": "3",
+            "keeps_attributes": "true",
         ]
         // Each row has a name.
         let columns = Set(ProductColumn.staged.map(\.name.text)).subtracting(["name"])
@@ -137,7 +138,7 @@ import Testing
                 SELECT key FROM import_row i, jsonb_each(to_jsonb(i)) WHERE sku = 'a' AND value IN ('null', 'false') ORDER BY 1
                 """
             )
-            #expect(unset == ["in_stock", "keeps_attributes", "keeps_stock"])
+            #expect(unset == ["in_stock", "keeps_stock"])
         }
     }
 

@@ -444,9 +444,10 @@ import Testing
     }
 
     @Test(
-        "Attributes that the file does not have follow the stored product, and are dropped if the product was deleted"
+        "Attributes that the file does not have follow the stored product, and are dropped if the product was deleted",
+        arguments: [false, true]
     )
-    func mergedAgain() async throws {
+    func mergedAgain(_ onlyPartialRows: Bool) async throws {
         try await Self.run { probe in
             let failing: KeyValuePairs<String, [String: String]> = [
                 "other-import": ["import_id": "'\(Self.otherID)'"], "other-store": ["store_id": "2"],
@@ -454,9 +455,13 @@ import Testing
                 "deleted-without-others": ["sku": "'y'", "attributes": #"'{"size":"L"}'"#],
                 "deleted-in-other-import": ["sku": "'x'", "import_id": "'\(Self.otherID)'"],
                 "deleted-in-other-store": ["sku": "'x'", "store_id": "2"],
+                "has-all": [
+                    "keeps_attributes": onlyPartialRows ? "false" : "true", "sku": onlyPartialRows ? "'a'" : "'b'",
+                ],
+                "deleted-with-all": ["keeps_attributes": "false", "sku": onlyPartialRows ? "'x'" : "'b'"],
             ]
             let old = #"{"size": "L", "colour": "old"}"#
-            let values = Self.staged.merging(["attributes": "'\(old)'"]) { $1 }
+            let values = Self.staged.merging(["attributes": "'\(old)'", "keeps_attributes": "true"]) { $1 }
             let rows = Probe.variants("import_row", named: "label", values, failing: failing)
             let products = #"""
                 UPDATE product SET attributes = '{"size":"M","colour":"new","use":"x"}' WHERE sku = 'a';
@@ -465,16 +470,69 @@ import Testing
             // The product x of another store is not that of the rows.
             try await probe.run(Probe.products(["a", "b"]) + Probe.products(["x"], in: 2) + products + rows)
             let parameters: [PostgresValue] = [.text(Self.id), .int4(1), .textArray(["size"])]
-            for statement in ImportStatements.mergeAttributesAgain {
+            let statements =
+                onlyPartialRows
+                ? ImportStatements.mergeAttributesOfPartialRowsAgain : ImportStatements.mergeAttributesAgain
+            for statement in statements {
                 #expect(try await probe.execute(statement, parameters) == 1)
             }
             let found = try await probe.rows("SELECT label || ' ' || attributes::text FROM import_row")
             let expected = [
                 #"meets-all {"use": "x", "size": "L", "colour": "new"}"#, #"deleted {"size": "L"}"#,
                 #"deleted-without-others {"size": "L"}"#, "other-import \(old)", "other-store \(old)", "same \(old)",
-                "deleted-in-other-import \(old)", "deleted-in-other-store \(old)",
+                "deleted-in-other-import \(old)", "deleted-in-other-store \(old)", "has-all \(old)",
+                "deleted-with-all \(old)",
             ]
             #expect(found.sorted() == expected.sorted())
+        }
+    }
+
+    @Test("A value is cleared only in the given rows of the store that have it, unless the product has the same")
+    func clearedAttributes() async throws {
+        try await Self.run { probe in
+            let failing: KeyValuePairs<String, [String: String]> = [
+                "other-import": ["import_id": "'\(Self.otherID)'"], "other-store": ["store_id": "2"],
+                "other-line": ["line": "2"], "same": ["sku": "'b'"], "without": ["attributes": #"'{"colour":"red"}'"#],
+                "new": ["sku": "'x'"],
+            ]
+            let values = Self.staged.merging(["attributes": #"'{"size":"L"}'"#]) { $1 }
+            let rows = Probe.variants("import_row", named: "label", values, failing: failing)
+            let products = #"""
+                UPDATE product SET attributes = '{"size":"M"}' WHERE sku = 'a';
+                UPDATE product SET attributes = '{"size":"L"}' WHERE sku = 'b';
+                """#
+            try await probe.run(Probe.products(["a", "b"]) + products + rows)
+            let parameters: [PostgresValue] = [.text(Self.id), .int4(1), .text("size"), .int8Array([1])]
+            func clear() async throws -> Int {
+                try await probe.catalog.database.writes.perform {
+                    try $0.query(ImportStatements.clearAttribute, parameters) { $0.count }
+                }
+            }
+            #expect(try await clear() == 2)
+            // Rows that were cleared are not counted again.
+            #expect(try await clear() == 0)
+            let cleared = try await probe.rows("SELECT label FROM import_row WHERE attributes = '{}' ORDER BY 1")
+            #expect(cleared == ["meets-all", "new"])
+        }
+    }
+
+    @Test("All rows of a product have the values of its last row, so they are rows of that value")
+    func rowsOfProducts() async throws {
+        try await Self.run { probe in
+            let rows = [
+                Self.row("first", ["line": "1"]), Self.row("last", ["line": "9"]),
+                Self.row("superseded", ["line": "2", "sku": "'b'"]), Self.row("valid", ["line": "3", "sku": "'b'"]),
+                Self.row("other-store", ["line": "4", "store_id": "2"]),
+                Self.row("other-import", ["line": "5", "import_id": "'\(Self.otherID)'"]),
+            ]
+            try await probe.run(Probe.inserting("import_row", rows))
+            let found = try await probe.catalog.database.writes.perform {
+                try $0.query(
+                    ImportStatements.rowsOfProducts,
+                    [.text(Self.id), .int4(1), .int8Array([2, 9])]
+                ) { try $0.map { try $0.int8(0) } }
+            }
+            #expect(found.sorted() == [1, 9])
         }
     }
 }

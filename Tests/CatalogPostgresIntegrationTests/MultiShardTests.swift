@@ -72,6 +72,7 @@ import Testing
         "ImportStatements.findRepeats": "import into any store",
         "ImportStatements.applyLastRows": "import into any store",
         "ImportStatements.mergeAttributes": "import into any store",
+        "ImportStatements.mergeAttributesOfPartialRows": "import into any store",
         "ImportStatements.keepAttributes": "import into any store",
         "ImportStatements.keepStock": "import into any store",
         "ImportStatements.dropUnreadableStock": "import into any store",

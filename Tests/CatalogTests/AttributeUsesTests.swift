@@ -75,9 +75,18 @@ import Testing
         #expect(!one.isEmpty)
         #expect(
             one.description
-                == "1 remembered sort or filter, 1 default sort of a store, 1 default sort of a shelf, 1 import profile"
+                == "1 remembered sort or filter, the default sort of 1 store, the default sort of 1 shelf, 1 import profile"
         )
-        #expect(AttributeUses(settings: 2, profiles: [corner, corner]).description.contains("2 import profiles"))
+        let several = AttributeUses(
+            settings: 2,
+            stores: [corner, corner],
+            shelves: [.init(store: corner, shelf: corner), .init(store: corner, shelf: corner)],
+            profiles: [corner, corner]
+        )
+        #expect(
+            several.description
+                == "2 remembered sorts or filters, the default sorts of 2 stores, the default sorts of 2 shelves, 2 import profiles"
+        )
         for uses in [
             AttributeUses(settings: 1), AttributeUses(stores: [corner]), AttributeUses(profiles: [corner]),
             AttributeUses(shelves: [.init(store: corner, shelf: corner)]),

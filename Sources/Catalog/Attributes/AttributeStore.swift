@@ -12,7 +12,7 @@ package protocol AttributeStore: Sendable {
     ///
     /// - Parameters:
     ///   - expectation: what the caller expects of the attribute.
-    ///   - uses: what uses the attribute, so that it keeps its type; none if the caller confirms the change.
+    ///   - uses: the uses of the attribute, so that it keeps its type; none if the caller confirms the change.
     /// - Throws: `notFound` for the store, and what `AttributeChange` throws.
     func declare(
         _ declaration: AttributeDeclaration,
@@ -24,7 +24,7 @@ package protocol AttributeStore: Sendable {
     ///
     /// - Parameters:
     ///   - expectation: what the caller expects of the attribute.
-    ///   - uses: what uses the attribute, so that it is not deleted; none if the caller confirms the deletion.
+    ///   - uses: the uses of the attribute, so that it is not deleted; none if the caller confirms the deletion.
     /// - Throws: `notFound` for the store or the declaration, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     func remove(
         attribute: AttributeName,
@@ -32,7 +32,7 @@ package protocol AttributeStore: Sendable {
         expecting expectation: AttributeExpectation?,
         keepingFor uses: AttributeUses
     ) async throws(CatalogError)
-    /// Returns what uses an attribute in a store, or, for the deployment, in all stores that do not declare it themselves.
+    /// Returns the uses of an attribute in a store, or, for the deployment, in all stores that do not declare it themselves.
     ///
     /// No lock is held, so a use that begins meanwhile may be missing. Without the attribute, it is ignored.
     ///
@@ -176,7 +176,7 @@ package struct AttributeChange: Sendable {
 
     /// Returns the declaration to store, and its effect.
     ///
-    /// - Parameter uses: what uses the attribute, so that it keeps its type.
+    /// - Parameter uses: the uses of the attribute, so that it keeps its type.
     /// - Throws: `unprocessable` for an invalid name, or operands of a ratio that are not numbers; `tooLarge`; `inUse`; `staleAttribute`.
     ///   `conflict` for a type that contradicts another owner, for too many or too long declarations, and for a number that a ratio uses.
     package func declaring(
@@ -273,7 +273,7 @@ package struct AttributeChange: Sendable {
 
     /// Returns the declaration to delete.
     ///
-    /// - Parameter uses: what uses the attribute, so that it is not deleted. Deleting titles, or the declaration of an attribute that the
+    /// - Parameter uses: the uses of the attribute, so that it is not deleted. Deleting titles, or the declaration of an attribute that the
     ///   deployment declares, too, has no effect on it.
     /// - Throws: `notFound`, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     package func removing(
@@ -337,7 +337,7 @@ package struct AttributeChange: Sendable {
 
     /// Checks the size of a new declaration, and of all declarations of its owner with it.
     ///
-    /// The titles of the deployment are not part of a store's declaration. So a client can send back what it reads, also if that is longer.
+    /// The titles of the deployment are not part of a store's declaration. So a client can send back what it reads, even if that is longer.
     private func checkSize(of new: AttributeDeclaration, _ owner: AttributeOwner) throws(CatalogError) {
         let (length, limit) = (new.document.text.utf8.count, AttributeDefinition.documentLimit)
         guard length <= limit else {

@@ -32,21 +32,21 @@ package struct AttributeUses: Sendable, Hashable {
 
     /// The maximum number of stores, of shelves and of profiles that are listed.
     package static let listLimit = 100
-    /// The maximum number of different remembered values that are counted.
+    /// The maximum number of different remembered values that are read. With more, the attribute counts as used.
     package static let valueLimit = 10_000
 
     package var isEmpty: Bool { self == .none }
 
-    /// The uses as a phrase, such as `2 remembered sorts or filters and the default sort of 1 shelf`.
+    /// The uses as a phrase, such as `2 remembered sorts or filters, the default sort of 1 shelf`.
     package var description: String {
         var parts: [String] = []
         func add(_ count: Int, _ one: String, _ several: String) {
-            if count > 0 { parts.append(count == 1 ? "1 \(one)" : "\(count) \(several)") }
+            if count > 0 { parts.append(count == 1 ? one : several) }
         }
-        add(settings, "remembered sort or filter", "remembered sorts or filters")
-        add(stores.count, "default sort of a store", "default sorts of stores")
-        add(shelves.count, "default sort of a shelf", "default sorts of shelves")
-        add(profiles.count, "import profile", "import profiles")
+        add(settings, "1 remembered sort or filter", "\(settings) remembered sorts or filters")
+        add(stores.count, "the default sort of 1 store", "the default sorts of \(stores.count) stores")
+        add(shelves.count, "the default sort of 1 shelf", "the default sorts of \(shelves.count) shelves")
+        add(profiles.count, "1 import profile", "\(profiles.count) import profiles")
         return parts.joined(separator: ", ")
     }
 }

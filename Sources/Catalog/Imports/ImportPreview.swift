@@ -1,3 +1,5 @@
+internal import JSON
+
 /// A row of a file as an import reads it, which a dry run shows.
 package struct ImportPreview: Sendable, Hashable {
     package let line: Int
@@ -5,7 +7,7 @@ package struct ImportPreview: Sendable, Hashable {
     package let currency: Currency
     /// The shelves by their keys or titles in the file, each after those above it.
     package let shelves: [[String]]
-    package let product: Product
+    package private(set) var product: Product
 
     package init(line: Int, store: CatalogKey, currency: Currency, shelves: [[String]], product: Product) {
         self.line = line
@@ -13,6 +15,12 @@ package struct ImportPreview: Sendable, Hashable {
         self.currency = currency
         self.shelves = shelves
         self.product = product
+    }
+
+    /// Removes an attribute that the import clears.
+    package mutating func clear(attribute name: String) {
+        guard case .object(let members)? = try? JSONReader.parse(Array(product.attributes.utf8)) else { return }
+        product.attributes = JSONValue.object(members.filter { $0.name != name }).text
     }
 
     /// The row in one line for people.

@@ -48,7 +48,7 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .unknownSortKey(let error, _): error.detail
         case .notFound(let what): "\(what) does not exist"
         case .inUse(let name, let uses):
-            "the attribute “\(name)” is in use: \(uses.description); confirm the change if they may be ignored from now on"
+            "the attribute “\(name)” is in use: \(uses.description); to change it anyway, confirm the change; these uses are then ignored"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
         case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .staleSynonyms, .keyReused,
             .unavailable,

@@ -21,14 +21,14 @@ struct AttributeEndpoints: EndpointGroup {
         ]
     }
 
-    /// Returns the endpoint of a declaration. It reads the values of all products.
+    /// Returns the endpoint of a declaration. It reads the values of all products, and for a new type the settings of all users.
     private func put(_ path: String, _ operation: Operation) -> Endpoint {
         Endpoint(.put, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.bulk.request, cost: 20, put)
     }
 
     /// Returns the endpoint of a deletion. It reads the settings of all users.
     private func delete(_ path: String, _ operation: Operation) -> Endpoint {
-        Endpoint(.delete, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.shelf.request, cost: 5, delete)
+        Endpoint(.delete, path, .scope(.catalogWrite), operation, timeLimit: TimeLimit.shelf.request, cost: 20, delete)
     }
 
     private func list(_ call: Call) async throws -> Response {
@@ -202,7 +202,7 @@ extension Operation {
     )
 
     private static let confirmed = """
-        An attribute that something uses is not deleted, and keeps its type, unless `confirm` has its name. The response is \
+        An attribute in use is not deleted, and keeps its type, unless `confirm` has its name. The response is \
         409 `in-use`, and `uses` has the remembered sorts and filters, default sorts and import profiles.
         """
 

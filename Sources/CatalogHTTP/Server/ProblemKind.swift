@@ -93,7 +93,7 @@ enum ProblemKind: String, CaseIterable {
             Row(
                 .conflict,
                 "In use",
-                "Nothing was changed. Change what “uses” lists first, or send the request again with the parameter “confirm”."
+                "Nothing was changed. Remove the uses listed in “uses”, or repeat the request with “confirm”."
             )
         case .stale:
             Row(
@@ -224,7 +224,10 @@ extension Problem {
         case .inUse(let name, let uses):
             self.init(
                 .inUse,
-                "the attribute “\(name)” is in use: \(uses.description); to ignore them from now on, set confirm=\(name)"
+                """
+                the attribute “\(name)” is in use: \(uses.description); to change it anyway, repeat the request with confirm=\(name); \
+                these uses are then ignored
+                """
             )
             self.uses = uses
         case .staleSynonyms(let current):

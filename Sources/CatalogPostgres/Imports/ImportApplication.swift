@@ -13,9 +13,15 @@ struct ImportApplication: Sendable {
     let stagedID: Int32
     let store: ImportSession.StoreImport
     let columns: WrittenColumns
-    /// The attributes of products that the file has; nil if it has all of them, or none.
-    let attributeNames: [String]?
-    /// Whether rows leave the availability, or all attributes, of stored products as they are.
+    /// The attributes by which the file was read, by name.
+    let attributes: [String: AttributeDefinition]
+    /// The attributes of products that have columns of their own in the file.
+    let attributeNames: [String]
+    /// Whether a column has all attributes.
+    let hasAllAttributes: Bool
+    /// The values of another type than declared that rows may have, because the stored products have them, too.
+    let mistyped: [MistypedAttributes.Values]
+    /// Whether rows leave the availability, or attributes beside those of the file, of stored products as they are.
     let keepsStock: Bool
     let keepsAttributes: Bool
     let hasRepeats: Bool
@@ -31,6 +37,8 @@ struct ImportApplication: Sendable {
         var removedProducts = 0
         var storesCreated = 0
         var shelvesCreated = 0
+        /// Values of another type that were cleared, with the numbers of their rows.
+        var cleared: [(values: MistypedAttributes.Values, numbers: Set<Int>)] = []
 
         /// The counts of changed rows, and their names.
         var changedCounts: [(name: String, count: Int)] {
@@ -63,7 +71,7 @@ struct ImportApplication: Sendable {
         }
         outcome.shelvesCreated += restored.count
         let locked = try lockShelves(rows, storeID, connection)
-        try keepAgain(rows, connection)
+        try keepAgain(rows, &outcome, connection)
         // Rows may have changed since they were compared, for example by a second import of the same file.
         let before = try connection.query(ImportStatements.countRowsAgain, rows) { try $0.first { try $0.int(0) } ?? 0 }
         for statement in ImportStatements.dropUnchangedAgain(columns) { try connection.execute(statement, rows) }
@@ -109,6 +117,8 @@ struct ImportApplication: Sendable {
         )
         try ShelfImages.store(changed: bumped, of: storeID, connection)
         try AuditLog.record(.work(.importApply, "import", id.text, outcome.changedCounts), in: storeID, connection)
+        // A declaration of the deployment does not wait for imports.
+        try checkAttributes(storeID, connection)
         return outcome
     }
 
@@ -149,11 +159,12 @@ struct ImportApplication: Sendable {
         }
     }
 
-    /// - Throws: `conflict` if attributes were declared or deleted since, or have other types: the file would be read in another way.
+    /// - Throws: `conflict` if attributes of the file were declared, deleted or retyped since: the file would be read in another way.
     private func checkAttributes(_ storeID: Int32, _ connection: isolated PostgresConnection) throws {
         guard columns.hasAttributes else { return }
-        let now = try PostgresAttributeStore.effective(in: storeID, connection)
-        guard now.untitled == store.attributes.untitled else {
+        let now = StoreAttributes.definitions(try PostgresAttributeStore.effective(in: storeID, connection))
+        let names = hasAllAttributes ? Set(now.keys).union(attributes.keys) : Set(attributeNames)
+        guard names.allSatisfy({ AttributeDefinition.areReadAlike(attributes[$0], now[$0]) }) else {
             throw CatalogError.conflict(
                 "the attributes of store “\(key)” were declared differently during the import; import the file again"
             )
@@ -161,11 +172,23 @@ struct ImportApplication: Sendable {
     }
 
     /// Copies values that the file does not set from the stored products again, which other writers may have changed.
-    private func keepAgain(_ rows: [PostgresValue], _ connection: isolated PostgresConnection) throws {
-        guard attributeNames != nil || keepsStock || keepsAttributes else { return }
+    private func keepAgain(
+        _ rows: [PostgresValue],
+        _ outcome: inout Outcome,
+        _ connection: isolated PostgresConnection
+    ) throws {
+        let mergesAll = columns.hasAttributes && !hasAllAttributes
+        guard mergesAll || keepsStock || keepsAttributes || !mistyped.isEmpty else { return }
         try connection.execute(ImportStatements.lockProducts, rows)
-        if let attributeNames {
-            for statement in ImportStatements.mergeAttributesAgain {
+        for values in mistyped {
+            let numbers = try values.clear(rows, connection)
+            if !numbers.isEmpty { outcome.cleared.append((values, numbers)) }
+        }
+        if mergesAll || keepsAttributes && !attributeNames.isEmpty {
+            let statements =
+                mergesAll
+                ? ImportStatements.mergeAttributesAgain : ImportStatements.mergeAttributesOfPartialRowsAgain
+            for statement in statements {
                 try connection.execute(statement, rows + [.textArray(attributeNames)])
             }
             let limit = PostgresValue.int4(Int32(Product.attributesLimit))
@@ -176,7 +199,9 @@ struct ImportApplication: Sendable {
             }
         }
         if keepsStock { try connection.execute(ImportStatements.keepStockAgain, rows) }
-        if keepsAttributes { try connection.execute(ImportStatements.keepAttributesAgain, rows) }
+        if keepsAttributes, attributeNames.isEmpty {
+            try connection.execute(ImportStatements.keepAttributesAgain, rows)
+        }
     }
 
     private func createShelves(

@@ -1,4 +1,5 @@
 internal import Catalog
+internal import CatalogImport
 internal import LibPQ
 internal import Synchronization
 
@@ -33,6 +34,7 @@ extension ImportSession {
                 }
             }
         )
+        let mistyped = Dictionary(grouping: mistyped.values, by: \.store)
         let applications = stores.sorted { $0.key < $1.key }.compactMap { key, store -> ImportApplication? in
             let isStale = !store.stalePlacements.isEmpty || !store.staleProducts.isEmpty
             guard let storeID = store.id, changed.contains(storeID) || isStale || (!store.exists && summary.read > 0)
@@ -44,7 +46,10 @@ extension ImportSession {
                 stagedID: storeID,
                 store: store,
                 columns: columns,
-                attributeNames: columns.hasAttributes ? attributeNames.map { $0[key] ?? [] } : nil,
+                attributes: columns.hasAttributes ? declared.definitions(in: key) : [:],
+                attributeNames: attributeNames[key] ?? [],
+                hasAllAttributes: hasAllAttributes,
+                mistyped: mistyped[key] ?? [],
                 keepsStock: summary.stockKept > 0,
                 keepsAttributes: keepsAttributes,
                 hasRepeats: hasRepeats,
@@ -60,7 +65,10 @@ extension ImportSession {
             result = .failure(error)
         }
         await second?.close()
-        for outcome in try result.get() { summary.add(outcome) }
+        for outcome in try result.get() {
+            summary.add(outcome)
+            for (values, numbers) in outcome.cleared { reportCleared(values, numbers) }
+        }
     }
 
     private static func run(

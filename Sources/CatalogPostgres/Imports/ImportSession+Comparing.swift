@@ -23,6 +23,7 @@ extension ImportSession {
             }
             return (true, count - remaining, conflicts)
         }
+        if hasRepeats { try await spreadMistypedAttributes() }
         summary.conflicts = conflicts.count
         let keys = storeKeys
         summary.warnings += conflicts.first.map { row in

@@ -38,11 +38,15 @@ final class ImportSession {
     private var waiting: [(record: ImportRecord, number: Int, shelves: [CatalogKey])] = []
     /// The stores of the file's rows.
     private var storesOfRows: Set<CatalogKey> = []
-    /// The names of the attributes in the file, by the stores of its rows; nil if one column has all attributes.
-    private(set) var attributeNames: [CatalogKey: [String]]? = [:]
-    private var declared = StoreAttributes()
-    private var deploymentAttributes = AttributeSet.none
-    private var mistyped = MistypedAttributes()
+    /// Whether a column has all attributes of products.
+    private(set) var hasAllAttributes = false
+    /// The names of the attributes that have columns of their own, by the stores of the file's rows.
+    private(set) var attributeNames: [CatalogKey: [String]] = [:]
+    /// The attributes by which the file is read.
+    private(set) var declared = StoreAttributes()
+    private(set) var mistyped = MistypedAttributes()
+    /// The numbers of the rows in the preview.
+    private var previewNumbers: [Int] = []
 
     /// The state of one store in the file.
     struct StoreImport: Sendable {
@@ -56,8 +60,6 @@ final class ImportSession {
         var exists: Bool
         /// How often the store was deleted before; nil for a new one.
         var deletions: Int32?
-        /// The attributes by which the file is read.
-        var attributes = AttributeSet.none
         var shelves: ShelfKeyGenerator
         /// Placements (shelf, sku) and products that are missing from the file and will be removed.
         var stalePlacements: [(Int32, String)] = []
@@ -154,8 +156,10 @@ final class ImportSession {
         summary.warnings = reader.warnings
         summary.dialect = reader.dialect
         columns = WrittenColumns(reader.columns, readsSizeFromName: options.profile.readsSizeFromName)
-        let names = storesOfRows.compactMap { store in reader.attributeNames(of: store).map { (store, $0) } }
-        attributeNames = names.count < storesOfRows.count ? nil : Dictionary(uniqueKeysWithValues: names)
+        hasAllAttributes = reader.hasAllAttributes
+        attributeNames = Dictionary(
+            uniqueKeysWithValues: storesOfRows.map { ($0, reader.attributeNames(of: $0)) }
+        )
         warnAboutStores(hasCurrency: reader.columns.contains(.currency))
         findings.end(&summary)
     }
@@ -221,13 +225,14 @@ final class ImportSession {
         case .skipped(let column, let value): findings.skip(column: column, value: value, in: &summary)
         case .record(let record) where stores[record.store] == nil && !options.createsStores:
             if unknownStores.count < Self.unknownStoreLimit { unknownStores.insert(record.store) }
-        case .record(var record):
+        case .record(let record):
             let number = number(of: record)
             storesOfRows.insert(record.store)
-            mistyped.add(&record, number)
+            try mistyped.add(record, number)
             if stores[record.store] == nil { stores[record.store] = newStore(record.store, record.currency) }
             let shelves = try shelfKeys(record, &stores[record.store]!)
             findings.add(record, on: shelves.first, stores[record.store]!.pricing, to: &summary)
+            if previewNumbers.count < summary.preview.count { previewNumbers.append(number) }
             if let unreadable = record.unreadableStock, unreadableStock.count < Self.unreadableStockLimit {
                 unreadableStock[number] = unreadable
             }
@@ -279,31 +284,31 @@ final class ImportSession {
     }
 
     /// Whether rows may lack the column with all attributes, as no row of a file with a header does.
-    var keepsAttributes: Bool { columns.hasAttributes && attributeNames == nil && options.format != .csv }
+    var keepsAttributes: Bool { columns.hasAttributes && hasAllAttributes && options.format != .csv }
 
     /// Adds the further attributes of stored products to those in the file, and rejects products with too many.
     func resolveAttributes(_ onReject: (ImportRejection) throws -> Void) async throws {
         guard columns.hasAttributes else { return }
-        guard let attributeNames else {
-            if keepsAttributes {
-                try await transaction { [id] connection in
-                    try connection.set("enable_nestloop", "off")
-                    try connection.execute(ImportStatements.keepAttributes, [id.parameter])
-                }
-            }
-            try await clearMistypedAttributes()
-            return summary.warnings += summary.unreadableAttributes.warnings
-        }
+        if hasAllAttributes { try await clearMistypedAttributes() }
         summary.warnings += summary.unreadableAttributes.warnings
+        guard !hasAllAttributes || keepsAttributes else { return }
+        guard !hasAllAttributes || attributeNames.values.contains(where: { !$0.isEmpty }) else {
+            return try await transaction { [id] connection in
+                try connection.set("enable_nestloop", "off")
+                try connection.execute(ImportStatements.keepAttributes, [id.parameter])
+            }
+        }
         // Most files have the same attributes for all of their stores.
         let groups = Dictionary(grouping: attributeNames.keys) { attributeNames[$0]! }.map { names, stores in
             (names: names, stores: stores.compactMap { self.stores[$0]?.id }.map(Int64.init))
         }
+        let merge =
+            hasAllAttributes ? ImportStatements.mergeAttributesOfPartialRows : ImportStatements.mergeAttributes
         let numbers = try await transaction { [id] connection in
             try connection.set("enable_nestloop", "off")
             for group in groups {
                 try connection.execute(
-                    ImportStatements.mergeAttributes,
+                    merge,
                     [id.parameter, .textArray(group.names), .int8Array(group.stores)]
                 )
             }
@@ -326,20 +331,46 @@ final class ImportSession {
     private func clearMistypedAttributes() async throws {
         for values in mistyped.values {
             guard let storeID = stores[values.store]?.id else { continue }
-            let parameters: [PostgresValue] = [
-                id.parameter, .int4(storeID), .text(values.name), .int8Array(values.numbers.map(Int64.init)),
-            ]
-            let cleared = try await transaction { connection in
-                try connection.query(ImportStatements.clearAttribute, parameters) {
-                    Set(try $0.map { Int(try $0.int8(0)) })
-                }
+            let cleared = try await transaction { [id] connection in
+                try connection.set("enable_nestloop", "off")
+                return try values.clear([id.parameter, .int4(storeID)], connection)
             }
-            guard let first = cleared.min() else { continue }
-            summary.unreadableAttributes.add(
-                values.rejection(of: first, line: line(of: first)),
-                count: cleared.count,
-                of: values.name
-            )
+            count(values, cleared)
+            for (index, number) in previewNumbers.enumerated() where cleared.contains(number) {
+                summary.preview[index].clear(attribute: values.name)
+            }
+        }
+    }
+
+    /// Counts cleared values; returns the first one.
+    @discardableResult
+    private func count(_ values: MistypedAttributes.Values, _ cleared: Set<Int>) -> ImportRejection? {
+        guard let number = cleared.min() else { return nil }
+        let first = values.rejection(of: number, line: line(of: number))
+        summary.unreadableAttributes.add(first, count: cleared.count, of: values.name)
+        return first
+    }
+
+    /// Counts values that were cleared only when the file was applied, because other writers had changed the products.
+    func reportCleared(_ values: MistypedAttributes.Values, _ cleared: Set<Int>) {
+        guard let first = count(values, cleared) else { return }
+        var changed = UnreadableAttributes()
+        changed.add(first, count: cleared.count, of: values.name)
+        summary.warnings += changed.warnings
+    }
+
+    /// Notes that all rows of a product have the values of its last row.
+    func spreadMistypedAttributes() async throws {
+        for values in mistyped.values {
+            guard let storeID = stores[values.store]?.id else { continue }
+            let numbers = try await transaction { [id] connection in
+                try connection.set("enable_nestloop", "off")
+                return try connection.query(
+                    ImportStatements.rowsOfProducts,
+                    [id.parameter, .int4(storeID), .int8Array(values.numbers.map(Int64.init))]
+                ) { try $0.map { Int(try $0.int8(0)) } }
+            }
+            mistyped.set(numbers, of: values)
         }
     }
 
@@ -379,7 +410,6 @@ final class ImportSession {
             language: language,
             collator: .of(language),
             exists: false,
-            attributes: deploymentAttributes,
             shelves: ShelfKeyGenerator(existing: [], usesPaths: options.profile.shelfPathSeparator != nil)
         )
     }
@@ -440,6 +470,7 @@ final class ImportSession {
         rows.field(record.popularity)
         rows.field(record.position?.0)
         rows.field(record.position?.1)
+        rows.field(record.keepsOtherAttributes)
         rows.endRow()
     }
 
@@ -464,9 +495,10 @@ final class ImportSession {
                 try PostgresAttributeStore.declarations(of: store, connection)
             )
         }
-        deploymentAttributes = AttributeSet(deployment: declarations.deployment)
-        let sets = declarations.stores.mapValues { AttributeSet(deployment: declarations.deployment, store: $0) }
-        declared = StoreAttributes(deployment: deploymentAttributes, stores: sets)
+        declared = StoreAttributes(
+            deployment: AttributeSet(deployment: declarations.deployment),
+            stores: declarations.stores.mapValues { AttributeSet(deployment: declarations.deployment, store: $0) }
+        )
         var shelvesByStore: [String: [(key: CatalogKey, title: String, parent: CatalogKey?)]] = [:]
         for (store, key, title, ordinal, parent) in shelves {
             if let ordinal, Dimension.allCases.indices.contains(Int(ordinal)) {
@@ -494,7 +526,6 @@ final class ImportSession {
                 collator: .of(language),
                 exists: true,
                 deletions: deletions,
-                attributes: sets[try CatalogKey(stored: key)] ?? deploymentAttributes,
                 shelves: ShelfKeyGenerator(
                     existing: shelvesByStore[key] ?? [],
                     usesPaths: options.profile.shelfPathSeparator != nil

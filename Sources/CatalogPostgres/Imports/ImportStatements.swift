@@ -34,18 +34,31 @@ enum ImportStatements {
         """
 
     /// Adds the stored attributes of products of some stores, `$3`, apart from those that the file has, `$2`, to their rows.
-    static let mergeAttributes: PostgresStatement = """
+    static let mergeAttributes: PostgresStatement = merging("true")
+    /// The same for the rows without the object of all attributes, in a file with rows that have it.
+    static let mergeAttributesOfPartialRows: PostgresStatement = merging("i.keeps_attributes")
+
+    private static func merging(_ condition: SQL) -> PostgresStatement {
+        """
         UPDATE import_row i SET attributes = (r.attributes - $2::text[]) || i.attributes FROM product r
         WHERE i.import_id = $1::text::uuid AND i.store_id = ANY ($3::bigint[]) AND r.store_id = i.store_id AND r.sku = i.sku
-            AND i.attributes IS NOT NULL AND r.attributes - $2::text[] <> '{}'
+            AND \(condition) AND i.attributes IS NOT NULL AND r.attributes - $2::text[] <> '{}'
         """
+    }
+
     /// Removes an attribute, `$3`, from rows of a store, `$4`, unless the stored product has the same value.
     static let clearAttribute: PostgresStatement = """
         UPDATE import_row i SET attributes = i.attributes - $3::text
-        WHERE \(ownRows) AND i.line IN (SELECT unnest($4::bigint[])) AND NOT EXISTS (
+        WHERE \(ownRows) AND i.line IN (SELECT unnest($4::bigint[])) AND i.attributes -> $3::text IS NOT NULL AND NOT EXISTS (
             SELECT FROM product r WHERE r.store_id = $2 AND r.sku = i.sku
                 AND r.attributes -> $3::text = i.attributes -> $3::text)
         RETURNING i.line
+        """
+    /// Returns all rows of the products of a store whose last row is among `$3`. They have the values of the last row.
+    static let rowsOfProducts: PostgresStatement = """
+        SELECT DISTINCT i.line FROM import_row i
+        JOIN (SELECT i.sku, max(i.line) AS line FROM import_row i WHERE \(ownRows) GROUP BY i.sku) l ON l.sku = i.sku
+        WHERE \(ownRows) AND l.line IN (SELECT unnest($3::bigint[]))
         """
     /// Copies the attributes of stored products to rows without the column.
     static let keepAttributes: PostgresStatement = """
@@ -170,17 +183,23 @@ enum ImportStatements {
         ORDER BY r.sku FOR NO KEY UPDATE
         """
     /// Replaces the attributes that the file does not have by the current ones of the stored product; `$3` names those it has.
-    static let mergeAttributesAgain: [PostgresStatement] = [
-        """
-        UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || \(ownAttributes) FROM product r
-        WHERE \(ownRows) AND r.store_id = $2 AND r.sku = i.sku AND r.attributes - $3::text[] <> i.attributes - $3::text[]
-        """,
-        """
-        UPDATE import_row i SET attributes = \(ownAttributes)
-        WHERE \(ownRows) AND i.attributes - $3::text[] <> '{}'
-            AND NOT EXISTS (SELECT FROM product r WHERE r.store_id = $2 AND r.sku = i.sku)
-        """,
-    ]
+    static let mergeAttributesAgain: [PostgresStatement] = mergingAgain("true")
+    /// The same for the rows without the object of all attributes, in a file with rows that have it.
+    static let mergeAttributesOfPartialRowsAgain: [PostgresStatement] = mergingAgain("i.keeps_attributes")
+
+    private static func mergingAgain(_ condition: SQL) -> [PostgresStatement] {
+        [
+            """
+            UPDATE import_row i SET attributes = (r.attributes - $3::text[]) || \(ownAttributes) FROM product r
+            WHERE \(ownRows) AND \(condition) AND r.store_id = $2 AND r.sku = i.sku AND r.attributes - $3::text[] <> i.attributes - $3::text[]
+            """,
+            """
+            UPDATE import_row i SET attributes = \(ownAttributes)
+            WHERE \(ownRows) AND \(condition) AND i.attributes - $3::text[] <> '{}'
+                AND NOT EXISTS (SELECT FROM product r WHERE r.store_id = $2 AND r.sku = i.sku)
+            """,
+        ]
+    }
     private static let ownAttributes: SQL = """
         (SELECT coalesce(jsonb_object_agg(a.key, a.value), '{}') FROM jsonb_each(i.attributes) a WHERE a.key = ANY ($3::text[]))
         """

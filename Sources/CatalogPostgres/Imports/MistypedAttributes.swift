@@ -1,5 +1,6 @@
 internal import Catalog
 internal import CatalogImport
+internal import LibPQ
 
 /// The values of attributes that have another type than declared, in the rows of an import.
 ///
@@ -7,7 +8,7 @@ internal import CatalogImport
 /// when the rows are compared with the catalog.
 struct MistypedAttributes {
     /// The values of one attribute of a store.
-    struct Values {
+    struct Values: Sendable {
         let store: CatalogKey
         let name: String
         /// The rows, by the numbers under which they are staged.
@@ -20,6 +21,16 @@ struct MistypedAttributes {
         func rejection(of number: Int, line: Int) -> ImportRejection {
             rejections[number] ?? ImportRejection(line: line, column: name, reason: reason)
         }
+
+        /// Removes the values from the rows of products that have others; returns the numbers of these rows.
+        ///
+        /// - Parameter rows: the import, and the id of the store.
+        func clear(_ rows: [PostgresValue], _ connection: isolated PostgresConnection) throws -> Set<Int> {
+            try connection.query(
+                ImportStatements.clearAttribute,
+                rows + [.text(name), .int8Array(numbers.map(Int64.init))]
+            ) { Set(try $0.map { Int(try $0.int8(0)) }) }
+        }
     }
 
     private struct Key: Hashable {
@@ -30,19 +41,27 @@ struct MistypedAttributes {
     private var byKey: [Key: Values] = [:]
     private var count = 0
 
-    /// The maximum number of values. Others are cleared at once.
+    /// The maximum number of values, which are all held in memory.
     private static let limit = 1_000_000
     /// The maximum number of rows of an attribute of which the value is known.
     private static let rejectionLimit = 100
 
     /// Adds the values of a row.
     ///
-    /// - Parameter number: the number under which the row is staged.
-    mutating func add(_ record: inout ImportRecord, _ number: Int) {
+    /// - Parameters:
+    ///   - number: the number under which the row is staged.
+    ///   - limit: the maximum number of values of all rows.
+    /// - Throws: `unprocessable` beyond the limit.
+    mutating func add(_ record: ImportRecord, _ number: Int, limit: Int = limit) throws(CatalogError) {
         for (name, rejection) in record.mistypedAttributes {
-            guard count < Self.limit else {
-                record.clear(attribute: name)
-                continue
+            guard count < limit else {
+                throw .unprocessable(
+                    field: rejection.column ?? name,
+                    detail: """
+                        more than \(limit) values of attributes have another type than declared, the last one on \(rejection.description); \
+                        correct them, or split the file
+                        """
+                )
             }
             count += 1
             let key = Key(store: record.store, name: name)
@@ -53,6 +72,11 @@ struct MistypedAttributes {
             if values.rejections.count < Self.rejectionLimit { values.rejections[number] = rejection }
             byKey[key] = values
         }
+    }
+
+    /// Replaces the rows of an attribute of a store.
+    mutating func set(_ numbers: [Int], of values: Values) {
+        byKey[Key(store: values.store, name: values.name)]?.numbers = numbers
     }
 
     /// The values by store and attribute.

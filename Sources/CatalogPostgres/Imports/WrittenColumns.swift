@@ -31,7 +31,7 @@ struct WrittenColumns: Sendable {
     /// The same without the store's id.
     static let copied: SQL = """
         import_id, line, part, shelf_key, sku, \(ProductColumn.staged.names), \(SortKeys.columns), popularity_seed, \
-        position_numerator, position_denominator
+        position_numerator, position_denominator, keeps_attributes
         """
 }
 

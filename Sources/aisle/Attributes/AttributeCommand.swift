@@ -67,7 +67,7 @@ struct AttributeCommand: AsyncParsableCommand {
         @Argument(help: "The declaration as a JSON file, or - for standard input.") var file: String
         @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
-        @Flag(help: "Do not ask whether an attribute that something uses may get another type.") var yes = false
+        @Flag(help: "Change the type without asking, even if the attribute is in use.") var yes = false
         func execute() async throws {
             let name = try AttributeCommand.name(name)
             let declaration = try AttributeCommand.read(file, name)
@@ -100,7 +100,7 @@ struct AttributeCommand: AsyncParsableCommand {
         @Argument(help: "The name of the attribute.") var name: String
         @Option(help: "The store's key; the deployment by default.") var store: StoreName?
         @OptionGroup var database: DatabaseOptions
-        @Flag(help: "Do not ask whether an attribute that something uses may be deleted.") var yes = false
+        @Flag(help: "Delete the attribute without asking, even if it is in use.") var yes = false
         func execute() async throws {
             let name = try AttributeCommand.name(name)
             try await database.withCatalog { catalog in

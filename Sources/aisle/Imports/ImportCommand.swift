@@ -184,12 +184,6 @@ struct ImportCommand: AisleCommand {
                 throw Self.unknown(name, "--map")
             }
         }
-        guard map.attributes.isEmpty || map.columns[.attributes] == nil else {
-            throw CommandFailure(
-                "--map: attributes and attributes.NAME exclude each other; map all attributes or single ones",
-                CommandFailure.usage
-            )
-        }
         for (name, text) in try Self.pairs(constants, "--set", "COLUMN=VALUE, such as shelf=Dairy") {
             guard let column = ImportColumn(columnName: name) else { throw Self.unknown(name, "--set") }
             map.set(column, constant: text)
