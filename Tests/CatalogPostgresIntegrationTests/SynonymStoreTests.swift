@@ -144,7 +144,7 @@ import Testing
     @Test("The synonyms in effect are those of the deployment and of the store, without what this release cannot read")
     func inEffect() async throws {
         try await withShop { catalog in
-            func inEffect() async throws -> Synonyms {
+            func inEffect() async throws -> EffectiveSynonyms {
                 try await catalog.database.writes.perform { connection in
                     let id = try connection.query(ShelfLookup.storeID, [.text(Self.shop.text)]) {
                         try $0.first { try $0.int4(0) }
@@ -154,16 +154,20 @@ import Testing
                     }
                 }
             }
-            #expect(try await inEffect() == .none)
+            let first = try await inEffect()
+            #expect(first.all == .none && first.ofDeployment == nil && first.ofStore == nil)
             _ = try await catalog.synonyms.set(Self.group("pop", "soda"), for: .deployment)
             _ = try await catalog.synonyms.set(Self.group("bio", "eko"), for: .store(Self.shop))
-            #expect(try await Set(inEffect().groups) == [["pop", "soda"], ["bio", "eko"]])
+            let second = try await inEffect()
+            #expect(second.ofDeployment?.groups == [["pop", "soda"]] && second.ofStore?.groups == [["bio", "eko"]])
+            #expect(Set(second.all.groups) == [["pop", "soda"], ["bio", "eko"]])
+            #expect(second.revision > first.revision && second.storeVersion > first.storeVersion)
             try await catalog.database.writes.perform {
                 try $0.run(
                     script: #"UPDATE deployment_synonyms SET document = '{"synonyms":[["a"],["b","c"]],"later":{}}'"#
                 )
             }
-            #expect(try await Set(inEffect().groups) == [["b", "c"], ["bio", "eko"]])
+            #expect(try await Set(inEffect().all.groups) == [["b", "c"], ["bio", "eko"]])
             #expect(try await catalog.synonyms.synonyms(of: .deployment)?.groups == [["b", "c"]])
         }
     }

@@ -71,7 +71,8 @@ struct PageEndpoints: EndpointGroup {
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
     }
 
-    private static let pointsForUnion = 4
+    /// The points for reading several shelves, in addition to those for one.
+    static let pointsForUnion = 4
 
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
     private static func surcharge(_ target: RequestTarget) -> Int {
