@@ -1,5 +1,6 @@
 import Catalog
 import CatalogJSON
+import Shelves
 import Synchronization
 import TestSupport
 import Testing

@@ -1,4 +1,4 @@
-/// Who has synonyms: the deployment, for all stores, or a store.
+/// The owner of synonyms: the deployment or a store.
 package typealias SynonymOwner = AttributeOwner
 
 /// The synonyms by which searches find products. Those of a store add to those of the deployment.
@@ -70,5 +70,9 @@ package struct SynonymChange: Sendable, Hashable {
 
     /// Whether the owner had no synonyms.
     package var isNew: Bool { old == nil }
-    package var isChange: Bool { new != old }
+    /// Whether the lists differ. Their order has no effect, so another order is not a change, and is not stored.
+    package var isChange: Bool {
+        guard let old, let new else { return true }
+        return !new.hasSameLists(as: old)
+    }
 }

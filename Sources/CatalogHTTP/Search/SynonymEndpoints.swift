@@ -28,8 +28,11 @@ struct SynonymEndpoints: EndpointGroup {
     private func put(_ call: Call) async throws -> Response {
         let expectation = try call.synonymExpectation
         let new = try Synonyms(try await call.json())
-        let isNew = try await synonyms.set(new, for: call.attributeOwner, expecting: expectation)
-        return call.written(isNew, new.json)
+        let owner = call.attributeOwner
+        let isNew = try await synonyms.set(new, for: owner, expecting: expectation)
+        // The stored lists may have another order.
+        let stored = isNew ? new : try await synonyms.synonyms(of: owner) ?? new
+        return call.written(isNew, stored.json)
     }
 
     private func delete(_ call: Call) async throws -> Response {
