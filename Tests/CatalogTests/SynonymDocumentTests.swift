@@ -98,7 +98,7 @@ import Testing
     private static func change(
         _ old: Synonyms?,
         _ new: Synonyms?,
-        of owner: SynonymOwner = .deployment,
+        of owner: DeclarationOwner = .deployment,
         _ expectation: SynonymExpectation? = nil
     ) throws -> SynonymChange {
         try SynonymChange(of: owner, from: old, to: new, expecting: expectation)
@@ -160,7 +160,7 @@ import Testing
 
     @Test("The audit log has the lists that were added and removed, and the number of all")
     func audit() throws {
-        let shop = SynonymOwner.store(CatalogKey("shop")!)
+        let shop = DeclarationOwner.store(CatalogKey("shop")!)
         let old = try Self.read(#"{"synonyms":[["a","b"],["c","d"]],"one_way":[{"from":"x","to":["y"]}]}"#)
         let new = try Self.read(#"{"synonyms":[["c","d"],["e","f"]],"one_way":[{"from":"x","to":["z"]}]}"#)
         let entry = try #require(AuditChange.synonyms(try Self.change(old, new, of: shop)))

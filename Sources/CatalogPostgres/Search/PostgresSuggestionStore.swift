@@ -189,9 +189,11 @@ final class PostgresSuggestionStore: SuggestionStore {
             return SuggestionSource.Shelf(key: shelf.key, title: shelf.title, productCount: count)
         }
     }
+}
 
-    // MARK: - Statements
+// MARK: - Statements
 
+extension PostgresSuggestionStore {
     /// The shelves of a store, `$1`.
     static let titles: PostgresStatement = """
         SELECT shelf_id, parent_id, key, title, product_count, includes_descendants FROM shelf

@@ -24,7 +24,7 @@ struct PostgresSynonymStore: SynonymStore {
 
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    func synonyms(of owner: SynonymOwner) async throws(CatalogError) -> Synonyms? {
+    func synonyms(of owner: DeclarationOwner) async throws(CatalogError) -> Synonyms? {
         try await database.mappingErrors {
             guard case .store(let store) = owner else {
                 let query = PostgresQuery(Self.ofDeployment)
@@ -40,21 +40,21 @@ struct PostgresSynonymStore: SynonymStore {
 
     func set(
         _ synonyms: Synonyms,
-        for owner: SynonymOwner,
+        for owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) -> Bool {
         try await change(owner, to: synonyms, expectation).isNew
     }
 
     func remove(
-        synonymsOf owner: SynonymOwner,
+        synonymsOf owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) {
         _ = try await change(owner, to: nil, expectation)
     }
 
     private func change(
-        _ owner: SynonymOwner,
+        _ owner: DeclarationOwner,
         to new: Synonyms?,
         _ expectation: SynonymExpectation?
     ) async throws(CatalogError) -> SynonymChange {
