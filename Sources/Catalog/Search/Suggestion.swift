@@ -37,7 +37,8 @@ package struct Suggestion: Sendable, Hashable {
 
     /// Returns some of the best suggestions of all kinds: words, shelves, brands and products, in this order.
     ///
-    /// In turn, two products, a word, a shelf and a brand are chosen, as long as there are any. So with a limit of five or more, no kind excludes another one.
+    /// In turn, two products, a word, a shelf and a brand are chosen, as long as there are any. So with a limit of five or more, no kind
+    /// excludes another one.
     ///
     /// - Parameters:
     ///   - words: the best one first, as the other kinds.

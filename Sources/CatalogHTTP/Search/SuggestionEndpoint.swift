@@ -40,8 +40,9 @@ extension Operation {
         .search,
         "Suggest searches and products",
         """
-        Returns suggestions for the text typed so far, `q`: completed queries, shelves, brands and products, in this order. The last word may be incomplete. Products match as in a search, with synonyms and typing errors. Suggestions may \
-        miss the changes of the last second, unlike all other responses. A text without a letter or a digit has none.
+        Returns suggestions for the text typed so far, `q`: completed queries, shelves, brands and products, in this order. \
+        The last word may be incomplete. Products match as in a search, with synonyms and typing errors. Suggestions may miss \
+        the changes of the last second, unlike all other responses. A text without a letter or a digit has none.
         """,
         parameters: [.query, .suggestionLimit],
         [200: .json("The suggestions.", "Suggestions", [])]
