@@ -220,6 +220,11 @@ import Testing
                     "\(run.output)"
                 )
             }
+            let why = ["sort", "dairy", "--by", "price", "--why", "m1"]
+            let run = await commands.aisle(why + ["--format", "json"])
+            #expect(run.code == 0 && run.output.hasPrefix(#"{"sort":{"keys":"price","#), "\(run.output)")
+            #expect(run.output.contains(#""tuple":[{"key":"in_stock","value":true},{"key":"price","value":119},"#))
+            await commands.expectFailure(why + ["--limit", "1"], 64, "--limit is for lists; leave it out with --why")
         }
     }
 

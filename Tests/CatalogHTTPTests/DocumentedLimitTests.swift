@@ -471,6 +471,7 @@ import Testing
                 store + "/products?limit=\(size)",
                 store + "/audit?limit=\(size)"
             )
+        case "?barcode": return get("/v1/stores/s/products?barcode=\(text(size))")
         case "?q": return get(store + "/suggest?q=\(text(size))")
         case "?suggestion_limit": return get(store + "/suggest?q=mil&limit=\(size)")
         case "?window": return get(shelf + "/order/diff?from_sort=price&to_sort=-price&limit=\(size)")

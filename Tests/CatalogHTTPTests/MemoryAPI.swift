@@ -51,9 +51,10 @@ struct MemoryAPI {
     }
 
     /// - Parameters:
-    ///   - audit: nil for that of the catalog, as `readiness` and `states`.
+    ///   - audit: nil for that of the catalog, as the other stores.
     ///   - change: changes the options.
     init(
+        suggestions: (any SuggestionStore)? = nil,
         audit: (any AuditStore)? = nil,
         readiness: (any ReadinessSource)? = nil,
         states: (any StateSource)? = nil,
@@ -71,7 +72,7 @@ struct MemoryAPI {
                 products: all.products,
                 attributes: all.attributes,
                 synonyms: all.synonyms,
-                suggestions: all.suggestions,
+                suggestions: suggestions ?? all.suggestions,
                 pages: all.pages,
                 manualOrder: all.manualOrder,
                 purchases: all.purchases,

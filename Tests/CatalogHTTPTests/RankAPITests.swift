@@ -16,7 +16,7 @@ import Testing
         )
         #expect(found.status == 200 && found.headers[.cacheControl] == "no-store")
         #expect(found.json["of"] == .integer(2) && found.json["sort"]?["keys"] == .string("price"))
-        #expect(found.json["version"] != nil && found.json["filter"] != .null)
+        #expect(found.json["version"] != nil && found.json["filter"] != .null && found.json["dimension"] == nil)
         guard case .array(let products)? = found.json["products"] else {
             Issue.record("no products: \(found.text("detail") ?? "")")
             return
@@ -27,6 +27,25 @@ import Testing
                 #"{"sku":"brie","reason":"filtered_out","rank":null,"neighbours":{"before":null,"after":null},"filters":["price_max"],"tuple":[{"key":"in_stock","value":true},{"key":"price","value":399},{"key":"name","value":"Brie"},{"key":"sku","value":"brie"}]}"#,
                 #"{"sku":"x","reason":"not_on_shelf","rank":null,"neighbours":{"before":null,"after":null},"filters":[],"tuple":[]}"#,
             ]
+        )
+    }
+
+    @Test("Ranks by unit price have the dimension that comes first")
+    func dimension() async throws {
+        let api = try await MemoryAPI.withShelf()
+        let size = #"{"size":{"amount":"500","unit":"ml"}}"#
+        #expect(try await api.send(.patch, "/v1/stores/s/products/milk", size).status == 200)
+        let shelf = #"{"title":"Dairy","dimension":"volume"}"#
+        #expect(try await api.send(.put, "/v1/stores/s/shelves/dairy", shelf).status == 200)
+        let found = try await api.send(.post, Self.path, #"{"skus":["milk"],"sort":"-unit_price"}"#)
+        #expect(found.json["dimension"] == .string("volume"))
+        guard case .array(let products)? = found.json["products"] else {
+            Issue.record("no products: \(found.text("detail") ?? "")")
+            return
+        }
+        #expect(
+            products.first?.text.contains(#"{"key":"unit_price","value":{"dimension":"volume","value":"0.258"}}"#)
+                == true
         )
     }
 

@@ -1,6 +1,9 @@
+import Catalog
 import HTTPTypes
 import JSON
 import Testing
+
+@testable import CatalogHTTP
 
 /// The requests and responses of suggestions.
 @Suite struct SuggestionAPITests {
@@ -22,6 +25,32 @@ import Testing
         // Users are not distinguished, and spaces count as they are typed.
         let spaced = try await api.send(.get, Self.path + "?q=%20brie+")
         #expect(spaced.text("query") == " brie " && spaced.texts("suggestions", "text") == ["Brie"])
+    }
+
+    /// Suggestions that took some work.
+    private struct WorkingStore: SuggestionStore {
+        let hasRead: Bool
+        let indexedProducts: Int
+
+        func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> FoundSuggestions {
+            FoundSuggestions([], hasRead: hasRead, indexedProducts: indexedProducts)
+        }
+    }
+
+    @Test(
+        "A request that reads the shelves costs as much as a page of them, and more for an index",
+        arguments: [(false, 0, 2), (true, 0, 6), (true, 3_000, 9)]
+    )
+    func cost(_ hasRead: Bool, _ products: Int, _ points: Int) async throws {
+        let store = WorkingStore(hasRead: hasRead, indexedProducts: products)
+        let now = ContinuousClock.now
+        let api = await MemoryAPI(suggestions: store) {
+            $0.rateLimit = RateLimitPolicy("100/1")
+            $0.clock = { now }
+        }
+        let found = try await api.send(.get, Self.path + "?q=mil")
+        let quota = try #require(found.headers[.init("RateLimit")!])
+        #expect(found.status == 200 && quota.hasPrefix(#""default";r=\#(100 - points);"#), "\(quota)")
     }
 
     @Test("Without a word there are no suggestions, and a limit restricts them")

@@ -15,7 +15,7 @@ import Testing
     private static func declare(
         _ body: String,
         _ name: AttributeName,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         in catalog: PostgresCatalog
     ) async throws {
         let declaration = try AttributeDeclaration(name: name, text: Array(body.utf8))
@@ -132,7 +132,7 @@ import Testing
     func sameDeclaration(_ isOfStore: Bool) async throws {
         try await StatementProbe.run { probe in
             let catalog = probe.catalog
-            let owner: AttributeOwner = isOfStore ? .store(Self.shop) : .deployment
+            let owner: DeclarationOwner = isOfStore ? .store(Self.shop) : .deployment
             try await Self.declare(Self.number, Self.rating, for: owner, in: catalog)
             let change =
                 isOfStore

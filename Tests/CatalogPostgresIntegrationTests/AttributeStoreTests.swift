@@ -14,13 +14,13 @@ import Testing
     private static let shop = StoreConformanceTests.shop
     private static let kiosk = CatalogKey("kiosk")!
     private static let rating = AttributeName("rating")!
-    private static let owners: [AttributeOwner] = [.deployment, .store(shop)]
+    private static let owners: [DeclarationOwner] = [.deployment, .store(shop)]
     private static let number = #"{"type":"number","decimals":1,"title":{"en":"Rating"}}"#
 
     private static func declare(
         _ body: String,
         _ name: AttributeName = rating,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         in catalog: CatalogStorage
     ) async throws -> Bool {
         try await declared(body, name, for: owner, in: catalog).isNew
@@ -29,7 +29,7 @@ import Testing
     private static func declared(
         _ body: String,
         _ name: AttributeName = rating,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         in catalog: CatalogStorage
     ) async throws -> DeclaredAttribute {
         try await catalog.attributes.declare(try AttributeDeclaration(name: name, text: Array(body.utf8)), for: owner)
@@ -37,7 +37,7 @@ import Testing
 
     /// Counts the values that do not have the type of the attribute in effect.
     private static func unreadable(
-        in owner: AttributeOwner,
+        in owner: DeclarationOwner,
         within limit: Duration = .seconds(60),
         _ catalog: CatalogStorage
     ) async throws -> Int? {
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test("A declaration is created, replaced and deleted", arguments: Implementation.allCases, owners)
-    func lifecycle(_ implementation: Implementation, _ owner: AttributeOwner) async throws {
+    func lifecycle(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let attributes = catalog.attributes
             #expect(try await attributes.attributes(of: owner).isEmpty)
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test("A change that expects another attribute changes nothing", arguments: Implementation.allCases, owners)
-    func expectations(_ implementation: Implementation, _ owner: AttributeOwner) async throws {
+    func expectations(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let declaration = try AttributeDeclaration(name: Self.rating, text: Array(Self.number.utf8))
             func declare(_ isExpected: @escaping AttributeExpectation) async throws {
@@ -289,7 +289,7 @@ import Testing
     }
 
     @Test("An attribute that something uses needs a confirmation", arguments: Implementation.allCases, owners)
-    func confirmations(_ implementation: Implementation, _ owner: AttributeOwner) async throws {
+    func confirmations(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let supplier = CatalogKey("supplier")!
             _ = try await catalog.importProfiles.put(importProfile: #"{"attributes":{"rating":"Stars"}}"#, supplier)
@@ -333,7 +333,7 @@ import Testing
         arguments: Implementation.allCases,
         owners
     )
-    func values(_ implementation: Implementation, _ owner: AttributeOwner) async throws {
+    func values(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             func put(_ number: Int, _ attributes: String) async throws {
                 _ = try await catalog.products.put(Self.product(number, attributes), in: Self.shop)
@@ -466,7 +466,7 @@ import Testing
         "Declarations that a later release stored are listed and not checked, and others can change",
         arguments: owners
     )
-    func laterReleases(_ owner: AttributeOwner) async throws {
+    func laterReleases(_ owner: DeclarationOwner) async throws {
         try await Self.withDatabase { catalog in
             let (table, columns, store) =
                 owner == .deployment ? ("attribute", "", "") : ("store_attribute", "store_id, ", "1, ")

@@ -97,7 +97,7 @@ import Testing
             let declaration = #"{"type":"number","decimals":1,"title":{"en":"\#(title)"}}"#
             _ = try await catalog.attributes.declare(
                 AttributeDeclaration(name: rating, text: Array(declaration.utf8)),
-                for: AttributeOwner.store(shop)
+                for: DeclarationOwner.store(shop)
             )
         }
         if deletes { try await deleteThings(of: tenant, catalog) }

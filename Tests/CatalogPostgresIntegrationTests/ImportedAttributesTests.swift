@@ -41,7 +41,7 @@ import Testing
 
     private static func declare(
         _ declarations: KeyValuePairs<String, String>,
-        for owner: AttributeOwner = .deployment,
+        for owner: DeclarationOwner = .deployment,
         in catalog: PostgresCatalog
     ) async throws {
         for (name, body) in declarations {
@@ -439,7 +439,7 @@ import Testing
         ]
         func declareAll(_ catalog: PostgresCatalog) async throws {
             for (index, (name, body)) in declarations.enumerated() {
-                let owner: AttributeOwner = index % 2 == 0 || name == "ratio" ? .store(Self.shop) : .deployment
+                let owner: DeclarationOwner = index % 2 == 0 || name == "ratio" ? .store(Self.shop) : .deployment
                 try await Self.declare([name: body], for: owner, in: catalog)
             }
         }

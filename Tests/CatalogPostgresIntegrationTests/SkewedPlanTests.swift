@@ -45,6 +45,23 @@ import Testing
         "ImportStatements.staleProducts", "ImportStatements.unplacedProducts", "ImportStatements.shelvesOfFile",
     ]
 
+    @Test("Products are found by the index of barcodes")
+    func barcodesHaveAnIndex() async throws {
+        let (database, connection) = try await Self.open(.current)
+        let plan = try await connection.perform(within: .seconds(60)) { connection in
+            try connection.run(
+                script: """
+                    UPDATE product SET barcode = (200000000000 + hashtext(sku))::text WHERE hashtext(sku) % 2 = 0;
+                    ANALYZE product;
+                    """
+            )
+            return try Self.genericPlan(of: PostgresProductStore.productsByBarcode, types: nil, connection)
+        }
+        await connection.close()
+        try await database.drop()
+        #expect(plan.contains("product_by_barcode"), "\(plan)")
+    }
+
     // MARK: - Plans
 
     /// Opens a database of its own with the catalog.

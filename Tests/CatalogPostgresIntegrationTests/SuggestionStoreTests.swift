@@ -1,5 +1,6 @@
 import Catalog
 import CatalogJSON
+import Shelves
 import Synchronization
 import TestSupport
 import Testing
@@ -50,7 +51,7 @@ import Testing
     /// Returns suggestions, each as its kind and text.
     private static func texts(_ text: String, _ catalog: CatalogStorage, limit: Int = 20) async throws -> [String] {
         try await catalog.suggestions.suggestions(for: SuggestionRequest(store: shop, text: text, limit: limit))
-            .map { "\($0.subject.kind) \($0.text)" }
+            .suggestions.map { "\($0.subject.kind) \($0.text)" }
     }
 
     @Test(
@@ -67,7 +68,20 @@ import Testing
             #expect(try await Self.texts("powder", catalog).isEmpty, "it is on no shelf")
             #expect(try await Self.texts("", catalog).isEmpty)
             let found = try await catalog.suggestions.suggestions(for: SuggestionRequest(store: Self.shop, text: "oat"))
+                .suggestions
             #expect(found.map(\.subject) == [.product(SKU("b")!)] && found.map(\.matches) == [[0..<3]])
+        }
+    }
+
+    @Test("Shelves come by the number of products that they show", arguments: Implementation.allCases)
+    func shelvesWithDescendants(_ implementation: Implementation) async throws {
+        try await Self.withMilk(implementation) { catalog in
+            let upper = Shelf(key: CatalogKey("all")!, title: "Milk of all kinds", includesDescendants: true)
+            _ = try await catalog.shelves.put(upper, in: Self.shop)
+            let lower = Shelf(key: Self.drinks, title: "Drinks", parent: upper.key)
+            _ = try await catalog.shelves.put(lower, in: Self.shop)
+            let shelves = try await Self.texts("milk", catalog).filter { $0.hasPrefix("shelf") }
+            #expect(shelves == ["shelf Milk of all kinds", "shelf Milk and cheese"])
         }
     }
 
@@ -124,11 +138,11 @@ import Testing
             let store = PostgresSuggestionStore(catalog.pageStore) { clock.now }
             func products(_ text: String) async throws -> [String] {
                 try await store.suggestions(for: SuggestionRequest(store: Self.shop, text: text, limit: 20))
-                    .filter { $0.subject.kind == .product }.map(\.text)
+                    .suggestions.filter { $0.subject.kind == .product }.map(\.text)
             }
             func shelves() async throws -> [String] {
                 try await store.suggestions(for: SuggestionRequest(store: Self.shop, text: "cheese"))
-                    .filter { $0.subject.kind == .shelf }.map(\.text)
+                    .suggestions.filter { $0.subject.kind == .shelf }.map(\.text)
             }
             #expect(try await products("oat") == ["Oat milk"])
             try await Self.put("d", "Oat flakes", on: [Self.drinks], catalog.storage)
@@ -159,14 +173,71 @@ import Testing
             let clock = Clock()
             let store = PostgresSuggestionStore(catalog.pageStore) { clock.now }
             let request = SuggestionRequest(store: Self.shop, text: "oat")
-            let found = try await store.suggestions(for: request)
-            #expect(found.count == 1 && catalog.shelfMemoryUse.indexes.count == 2)
+            let first = try await store.suggestions(for: request)
+            let found = first.suggestions
+            #expect(found.count == 1 && first.hasRead && first.indexedProducts == 2)
+            // The index, the rules, and the entry of the store that has them.
+            #expect(catalog.shelfMemoryUse.indexes.count == 3)
             try await Self.put("d", "Oat flakes", on: [Self.drinks], catalog.storage)
             let caches = catalog.pageStore.memory.caches
             let union = try #require(caches.unions.entries.first?.key)
-            #expect(try await store.suggestions(for: request) == found)
+            let second = try await store.suggestions(for: request)
+            #expect(second.suggestions == found && !second.hasRead && second.indexedProducts == 0)
             caches.indexes.remove(.union(union))
-            #expect(try await store.suggestions(for: request).count == 2)
+            let third = try await store.suggestions(for: request)
+            #expect(third.suggestions.count == 2 && third.hasRead && third.indexedProducts == 3)
+        }
+    }
+
+    @Test("A request that waits for a read from more than a second before it reads once more")
+    func oldRead() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await catalog.shelves.put(Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!))
+            try await Self.fill(catalog.storage)
+            let now = ContinuousClock.now
+            // The arrival of the request, and the start of the read that it waits for.
+            let times = Mutex([now, now - .seconds(2)])
+            let store = PostgresSuggestionStore(catalog.pageStore) {
+                times.withLock { $0.isEmpty ? now : $0.removeFirst() }
+            }
+            let request = SuggestionRequest(store: Self.shop, text: "oat")
+            #expect(try await store.suggestions(for: request).hasRead)
+            // What was read again is known.
+            #expect(try await !store.suggestions(for: request).hasRead)
+        }
+    }
+
+    @Test(
+        "A store's other language is used, and a store that is created again does not have the suggestions of the deleted one"
+    )
+    func changedStore() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var shop = Store(key: Self.shop, title: "Shop", currency: Currency("EUR")!)
+            shop.locale = "en"
+            _ = try await catalog.shelves.put(shop)
+            try await Self.fill(catalog.storage)
+            let clock = Clock()
+            let store = PostgresSuggestionStore(catalog.pageStore) { clock.now }
+            func texts() async throws -> [String] {
+                let request = SuggestionRequest(store: Self.shop, text: "oat")
+                return try await store.suggestions(for: request).suggestions.map(\.text)
+            }
+            let caches = catalog.pageStore.memory.caches
+            func inflections() -> [Inflection] { caches.indexes.entries.map(\.value.index.inflection) }
+            #expect(try await texts() == ["Oat milk"] && inflections() == [Inflection([.english])])
+            shop.locale = "hr"
+            _ = try await catalog.shelves.put(shop)
+            #expect(try await texts() == ["Oat milk"] && inflections() == [Inflection([.english])])
+            clock.advance(by: PostgresSuggestionStore.freshness)
+            #expect(try await texts() == ["Oat milk"] && inflections() == [Inflection([.croatian])])
+
+            _ = try await catalog.shelves.remove(store: Self.shop)
+            _ = try await catalog.shelves.put(shop)
+            _ = try await catalog.shelves.put(Shelf(key: Self.dairy, title: "Dairy"), in: Self.shop)
+            try await Self.put("e", "Oat bread", on: [Self.dairy], catalog.storage)
+            #expect(try await texts() == ["Oat milk"], "within a second")
+            clock.advance(by: PostgresSuggestionStore.freshness)
+            #expect(try await texts() == ["Oat bread"])
         }
     }
 }

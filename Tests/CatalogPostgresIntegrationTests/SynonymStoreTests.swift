@@ -11,12 +11,12 @@ import Testing
     typealias Implementation = StoreConformanceTests.Implementation
 
     private static let shop = StoreConformanceTests.shop
-    private static let owners: [SynonymOwner] = [.deployment, .store(shop)]
+    private static let owners: [DeclarationOwner] = [.deployment, .store(shop)]
 
     private static func group(_ texts: String...) throws -> Synonyms { try Synonyms(groups: [texts], oneWay: []) }
 
     @Test("Synonyms are set, replaced and deleted", arguments: Implementation.allCases, owners)
-    func lifecycle(_ implementation: Implementation, _ owner: SynonymOwner) async throws {
+    func lifecycle(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let (pop, bio) = (try Self.group("pop", "soft “drink”"), try Self.group("žvake", "guma"))
             #expect(try await catalog.synonyms.synonyms(of: owner) == nil)
@@ -41,7 +41,7 @@ import Testing
         arguments: Implementation.allCases,
         owners
     )
-    func expectations(_ implementation: Implementation, _ owner: SynonymOwner) async throws {
+    func expectations(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
             let (pop, bio) = (try Self.group("pop", "soda"), try Self.group("bio", "eko"))
             await #expect(throws: CatalogError.staleSynonyms(current: nil)) {
@@ -63,7 +63,7 @@ import Testing
     @Test("Synonyms of a store that does not exist are not found", arguments: Implementation.allCases)
     func unknownStore(_ implementation: Implementation) async throws {
         try await implementation.withShop { (catalog: CatalogStorage) async throws in
-            let (none, pop) = (SynonymOwner.store(CatalogKey("none")!), try Self.group("pop", "soda"))
+            let (none, pop) = (DeclarationOwner.store(CatalogKey("none")!), try Self.group("pop", "soda"))
             let expected = CatalogError.notFound("store “none”")
             await #expect(throws: expected) { try await catalog.synonyms.synonyms(of: none) }
             await #expect(throws: expected) { try await catalog.synonyms.set(pop, for: none) }
@@ -97,6 +97,22 @@ import Testing
             _ = try await catalog.synonyms.set(pop, for: .store(Self.shop))
             _ = try await catalog.synonyms.set(bio, for: .deployment)
             #expect(try await version() == last)
+        }
+    }
+
+    @Test("The same lists in another order change nothing", arguments: Implementation.allCases, owners)
+    func order(_ implementation: Implementation, _ owner: DeclarationOwner) async throws {
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            func version() async throws -> Int64 {
+                try await catalog.shelves.shelf(Self.shop, StoreConformanceTests.dairy).storeVersion
+            }
+            let lists = [["pop", "soda"], ["bio", "eko"]]
+            let first = try Synonyms(groups: lists, oneWay: [])
+            #expect(try await catalog.synonyms.set(first, for: owner))
+            let before = try await version()
+            #expect(try await !catalog.synonyms.set(Synonyms(groups: lists.reversed(), oneWay: []), for: owner))
+            #expect(try await catalog.synonyms.synonyms(of: owner) == first)
+            #expect(try await version() == before)
         }
     }
 
@@ -144,7 +160,7 @@ import Testing
     @Test("The synonyms in effect are those of the deployment and of the store, without what this release cannot read")
     func inEffect() async throws {
         try await withShop { catalog in
-            func inEffect() async throws -> Synonyms {
+            func inEffect() async throws -> EffectiveSynonyms {
                 try await catalog.database.writes.perform { connection in
                     let id = try connection.query(ShelfLookup.storeID, [.text(Self.shop.text)]) {
                         try $0.first { try $0.int4(0) }
@@ -154,16 +170,20 @@ import Testing
                     }
                 }
             }
-            #expect(try await inEffect() == .none)
+            let first = try await inEffect()
+            #expect(first.all == .none && first.ofDeployment == nil && first.ofStore == nil)
             _ = try await catalog.synonyms.set(Self.group("pop", "soda"), for: .deployment)
             _ = try await catalog.synonyms.set(Self.group("bio", "eko"), for: .store(Self.shop))
-            #expect(try await Set(inEffect().groups) == [["pop", "soda"], ["bio", "eko"]])
+            let second = try await inEffect()
+            #expect(second.ofDeployment?.groups == [["pop", "soda"]] && second.ofStore?.groups == [["bio", "eko"]])
+            #expect(Set(second.all.groups) == [["pop", "soda"], ["bio", "eko"]])
+            #expect(second.revision > first.revision && second.storeVersion > first.storeVersion)
             try await catalog.database.writes.perform {
                 try $0.run(
                     script: #"UPDATE deployment_synonyms SET document = '{"synonyms":[["a"],["b","c"]],"later":{}}'"#
                 )
             }
-            #expect(try await Set(inEffect().groups) == [["b", "c"], ["bio", "eko"]])
+            #expect(try await Set(inEffect().all.groups) == [["b", "c"], ["bio", "eko"]])
             #expect(try await catalog.synonyms.synonyms(of: .deployment)?.groups == [["b", "c"]])
         }
     }

@@ -84,7 +84,7 @@ import Testing
     func titlesAlone() throws {
         let change = AttributeChange(deployment: [], stores: [:])
         let titles = try Self.declaration("rating", #"{"title":{"en":"Rating"}}"#)
-        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+        for owner in [DeclarationOwner.deployment, .store(Self.corner)] {
             let error = #expect(throws: CatalogError.self) { try change.declaring(titles, for: owner) }
             guard case .unprocessable("type", _)? = error else {
                 Issue.record("unexpected \(String(describing: error))")
@@ -158,7 +158,7 @@ import Testing
     @Test("A declaration that does not exist cannot be deleted")
     func missing() throws {
         let change = AttributeChange(deployment: try Self.stored(["rating": Self.number]), stores: [Self.corner: []])
-        for (name, owner) in [("origin", AttributeOwner.deployment), ("rating", .store(Self.corner))] {
+        for (name, owner) in [("origin", DeclarationOwner.deployment), ("rating", .store(Self.corner))] {
             let error = #expect(throws: CatalogError.self) { try change.removing(Self.name(name), of: owner) }
             guard case .notFound? = error else {
                 Issue.record("unexpected \(String(describing: error))")
@@ -203,7 +203,7 @@ import Testing
     @Test("A declaration has at most 64 KiB, and all of an owner have at most 512 KiB")
     func sizeLimits() throws {
         let none = AttributeChange(deployment: [], stores: [:])
-        let owners = [AttributeOwner.deployment, .store(Self.corner)]
+        let owners = [DeclarationOwner.deployment, .store(Self.corner)]
         let limit = AttributeDefinition.documentLimit
         for owner in owners {
             _ = try none.declaring(try Self.declaration("rating", length: limit), for: owner)
@@ -330,7 +330,7 @@ import Testing
         ]
     )
     func changedForms(_ old: String, _ new: String, _ isChanged: Bool) throws {
-        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+        for owner in [DeclarationOwner.deployment, .store(Self.corner)] {
             let none = AttributeChange(deployment: [], stores: [:])
             #expect(try none.declaring(try Self.declaration("rating", old), for: owner).changesForm)
             let stored = [try Self.declaration("rating", old)]
@@ -350,7 +350,7 @@ import Testing
             stored: try JSONReader.parse(Array(#"{"type":"colour","title":{"en":"Colour"},"space":"rgb"}"#.utf8))
         )
         let numbers = try Self.stored(Dictionary(uniqueKeysWithValues: (0..<63).map { ("n\($0)", Self.number) }))
-        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+        for owner in [DeclarationOwner.deployment, .store(Self.corner)] {
             let stored = numbers + [later]
             let change =
                 owner == .deployment
@@ -364,7 +364,7 @@ import Testing
             _ = try change.declaring(try Self.declaration("n0", #"{"type":"text"}"#), for: owner)
             #expect(try change.declaring(try Self.declaration("colour", Self.number), for: owner).changesForm)
             #expect(try change.removing(Self.name("colour"), of: owner) == later)
-            let other: AttributeOwner = owner == .deployment ? .store(Self.corner) : .deployment
+            let other: DeclarationOwner = owner == .deployment ? .store(Self.corner) : .deployment
             let reason = Self.conflict {
                 _ = try change.declaring(try Self.declaration("colour", #"{"type":"text"}"#), for: other)
             }
@@ -387,7 +387,7 @@ import Testing
         let titles = try Self.declaration("rating", #"{"title":{"en":"Rating"}}"#)
         let shared = try Self.declaration("rating", Self.number)
         for (owner, declaration, text) in [
-            (AttributeOwner.deployment, shared, nil as String?), (.store(Self.corner), titles, "Stars"),
+            (DeclarationOwner.deployment, shared, nil as String?), (.store(Self.corner), titles, "Stars"),
         ] {
             let matches: AttributeExpectation = { $0?.definition.title.texts["en"] == text && $0 != nil }
             let own = owner == .deployment ? [] : change.stores[Self.corner] ?? []
@@ -415,7 +415,7 @@ import Testing
     func usedAttributes() throws {
         let text = try Self.declaration("rating", #"{"type":"text"}"#)
         let titled = try Self.declaration("rating", #"{"type":"number","decimals":2,"title":{"en":"Stars"}}"#)
-        for owner in [AttributeOwner.deployment, .store(Self.corner)] {
+        for owner in [DeclarationOwner.deployment, .store(Self.corner)] {
             let stored = try Self.stored(["rating": Self.number])
             let change = AttributeChange(
                 deployment: owner == .deployment ? stored : [],

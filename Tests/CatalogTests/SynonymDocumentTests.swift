@@ -98,7 +98,7 @@ import Testing
     private static func change(
         _ old: Synonyms?,
         _ new: Synonyms?,
-        of owner: SynonymOwner = .deployment,
+        of owner: DeclarationOwner = .deployment,
         _ expectation: SynonymExpectation? = nil
     ) throws -> SynonymChange {
         try SynonymChange(of: owner, from: old, to: new, expecting: expectation)
@@ -120,6 +120,26 @@ import Testing
         #expect(throws: CatalogError.staleSynonyms(current: pop)) { try Self.change(pop, bio) { $0 == bio } }
         #expect(throws: CatalogError.staleSynonyms(current: nil)) { try Self.change(nil, nil) { $0 != nil } }
         #expect(try Self.change(pop, bio) { $0 == pop }.new == bio)
+        // The log does not have the whole document.
+        #expect(CatalogError.staleSynonyms(current: pop).reason == "the synonyms are not as expected")
+    }
+
+    @Test("Another order of the lists is not a change, and another order of the texts of a list is")
+    func order() throws {
+        let old = try Self.read(
+            #"{"synonyms":[["a","b"],["c","d"]],"one_way":[{"from":"x","to":["y"]},{"from":"z","to":["y"]}]}"#
+        )
+        let new = try Self.read(
+            #"{"synonyms":[["c","d"],["a","b"]],"one_way":[{"from":"z","to":["y"]},{"from":"x","to":["y"]}]}"#
+        )
+        #expect(old != new)
+        let change = try Self.change(old, new)
+        #expect(!change.isChange && !change.isNew && AuditChange.synonyms(change) == nil)
+        let turned = try Self.read(
+            #"{"synonyms":[["b","a"],["c","d"]],"one_way":[{"from":"x","to":["y"]},{"from":"z","to":["y"]}]}"#
+        )
+        let entry = try #require(AuditChange.synonyms(try Self.change(old, turned)))
+        #expect(entry.detail.text == #"{"count":4,"added":[["b","a"]],"removed":[["a","b"]]}"#)
     }
 
     @Test("A document of more than 256 KiB is too large")
@@ -140,7 +160,7 @@ import Testing
 
     @Test("The audit log has the lists that were added and removed, and the number of all")
     func audit() throws {
-        let shop = SynonymOwner.store(CatalogKey("shop")!)
+        let shop = DeclarationOwner.store(CatalogKey("shop")!)
         let old = try Self.read(#"{"synonyms":[["a","b"],["c","d"]],"one_way":[{"from":"x","to":["y"]}]}"#)
         let new = try Self.read(#"{"synonyms":[["c","d"],["e","f"]],"one_way":[{"from":"x","to":["z"]}]}"#)
         let entry = try #require(AuditChange.synonyms(try Self.change(old, new, of: shop)))

@@ -36,8 +36,8 @@ def before_call(context, case, **kwargs):
         # A request names products, or asks for a page of all products of the store.
         case.query = {"sku": case.query["sku"]}
     if isinstance(case.query, dict) and "barcode" in case.query:
-        # The last digit depends on the others.
-        case.query = {"barcode": "4006381333931"}
+        # It is not combined with other parameters.
+        case.query = {"barcode": case.query["barcode"]}
     if isinstance(case.query, dict) and (case.operation.path == "/v1/stores/{store}/products" or case.query.get("include")):
         # The manual order is that of one shelf.
         for name in ("sort", "from_sort", "to_sort"):

@@ -3,7 +3,7 @@ internal import JSON
 internal import Synchronization
 
 extension InMemoryCatalog {
-    package func attributes(of owner: AttributeOwner) async throws(CatalogError) -> AttributeSet {
+    package func attributes(of owner: DeclarationOwner) async throws(CatalogError) -> AttributeSet {
         let shared = deploymentAttributes.withLock { Array($0.values) }
         guard case .store(let store) = owner else { return AttributeSet(deployment: shared) }
         return try read(store) { AttributeSet(deployment: shared, store: Array($0.attributes.values)) }
@@ -11,7 +11,7 @@ extension InMemoryCatalog {
 
     package func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
@@ -51,7 +51,7 @@ extension InMemoryCatalog {
 
     package func remove(
         attribute name: AttributeName,
-        of owner: AttributeOwner,
+        of owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingFor uses: AttributeUses
     ) async throws(CatalogError) {
@@ -100,7 +100,8 @@ extension InMemoryCatalog {
         )
     }
 
-    package func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses
+    package func uses(of attribute: AttributeName, in owner: DeclarationOwner) async throws(CatalogError)
+        -> AttributeUses
     {
         if case .store(let store) = owner { try read(store) { _ in } }
         let stores = content.withLock { content in
@@ -137,7 +138,7 @@ extension InMemoryCatalog {
 
     package func unreadableValues(
         of definition: AttributeDefinition,
-        in owner: AttributeOwner,
+        in owner: DeclarationOwner,
         within limit: Duration
     ) async throws(CatalogError) -> Int? {
         if case .store(let store) = owner { try read(store) { _ in } }

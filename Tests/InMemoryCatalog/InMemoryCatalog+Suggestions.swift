@@ -4,7 +4,7 @@ internal import Synchronization
 
 extension InMemoryCatalog {
     /// Suggestions from an index that is built for the request. `ShelvesTests` have a specification of searches.
-    package func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> [Suggestion] {
+    package func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> FoundSuggestions {
         let shared = deploymentSynonyms.withLock { $0 } ?? .none
         let source = try read(request.store) { content in
             let all = ShelfContent(
@@ -21,11 +21,12 @@ extension InMemoryCatalog {
                 SearchIndex(table, inflection: inflection),
                 SearchRules(inflection: inflection, synonyms: shared.adding(content.synonyms ?? .none)),
                 shelves: content.shelves.values.filter { !$0.isRemoved }.map {
-                    SuggestionSource.Shelf(key: $0.shelf.key, title: $0.shelf.title, productCount: $0.placed.count)
+                    let shown = $0.shelf.includesDescendants ? unionListings(content, $0).count : $0.placed.count
+                    return SuggestionSource.Shelf(key: $0.shelf.key, title: $0.shelf.title, productCount: shown)
                 },
                 sortsSoldOutLast: content.store.soldOut == .last
             )
         }
-        return try source.suggestions(for: request)
+        return FoundSuggestions(try source.suggestions(for: request))
     }
 }

@@ -2,28 +2,28 @@ package import Catalog
 internal import Synchronization
 
 extension InMemoryCatalog {
-    package func synonyms(of owner: SynonymOwner) async throws(CatalogError) -> Synonyms? {
+    package func synonyms(of owner: DeclarationOwner) async throws(CatalogError) -> Synonyms? {
         guard case .store(let store) = owner else { return deploymentSynonyms.withLock { $0 } }
         return try read(store) { $0.synonyms }
     }
 
     package func set(
         _ synonyms: Synonyms,
-        for owner: SynonymOwner,
+        for owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) -> Bool {
         try change(owner, to: synonyms, expectation).isNew
     }
 
     package func remove(
-        synonymsOf owner: SynonymOwner,
+        synonymsOf owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) {
         _ = try change(owner, to: nil, expectation)
     }
 
     private func change(
-        _ owner: SynonymOwner,
+        _ owner: DeclarationOwner,
         to new: Synonyms?,
         _ expectation: SynonymExpectation?
     ) throws(CatalogError) -> SynonymChange {

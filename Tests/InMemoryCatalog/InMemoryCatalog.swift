@@ -258,10 +258,11 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
         }
     }
 
-    package func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage {
+    package func products(_ store: CatalogKey, with barcode: Barcode) async throws(CatalogError) -> ProductsPage {
         try read(store) { content in
+            let spellings = barcode.spellings
             let found = content.products.values.filter { product in
-                product.barcode.map { number.barcodes.contains($0) } ?? false
+                product.barcode.map { spellings.contains($0) } ?? false
             }
             let products = found.sorted { $0.sku < $1.sku }.prefix(Self.barcodeLimit)
             return ProductsPage(store: content.store, products: Array(products), next: nil)

@@ -216,7 +216,7 @@ struct NaiveSearch {
     }
 
     private static func barcode(_ text: String) -> String {
-        let isNumber = text.allSatisfy { "0123456789".contains($0) } && [8, 12, 13, 14].contains(text.count)
+        let isNumber = text.allSatisfy { "0123456789".contains($0) } && (1...14).contains(text.count)
         return isNumber ? String(repeating: "0", count: 14 - text.count) + text : text
     }
 

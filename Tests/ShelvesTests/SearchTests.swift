@@ -180,12 +180,13 @@ import Testing
     }
 
     @Test(
-        "Barcodes compare as GTIN-14, and others as they are",
+        "Barcodes of up to 14 digits compare without leading zeros, and others as they are",
         arguments: [
             ("4006381333931", "4006381333931", true), ("4006381333931", "04006381333931", true),
             ("036000291452", "0036000291452", true), ("96385074", "00000096385074", true),
             ("96385074", "9638507", false),
-            ("96385074", "096385074", false), ("X-1", "x-1", true), ("X-1", "x1", false), ("12345", "0012345", false),
+            ("96385074", "096385074", true), ("X-1", "x-1", true), ("X-1", "x1", false), ("12345", "0012345", true),
+            ("036000291452", "36000291452", true), ("123456789012345", "0123456789012345", false),
         ]
     )
     func barcodes(_ barcode: String, _ text: String, _ isFound: Bool) throws {

@@ -63,6 +63,9 @@ import Testing
         #expect(try Self.texts(.product, "mil", limit: 1) == ["Milk chocolate"])
         #expect(try Self.texts(.product, "oat mi") == ["Oat milk"])
         #expect(try Self.texts(.product, "xyz").isEmpty)
+        for text in ["hocola", "chocolte", "CHOCOLÁTE"] {
+            #expect(try Self.texts(.product, text) == ["Milk chocolate"], "\(text)")
+        }
     }
 
     @Test("Words, brands and shelves complete the last word")

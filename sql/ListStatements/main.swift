@@ -8,7 +8,9 @@ var entries: [String] = []
 for path in CommandLine.arguments.dropFirst(2) {
     var type = ""
     for line in try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n") {
-        if let match = line.firstMatch(of: #/^(?:[a-z]+ )*(?:enum|struct|extension|class) (\w+)/#) { type = String(match.1) }
+        if let match = line.firstMatch(of: #/^(?:[a-z]+ )*(?:enum|struct|extension|class) (\w+)/#) {
+            type = String(match.1)
+        }
         let property = #/^    (?:\w+ )*static let (\w+)(?:: (\[)?PostgresStatement| = PostgresStatement)/#
         guard let match = line.firstMatch(of: property) else { continue }
         let name = "\(type).\(match.1)"

@@ -1,7 +1,7 @@
 package import JSON
 
-/// The owner of declarations of attributes.
-package enum AttributeOwner: Sendable, Hashable {
+/// The owner of declarations of attributes, or of synonyms.
+package enum DeclarationOwner: Sendable, Hashable {
     /// All stores.
     case deployment
     case store(CatalogKey)

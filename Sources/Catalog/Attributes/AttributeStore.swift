@@ -5,7 +5,7 @@ package protocol AttributeStore: Sendable {
     /// Returns the attributes of the deployment, or those in effect in a store.
     ///
     /// - Throws: `notFound` for the store.
-    func attributes(of owner: AttributeOwner) async throws(CatalogError) -> AttributeSet
+    func attributes(of owner: DeclarationOwner) async throws(CatalogError) -> AttributeSet
     /// Creates or replaces a declaration of an owner, as `AttributeChange` decides.
     ///
     /// Products keep their values. Those that do not have the declared type count as missing.
@@ -16,7 +16,7 @@ package protocol AttributeStore: Sendable {
     /// - Throws: `notFound` for the store, and what `AttributeChange` throws.
     func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute
@@ -28,7 +28,7 @@ package protocol AttributeStore: Sendable {
     /// - Throws: `notFound` for the store or the declaration, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     func remove(
         attribute: AttributeName,
-        of owner: AttributeOwner,
+        of owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingFor uses: AttributeUses
     ) async throws(CatalogError)
@@ -38,7 +38,7 @@ package protocol AttributeStore: Sendable {
     ///
     /// - Throws: `notFound` for the store.
     /// - Complexity: O(settings of all users): they are read sequentially, because changes of attributes are rare.
-    func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses
+    func uses(of attribute: AttributeName, in owner: DeclarationOwner) async throws(CatalogError) -> AttributeUses
     /// Returns the number of an owner's products whose value does not have the type of an attribute.
     ///
     /// Products are read in batches, so those that are written meanwhile may be counted or not.
@@ -49,7 +49,7 @@ package protocol AttributeStore: Sendable {
     /// - Complexity: O(products of the owner), in the memory for one batch.
     func unreadableValues(
         of attribute: AttributeDefinition,
-        in owner: AttributeOwner,
+        in owner: DeclarationOwner,
         within limit: Duration
     ) async throws(CatalogError) -> Int?
 }
@@ -60,7 +60,7 @@ package typealias AttributeExpectation = @Sendable (EffectiveAttribute?) -> Bool
 extension AttributeStore {
     package func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner
+        for owner: DeclarationOwner
     ) async throws(CatalogError) -> DeclaredAttribute {
         try await declare(declaration, for: owner, expecting: nil, isConfirmed: true)
     }
@@ -84,7 +84,7 @@ extension AttributeStore {
         do { try sort.check(in: attributes) } catch { throw error.inside("value") }
     }
 
-    package func remove(attribute: AttributeName, of owner: AttributeOwner) async throws(CatalogError) {
+    package func remove(attribute: AttributeName, of owner: DeclarationOwner) async throws(CatalogError) {
         try await remove(attribute: attribute, of: owner, expecting: nil, isConfirmed: true)
     }
 
@@ -94,7 +94,7 @@ extension AttributeStore {
     /// - Throws: `inUse`, and what the requirement throws.
     package func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         isConfirmed: Bool
     ) async throws(CatalogError) -> DeclaredAttribute {
@@ -115,7 +115,7 @@ extension AttributeStore {
     /// - Throws: `inUse`, and what the requirement throws.
     package func remove(
         attribute: AttributeName,
-        of owner: AttributeOwner,
+        of owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         isConfirmed: Bool
     ) async throws(CatalogError) {
@@ -130,7 +130,7 @@ extension AttributeStore {
     ///
     /// - Returns: nil if the type has not changed, or if the values cannot be counted in the time of a request. Nothing is thrown then, because
     ///   the attribute is declared.
-    package func unreadableValues(after declared: DeclaredAttribute, of owner: AttributeOwner) async -> Int? {
+    package func unreadableValues(after declared: DeclaredAttribute, of owner: DeclarationOwner) async -> Int? {
         guard declared.changesForm else { return nil }
         let definition = declared.attribute.definition
         let count = try? await unreadableValues(of: definition, in: owner, within: TimeLimit.shelf.duration)
@@ -155,7 +155,7 @@ package struct DeclaredAttribute: Sendable, Hashable {
 }
 
 extension CatalogError {
-    package static func unknownAttribute(_ name: AttributeName, of owner: AttributeOwner) -> CatalogError {
+    package static func unknownAttribute(_ name: AttributeName, of owner: DeclarationOwner) -> CatalogError {
         switch owner {
         case .deployment: .notFound("attribute “\(name)” of the deployment")
         case .store(let store): .notFound("attribute “\(name)” of store “\(store)”")
@@ -181,7 +181,7 @@ package struct AttributeChange: Sendable {
     ///   `conflict` for a type that contradicts another owner, for too many or too long declarations, and for a number that a ratio uses.
     package func declaring(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         expecting expectation: AttributeExpectation? = nil,
         keepingTypeFor uses: AttributeUses = .none
     ) throws(CatalogError) -> DeclaredAttribute {
@@ -278,7 +278,7 @@ package struct AttributeChange: Sendable {
     /// - Throws: `notFound`, `conflict` if a ratio uses the attribute, `inUse`, `staleAttribute`.
     package func removing(
         _ name: AttributeName,
-        of owner: AttributeOwner,
+        of owner: DeclarationOwner,
         expecting expectation: AttributeExpectation? = nil,
         keepingFor uses: AttributeUses = .none
     ) throws(CatalogError) -> AttributeDeclaration {
@@ -297,14 +297,14 @@ package struct AttributeChange: Sendable {
 
     // MARK: - Parts
 
-    private func declarations(of owner: AttributeOwner) -> [AttributeDeclaration] {
+    private func declarations(of owner: DeclarationOwner) -> [AttributeDeclaration] {
         switch owner {
         case .deployment: deployment
         case .store(let store): stores[store] ?? []
         }
     }
 
-    private mutating func replace(_ name: AttributeName, of owner: AttributeOwner, with new: AttributeDeclaration?) {
+    private mutating func replace(_ name: AttributeName, of owner: DeclarationOwner, with new: AttributeDeclaration?) {
         let others = declarations(of: owner).filter { $0.name != name } + (new.map { [$0] } ?? [])
         switch owner {
         case .deployment: deployment = others
@@ -312,7 +312,7 @@ package struct AttributeChange: Sendable {
         }
     }
 
-    private func set(of owner: AttributeOwner) -> AttributeSet {
+    private func set(of owner: DeclarationOwner) -> AttributeSet {
         switch owner {
         case .deployment: AttributeSet(deployment: deployment)
         case .store(let store): AttributeSet(deployment: deployment, store: stores[store] ?? [])
@@ -338,7 +338,7 @@ package struct AttributeChange: Sendable {
     /// Checks the size of a new declaration, and of all declarations of its owner with it.
     ///
     /// The titles of the deployment are not part of a store's declaration. So a client can send back what it reads, even if that is longer.
-    private func checkSize(of new: AttributeDeclaration, _ owner: AttributeOwner) throws(CatalogError) {
+    private func checkSize(of new: AttributeDeclaration, _ owner: DeclarationOwner) throws(CatalogError) {
         let (length, limit) = (new.document.text.utf8.count, AttributeDefinition.documentLimit)
         guard length <= limit else {
             throw .tooLarge("the declaration has \(length) bytes; the maximum is \(limit)")

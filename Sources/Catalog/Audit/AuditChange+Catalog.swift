@@ -59,7 +59,7 @@ extension AuditChange {
     package static func attribute(
         _ old: AttributeDeclaration?,
         _ new: AttributeDeclaration?,
-        of owner: AttributeOwner
+        of owner: DeclarationOwner
     ) -> AuditChange? {
         guard let name = (new ?? old)?.name else { return nil }
         // Another type has other members.

@@ -3,8 +3,8 @@ package protocol ProductStore: Sendable {
     func product(_ store: CatalogKey, _ sku: SKU) async throws(CatalogError) -> PlacedProduct
     /// Returns the existing products among the given ones, in any order.
     func products(_ store: CatalogKey, _ skus: [SKU]) async throws(CatalogError) -> ProductsPage
-    /// Returns the products whose barcodes have a number, ordered by SKU; at most `barcodeLimit`.
-    func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage
+    /// Returns the products with a barcode, ordered by SKU; at most `barcodeLimit`.
+    func products(_ store: CatalogKey, with barcode: Barcode) async throws(CatalogError) -> ProductsPage
     /// Returns a page of all products, ordered by SKU.
     func products(_ store: CatalogKey, after: Cursor?, limit: Int) async throws(CatalogError) -> ProductsPage
     /// Creates or changes a product in one transaction. Its creation time and popularity stay; its modification time is now if anything

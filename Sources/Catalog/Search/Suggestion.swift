@@ -37,7 +37,8 @@ package struct Suggestion: Sendable, Hashable {
 
     /// Returns some of the best suggestions of all kinds: words, shelves, brands and products, in this order.
     ///
-    /// In turn, two products, a word, a shelf and a brand are chosen, as long as there are any. So no kind excludes another one.
+    /// In turn, two products, a word, a shelf and a brand are chosen, as long as there are any. So with a limit of five or more, no kind
+    /// excludes another one.
     ///
     /// - Parameters:
     ///   - words: the best one first, as the other kinds.
@@ -74,6 +75,19 @@ package struct SuggestionRequest: Sendable, Hashable {
     }
 }
 
+/// The suggestions for a request, and the work that they took.
+package struct FoundSuggestions: Sendable {
+    package let suggestions: [Suggestion]
+    /// Whether the request has read the shelves of the store. Requests that wait for the same read, or that the memory answers, have not.
+    package let hasRead: Bool
+    /// The number of products whose index the request has built.
+    package let indexedProducts: Int
+
+    package init(_ suggestions: [Suggestion], hasRead: Bool = false, indexedProducts: Int = 0) {
+        (self.suggestions, self.hasRead, self.indexedProducts) = (suggestions, hasRead, indexedProducts)
+    }
+}
+
 /// The suggestions for searches that users are typing.
 package protocol SuggestionStore: Sendable {
     /// Returns suggestions from the products and shelves of a store; none for a text without a letter or a digit.
@@ -81,5 +95,5 @@ package protocol SuggestionStore: Sendable {
     /// They may miss the changes of the last second, unlike all other reads: users type faster than a database answers.
     ///
     /// - Throws: `notFound` for the store, `malformed` for a text that is too long.
-    func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> [Suggestion]
+    func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> FoundSuggestions
 }

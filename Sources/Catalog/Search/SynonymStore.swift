@@ -1,12 +1,9 @@
-/// Who has synonyms: the deployment, for all stores, or a store.
-package typealias SynonymOwner = AttributeOwner
-
 /// The synonyms by which searches find products. Those of a store add to those of the deployment.
 package protocol SynonymStore: Sendable {
     /// Returns the synonyms of an owner alone; nil if it has none.
     ///
     /// - Throws: `notFound` for the store.
-    func synonyms(of owner: SynonymOwner) async throws(CatalogError) -> Synonyms?
+    func synonyms(of owner: DeclarationOwner) async throws(CatalogError) -> Synonyms?
     /// Sets or replaces the synonyms of an owner.
     ///
     /// - Parameter expectation: what the caller expects of the synonyms.
@@ -14,7 +11,7 @@ package protocol SynonymStore: Sendable {
     /// - Throws: `notFound` for the store, and what `SynonymChange` throws.
     func set(
         _ synonyms: Synonyms,
-        for owner: SynonymOwner,
+        for owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) -> Bool
     /// Deletes the synonyms of an owner.
@@ -22,7 +19,7 @@ package protocol SynonymStore: Sendable {
     /// - Parameter expectation: what the caller expects of the synonyms.
     /// - Throws: `notFound` for the store or the synonyms, `staleSynonyms`.
     func remove(
-        synonymsOf owner: SynonymOwner,
+        synonymsOf owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError)
 }
@@ -31,17 +28,17 @@ package protocol SynonymStore: Sendable {
 package typealias SynonymExpectation = @Sendable (Synonyms?) -> Bool
 
 extension SynonymStore {
-    package func set(_ synonyms: Synonyms, for owner: SynonymOwner) async throws(CatalogError) -> Bool {
+    package func set(_ synonyms: Synonyms, for owner: DeclarationOwner) async throws(CatalogError) -> Bool {
         try await set(synonyms, for: owner, expecting: nil)
     }
 
-    package func remove(synonymsOf owner: SynonymOwner) async throws(CatalogError) {
+    package func remove(synonymsOf owner: DeclarationOwner) async throws(CatalogError) {
         try await remove(synonymsOf: owner, expecting: nil)
     }
 }
 
 extension CatalogError {
-    package static func noSynonyms(of owner: SynonymOwner) -> CatalogError {
+    package static func noSynonyms(of owner: DeclarationOwner) -> CatalogError {
         switch owner {
         case .deployment: .notFound("the list of synonyms of the deployment")
         case .store(let store): .notFound("the list of synonyms of store “\(store)”")
@@ -51,13 +48,13 @@ extension CatalogError {
 
 /// The decision about a change of synonyms, by the current ones. The implementations of `SynonymStore` share it.
 package struct SynonymChange: Sendable, Hashable {
-    package let owner: SynonymOwner
+    package let owner: DeclarationOwner
     package let old: Synonyms?
     package let new: Synonyms?
 
     /// - Throws: `staleSynonyms`, `tooLarge`, and `notFound` if there is nothing to delete.
     package init(
-        of owner: SynonymOwner,
+        of owner: DeclarationOwner,
         from old: Synonyms?,
         to new: Synonyms?,
         expecting expectation: SynonymExpectation? = nil
@@ -70,5 +67,9 @@ package struct SynonymChange: Sendable, Hashable {
 
     /// Whether the owner had no synonyms.
     package var isNew: Bool { old == nil }
-    package var isChange: Bool { new != old }
+    /// Whether the lists differ. Their order has no effect, so another order is not a change, and is not stored.
+    package var isChange: Bool {
+        guard let old, let new else { return true }
+        return !new.hasSameLists(as: old)
+    }
 }

@@ -153,6 +153,11 @@ extension Synonyms {
             + oneWay.filter { !known.oneWay.contains($0) }.map(\.document)
     }
 
+    /// Whether both have the same lists, in any order.
+    func hasSameLists(as other: Synonyms) -> Bool {
+        Set(groups) == Set(other.groups) && Set(oneWay) == Set(other.oneWay)
+    }
+
     /// The number of groups and one-way rules.
     var count: Int { groups.count + oneWay.count }
 }

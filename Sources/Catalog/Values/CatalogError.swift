@@ -50,9 +50,9 @@ package enum CatalogError: Error, Sendable, Equatable {
         case .inUse(let name, let uses):
             "the attribute “\(name)” is in use: \(uses.description); to change it anyway, confirm the change; these uses are then ignored"
         case .conflict(let text), .forbidden(let text), .tooLarge(let text), .tooMany(let text), .fault(let text): text
-        case .invalidCursor, .stale, .staleSetting, .staleList, .staleAttribute, .staleSynonyms, .keyReused,
-            .unavailable,
-            .readOnly, .cancelled:
+        case .staleAttribute: "the attribute is not as expected"
+        case .staleSynonyms: "the synonyms are not as expected"
+        case .invalidCursor, .stale, .staleSetting, .staleList, .keyReused, .unavailable, .readOnly, .cancelled:
             "\(self)"
         }
     }

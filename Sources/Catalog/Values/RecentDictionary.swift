@@ -81,6 +81,9 @@ public struct RecentDictionary<Key: Hashable, Value> {
         }
     }
 
+    /// Returns the value of a key. It does not count as use.
+    public func peek(_ key: Key) -> Value? { numbers[key].flatMap { slots[Int($0)]?.value } }
+
     // A getter copies the dictionary, with all its reference counts, where a method does not.
     @inlinable @inline(__always)
     mutating func value(_ key: Key) -> Value? {

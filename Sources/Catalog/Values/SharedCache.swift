@@ -59,6 +59,12 @@ public final class SharedCache<Key: Hashable & Sendable, Value: Sendable>: Senda
         }
     }
 
+    /// Returns the value of a key. It does not count as use.
+    public func peek(_ key: Key) -> Value? {
+        let key = HashedKey(key)
+        return part(key).entries.withLock { $0.peek(key) }
+    }
+
     /// The maximum size of all entries, in bytes; a lower one evicts entries at once.
     public var limit: Int {
         get { parts[0].entries.withLock(\.limit) * parts.count }

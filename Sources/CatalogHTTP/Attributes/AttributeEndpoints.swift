@@ -32,15 +32,15 @@ struct AttributeEndpoints: EndpointGroup {
     }
 
     private func list(_ call: Call) async throws -> Response {
-        call.hashed(try await attributes.attributes(of: call.attributeOwner).json)
+        call.hashed(try await attributes.attributes(of: call.owner).json)
     }
 
     private func read(_ call: Call) async throws -> Response {
-        call.hashed(try await find(call.parameters.attribute, call.attributeOwner).json)
+        call.hashed(try await find(call.parameters.attribute, call.owner).json)
     }
 
     private func put(_ call: Call) async throws -> Response {
-        let (name, owner) = (try call.parameters.attribute, call.attributeOwner)
+        let (name, owner) = (try call.parameters.attribute, call.owner)
         let (expectation, isConfirmed) = (try call.attributeExpectation, try call.isConfirmed(name))
         let declaration = try AttributeDeclaration(name: name, body: try await call.json())
         let declared = try await attributes.declare(
@@ -61,14 +61,14 @@ struct AttributeEndpoints: EndpointGroup {
         let name = try call.parameters.attribute
         try await attributes.remove(
             attribute: name,
-            of: call.attributeOwner,
+            of: call.owner,
             expecting: call.attributeExpectation,
             isConfirmed: call.isConfirmed(name)
         )
         return .noContent
     }
 
-    private func find(_ name: AttributeName, _ owner: AttributeOwner) async throws -> EffectiveAttribute {
+    private func find(_ name: AttributeName, _ owner: DeclarationOwner) async throws -> EffectiveAttribute {
         guard let found = try await attributes.attributes(of: owner)[name] else {
             throw CatalogError.unknownAttribute(name, of: owner)
         }
@@ -78,7 +78,7 @@ struct AttributeEndpoints: EndpointGroup {
 
 extension Call {
     /// The store of the path; otherwise the deployment.
-    var attributeOwner: AttributeOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+    var owner: DeclarationOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
 
     /// Returns whether the query confirms a change of an attribute by its name.
     ///

@@ -72,7 +72,7 @@ struct ProductEndpoints: EndpointGroup {
                 detail: "barcode names the products to return; leave out \(other)"
             )
         }
-        let page = try await products.products(call.parameters.store, with: GTIN(barcode, parameter: "barcode"))
+        let page = try await products.products(call.parameters.store, with: Barcode(barcode, parameter: "barcode"))
         let presentation = ProductPresentation(store: page.store)
         return call.hashed(
             JSONWriter.object { $0.array("products", page.products) { presentation.write($1, to: &$0) } }
@@ -156,8 +156,8 @@ extension Operation {
         "List the products of a store",
         """
         With `sku`, returns these products (at most 100) in the given order. With `barcode`, \
-        returns the products with this EAN-8, UPC-A, EAN-13 or GTIN-14 (at most 100), which are the \
-        same number with or without zeros before it. With a sort, a \
+        returns the products with this barcode (at most 100); up to 14 digits are the same with and without \
+        zeros before them. With a sort, a \
         filter, facets or `total`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \

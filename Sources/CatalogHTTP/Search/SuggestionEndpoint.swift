@@ -25,7 +25,10 @@ struct SuggestionEndpoint: EndpointGroup {
         let limit = try call.target.limit(default: Suggestion.defaultLimit, in: Suggestion.limits)
         let request = SuggestionRequest(store: try call.parameters.store, text: text, limit: limit)
         // Users type words that they may not want to leave in caches.
-        return .json(try await suggestions.suggestions(for: request).json(for: request), cache: "no-store")
+        let found = try await suggestions.suggestions(for: request)
+        if found.hasRead { call.work.add(points: PageEndpoints.pointsForUnion) }
+        call.work.add(rows: found.indexedProducts)
+        return .json(found.suggestions.json(for: request), cache: "no-store")
     }
 }
 
@@ -37,9 +40,9 @@ extension Operation {
         .search,
         "Suggest searches and products",
         """
-        Returns what a user may be looking for who has typed `q`: completed queries, shelves, brands and products, in this \
-        order. The last word may be incomplete. Products match as in a search, with synonyms and typing errors. Suggestions may \
-        miss the changes of the last second, unlike all other responses. A text without a letter or a digit has none.
+        Returns suggestions for the text typed so far, `q`: completed queries, shelves, brands and products, in this order. \
+        The last word may be incomplete. Products match as in a search, with synonyms and typing errors. Suggestions may miss \
+        the changes of the last second, unlike all other responses. A text without a letter or a digit has none.
         """,
         parameters: [.query, .suggestionLimit],
         [200: .json("The suggestions.", "Suggestions", [])]

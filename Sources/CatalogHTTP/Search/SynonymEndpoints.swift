@@ -20,7 +20,7 @@ struct SynonymEndpoints: EndpointGroup {
     }
 
     private func read(_ call: Call) async throws -> Response {
-        let owner = call.attributeOwner
+        let owner = call.owner
         guard let found = try await synonyms.synonyms(of: owner) else { throw CatalogError.noSynonyms(of: owner) }
         return call.hashed(found.json)
     }
@@ -28,12 +28,15 @@ struct SynonymEndpoints: EndpointGroup {
     private func put(_ call: Call) async throws -> Response {
         let expectation = try call.synonymExpectation
         let new = try Synonyms(try await call.json())
-        let isNew = try await synonyms.set(new, for: call.attributeOwner, expecting: expectation)
-        return call.written(isNew, new.json)
+        let owner = call.owner
+        let isNew = try await synonyms.set(new, for: owner, expecting: expectation)
+        // The stored lists may have another order.
+        let stored = isNew ? new : try await synonyms.synonyms(of: owner) ?? new
+        return call.written(isNew, stored.json)
     }
 
     private func delete(_ call: Call) async throws -> Response {
-        try await synonyms.remove(synonymsOf: call.attributeOwner, expecting: call.synonymExpectation)
+        try await synonyms.remove(synonymsOf: call.owner, expecting: call.synonymExpectation)
         return .noContent
     }
 }

@@ -69,7 +69,8 @@ struct PageEndpoints: EndpointGroup {
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
     }
 
-    private static let pointsForUnion = 4
+    /// The points for reading several shelves, in addition to those for one.
+    static let pointsForUnion = 4
 
     /// The parameters of pages that are not filters by attributes.
     private static let parameterNames = Set(

@@ -80,8 +80,8 @@ extension Operation {
         .orders,
         "Get the ranks of products",
         """
-        Returns where products are in an order of the shelf, of how many products, with the values that are compared and the \
-        products next to them; or why they have no rank. All ranks are from one moment. It changes nothing.
+        Returns each product's rank, the number of products in the order, the compared values and the neighbours, or the \
+        reason for a missing rank. All ranks are from one moment. It changes nothing.
         """,
         parameters: [.idempotencyKey, .include] + Parameter.filters,
         body: .json("RankInput"),

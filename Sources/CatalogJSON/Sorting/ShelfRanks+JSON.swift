@@ -10,6 +10,9 @@ extension ShelfRanks {
                 json.field("keys", plan.sort.description)
                 json.field("source", plan.source.rawValue)
             }
+            if plan.sort.terms.contains(where: { $0.key == .unitPrice }) {
+                json.field("dimension", plan.dimension.rawValue)
+            }
             json.field("filter", json: plan.resolvedSort.filterJSON.text)
             if plan.union == nil { json.field("version", basis.head.state.version) }
             json.field("of", count)
@@ -36,7 +39,7 @@ extension ShelfRanks {
     }
 
     /// Returns the values that are compared, from the first to the last: the availability, the keys of the sort, and the tie-breakers. The manual
-    /// order has no value that means something to clients.
+    /// order has no value that means something to clients. Of unit prices, those in the order's dimension come first.
     ///
     /// - Returns: nothing for a product that is not on the shelf.
     package func tuple(

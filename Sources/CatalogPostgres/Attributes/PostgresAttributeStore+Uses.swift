@@ -4,7 +4,7 @@ internal import LibPQ
 
 // The uses of an attribute. The statements select texts that have its name as a word, and `AttributeName` decides.
 extension PostgresAttributeStore {
-    func uses(of attribute: AttributeName, in owner: AttributeOwner) async throws(CatalogError) -> AttributeUses {
+    func uses(of attribute: AttributeName, in owner: DeclarationOwner) async throws(CatalogError) -> AttributeUses {
         try await database.mappingErrors {
             var store: String?
             if case .store(let key) = owner { store = try await lookup.readStore(key).store.key.text }

@@ -15,7 +15,7 @@ struct PostgresAttributeStore: AttributeStore {
 
     var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    func attributes(of owner: AttributeOwner) async throws(CatalogError) -> AttributeSet {
+    func attributes(of owner: DeclarationOwner) async throws(CatalogError) -> AttributeSet {
         try await database.mappingErrors {
             guard case .store(let store) = owner else {
                 let query = PostgresQuery(Self.ofDeployment)
@@ -65,7 +65,7 @@ struct PostgresAttributeStore: AttributeStore {
 
     func declare(
         _ declaration: AttributeDeclaration,
-        for owner: AttributeOwner,
+        for owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingTypeFor uses: AttributeUses
     ) async throws(CatalogError) -> DeclaredAttribute {
@@ -113,7 +113,7 @@ struct PostgresAttributeStore: AttributeStore {
 
     func remove(
         attribute name: AttributeName,
-        of owner: AttributeOwner,
+        of owner: DeclarationOwner,
         expecting expectation: AttributeExpectation?,
         keepingFor uses: AttributeUses
     ) async throws(CatalogError) {
@@ -146,7 +146,7 @@ struct PostgresAttributeStore: AttributeStore {
 
     func unreadableValues(
         of definition: AttributeDefinition,
-        in owner: AttributeOwner,
+        in owner: DeclarationOwner,
         within limit: Duration
     ) async throws(CatalogError) -> Int? {
         try await database.mappingErrors {

@@ -41,12 +41,12 @@ struct PostgresProductStore: ProductStore {
         }
     }
 
-    func products(_ store: CatalogKey, with number: GTIN) async throws(CatalogError) -> ProductsPage {
+    func products(_ store: CatalogKey, with barcode: Barcode) async throws(CatalogError) -> ProductsPage {
         try await database.mappingErrors {
             let found = try await lookup.readStore(store)
             let query = PostgresQuery(
                 Self.productsByBarcode,
-                [.int4(found.id), .textArray(number.barcodes), .int8(Int64(Self.barcodeLimit))]
+                [.int4(found.id), .textArray(barcode.spellings), .int8(Int64(Self.barcodeLimit))]
             )
             return ProductsPage(store: found.store, products: try await readProducts(query, of: found.id), next: nil)
         }
@@ -88,7 +88,7 @@ struct PostgresProductStore: ProductStore {
         WHERE r.store_id = $1 AND r.sku = ANY ($2)
         """
 
-    /// The first `$3` products with barcodes, `$2`. They are found before they are sorted: otherwise, all products may be read by sku.
+    /// The first `$3` products with one of the barcodes `$2`. They are found before they are sorted: otherwise, all products may be read by sku.
     static let productsByBarcode: PostgresStatement = """
         WITH found AS MATERIALIZED (SELECT * FROM product WHERE store_id = $1 AND barcode = ANY ($2))
         SELECT \(ProductRow.columns("r")) FROM found r ORDER BY r.sku LIMIT $3

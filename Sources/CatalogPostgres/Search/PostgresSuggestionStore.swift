@@ -7,6 +7,7 @@ internal import Synchronization
 final class PostgresSuggestionStore: SuggestionStore {
     /// The basis of a store's suggestions. The table, its index and the rules are in the memory for shelves.
     private struct Recent: Sendable {
+        /// The time at which reading began.
         let start: ContinuousClock.Instant
         let storeID: Int32
         /// The version of the union of all shelves.
@@ -16,13 +17,25 @@ final class PostgresSuggestionStore: SuggestionStore {
         let sortsSoldOutLast: Bool
     }
 
-    /// The maximum age of suggestions.
+    private struct Read: Sendable {
+        let source: SuggestionSource
+        /// The time at which reading began.
+        let start: ContinuousClock.Instant
+    }
+
+    /// The work of one request.
+    private final class Work: Sendable {
+        let hasRead = Atomic(false)
+        let indexedProducts = Atomic(0)
+    }
+
+    /// The maximum age of suggestions when their request arrives.
     static let freshness: Duration = .seconds(1)
 
     private let pages: PostgresPageStore
     private let now: @Sendable () -> ContinuousClock.Instant
     private let recent = Mutex<[CatalogKey: Recent]>([:])
-    private let loads = SharedWork<CatalogKey, SuggestionSource>()
+    private let loads = SharedWork<CatalogKey, Read>()
 
     init(_ pages: PostgresPageStore, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) {
         (self.pages, self.now) = (pages, now)
@@ -31,17 +44,29 @@ final class PostgresSuggestionStore: SuggestionStore {
     private var database: Database { pages.database }
     private var indexes: SearchIndexes { pages.memory.indexes }
 
-    func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> [Suggestion] {
+    func suggestions(for request: SuggestionRequest) async throws(CatalogError) -> FoundSuggestions {
+        let oldest = now() - Self.freshness
+        let work = Work()
         let source = try await database.mappingErrors {
-            if let known = self.known(request.store) { return known }
-            return try await self.loads.value(request.store) { try await self.read(request.store) }
+            if let known = self.known(request.store, since: oldest) { return known }
+            let found = try await self.load(request.store, work)
+            if found.start > oldest { return found.source }
+            // It had been running for longer than that. One that starts now is recent enough, whoever starts it.
+            return try await self.load(request.store, work).source
         }
-        return try source.suggestions(for: request)
+        return FoundSuggestions(
+            try source.suggestions(for: request),
+            hasRead: work.hasRead.load(ordering: .relaxed),
+            indexedProducts: work.indexedProducts.load(ordering: .relaxed)
+        )
     }
 
+    /// The number of requests that wait for a store's suggestions to be read.
+    func waiting(for store: CatalogKey) -> Int { loads.waiting(for: store) }
+
     /// Returns the known source of a store; nil if it is too old, or not in memory.
-    private func known(_ store: CatalogKey) -> SuggestionSource? {
-        guard let found = recent.withLock({ $0[store] }), now() - found.start < Self.freshness else { return nil }
+    private func known(_ store: CatalogKey, since oldest: ContinuousClock.Instant) -> SuggestionSource? {
+        guard let found = recent.withLock({ $0[store] }), found.start > oldest else { return nil }
         let key = ShelfUnions.Key.allShelves(storeID: found.storeID)
         guard let union = pages.memory.caches.unions[key]?.shelf, union.version == found.version,
             let rules = indexes.knownRules(of: found.storeID, at: found.state),
@@ -56,7 +81,15 @@ final class PostgresSuggestionStore: SuggestionStore {
         )
     }
 
-    private func read(_ store: CatalogKey) async throws -> SuggestionSource {
+    /// Joins the read of a store, or starts it.
+    private func load(_ store: CatalogKey, _ work: Work) async throws -> Read {
+        try await loads.value(store) {
+            work.hasRead.store(true, ordering: .relaxed)
+            return try await self.read(store, work)
+        }
+    }
+
+    private func read(_ store: CatalogKey, _ work: Work) async throws -> Read {
         let start = now()
         let found = try await pages.loadedUnion(PageRequest(store: store, shelf: nil))
         let (head, storeID) = (found.basis.head, found.key.storeID)
@@ -69,7 +102,7 @@ final class PostgresSuggestionStore: SuggestionStore {
                 if index == 0 {
                     found.revision = try rows.first { try $0.int8(0) } ?? 0
                 } else {
-                    found.shelves = try rows.map { try Self.shelf($0) }
+                    found.shelves = Self.shelves(try rows.map { try StoredShelf($0) })
                 }
             }
         }
@@ -81,12 +114,14 @@ final class PostgresSuggestionStore: SuggestionStore {
         let rules = try await indexes.rules(of: storeID, at: state) {
             try await self.database.router.withSource(of: store, for: nil) { source in
                 let query = PostgresQuery(PostgresSynonymStore.inEffect, [.int4(storeID)])
-                return try await source.read([query], into: Synonyms.none) {
+                return try await source.read([query], into: EffectiveSynonyms()) {
                     $0 = try PostgresSynonymStore.inEffect($2)
                 }
             }
         }
-        let index = try await indexes.index(of: found.shelf, at: found.key, rules.inflection)
+        let index = try await indexes.index(of: found.shelf, at: found.key, rules.inflection) {
+            work.indexedProducts.add($0, ordering: .relaxed)
+        }
         let sortsSoldOutLast = head.sortsSoldOutLast
         keep(
             Recent(
@@ -99,13 +134,14 @@ final class PostgresSuggestionStore: SuggestionStore {
             ),
             of: store
         )
-        return SuggestionSource(
+        let source = SuggestionSource(
             found.shelf.table,
             index,
             rules,
             shelves: shelves,
             sortsSoldOutLast: sortsSoldOutLast
         )
+        return Read(source: source, start: start)
     }
 
     /// Keeps the basis of suggestions, and forgets those that are too old.
@@ -117,15 +153,50 @@ final class PostgresSuggestionStore: SuggestionStore {
         }
     }
 
-    private static func shelf(_ row: borrowing PostgresRow) throws -> SuggestionSource.Shelf {
-        guard let key = CatalogKey(try row.text(0)) else { throw PostgresError(.decoding, "invalid stored shelf") }
-        return SuggestionSource.Shelf(key: key, title: try row.text(1), productCount: Int(try row.int4(2)))
+    // MARK: - Shelves
+
+    /// A row of `titles`.
+    private struct StoredShelf {
+        let id: Int32
+        let parent: Int32?
+        let key: CatalogKey
+        let title: String
+        let productCount: Int
+        let includesDescendants: Bool
+
+        init(_ row: borrowing PostgresRow) throws {
+            guard let key = CatalogKey(try row.text(2)) else { throw PostgresError(.decoding, "invalid stored shelf") }
+            (id, parent, self.key) = (try row.int4(0), try row.int4OrNil(1), key)
+            (title, productCount) = (try row.text(3), Int(try row.int4(4)))
+            includesDescendants = try row.bool(5)
+        }
     }
 
-    // MARK: - Statements
+    /// Returns the shelves with the numbers of products that they show. A product on several shelves of a union counts several times.
+    private static func shelves(_ stored: [StoredShelf]) -> [SuggestionSource.Shelf] {
+        let byID = Dictionary(stored.map { ($0.id, $0) }) { first, _ in first }
+        var totals: [Int32: Int] = [:]
+        for shelf in stored {
+            var (ancestor, depth) = (shelf as StoredShelf?, 0)
+            while let current = ancestor, depth < Shelf.depthLimit {
+                totals[current.id, default: 0] += shelf.productCount
+                ancestor = current.parent.flatMap { byID[$0] }
+                depth += 1
+            }
+        }
+        return stored.map { shelf in
+            let count = shelf.includesDescendants ? totals[shelf.id] ?? 0 : shelf.productCount
+            return SuggestionSource.Shelf(key: shelf.key, title: shelf.title, productCount: count)
+        }
+    }
+}
 
-    /// The titles of the shelves of a store, `$1`.
+// MARK: - Statements
+
+extension PostgresSuggestionStore {
+    /// The shelves of a store, `$1`.
     static let titles: PostgresStatement = """
-        SELECT key, title, product_count FROM shelf WHERE store_id = $1 AND deleted_at IS NULL ORDER BY key
+        SELECT shelf_id, parent_id, key, title, product_count, includes_descendants FROM shelf
+        WHERE store_id = $1 AND deleted_at IS NULL ORDER BY key
         """
 }

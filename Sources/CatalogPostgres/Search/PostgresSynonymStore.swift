@@ -2,6 +2,19 @@ internal import Catalog
 internal import JSON
 internal import LibPQ
 
+/// The synonyms of a store and of its deployment, with what they belong to, from one snapshot.
+struct EffectiveSynonyms: Sendable, Equatable {
+    /// The version of the store.
+    var storeVersion: Int64 = 0
+    /// The revision of the deployment's synonyms.
+    var revision: Int64 = 0
+    var ofDeployment: Synonyms?
+    var ofStore: Synonyms?
+
+    /// All synonyms that are in effect in the store.
+    var all: Synonyms { (ofDeployment ?? .none).adding(ofStore ?? .none) }
+}
+
 /// The synonyms of the deployment and of stores in PostgreSQL.
 ///
 /// A change of a store's synonyms raises the version of the store, and one of the deployment's the revision in the row of the deployment.
@@ -11,7 +24,7 @@ struct PostgresSynonymStore: SynonymStore {
 
     private var lookup: ShelfLookup { ShelfLookup(database: database) }
 
-    func synonyms(of owner: SynonymOwner) async throws(CatalogError) -> Synonyms? {
+    func synonyms(of owner: DeclarationOwner) async throws(CatalogError) -> Synonyms? {
         try await database.mappingErrors {
             guard case .store(let store) = owner else {
                 let query = PostgresQuery(Self.ofDeployment)
@@ -27,21 +40,21 @@ struct PostgresSynonymStore: SynonymStore {
 
     func set(
         _ synonyms: Synonyms,
-        for owner: SynonymOwner,
+        for owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) -> Bool {
         try await change(owner, to: synonyms, expectation).isNew
     }
 
     func remove(
-        synonymsOf owner: SynonymOwner,
+        synonymsOf owner: DeclarationOwner,
         expecting expectation: SynonymExpectation?
     ) async throws(CatalogError) {
         _ = try await change(owner, to: nil, expectation)
     }
 
     private func change(
-        _ owner: SynonymOwner,
+        _ owner: DeclarationOwner,
         to new: Synonyms?,
         _ expectation: SynonymExpectation?
     ) async throws(CatalogError) -> SynonymChange {
@@ -94,21 +107,28 @@ struct PostgresSynonymStore: SynonymStore {
         try rows.first { try Synonyms(storedText: $0.text(0)) }
     }
 
-    /// Reads the rows of `inEffect`: the synonyms of the deployment with those of the store.
-    static func inEffect(_ rows: borrowing PostgresRows) throws -> Synonyms {
-        var found = Synonyms.none
-        try rows.forEach { found = found.adding(Synonyms(storedText: try $0.text(0))) }
-        return found
+    /// Reads the row of `inEffect`; without one, the store does not exist.
+    static func inEffect(_ rows: borrowing PostgresRows) throws -> EffectiveSynonyms {
+        try rows.first { row in
+            EffectiveSynonyms(
+                storeVersion: try row.int8(0),
+                revision: try row.int8(1),
+                ofDeployment: try row.textOrNil(2).map { Synonyms(storedText: $0) },
+                ofStore: try row.textOrNil(3).map { Synonyms(storedText: $0) }
+            )
+        } ?? EffectiveSynonyms()
     }
 
     // MARK: - Statements
 
     static let ofDeployment: PostgresStatement = "SELECT document::text FROM deployment_synonyms"
     static let ofStore: PostgresStatement = "SELECT document::text FROM store_synonyms WHERE store_id = $1"
-    /// The synonyms of the deployment, and those of a store, `$1`.
+    /// The version of a store, `$1`, the revision of the deployment's synonyms, the synonyms of the deployment, and those of the store.
     static let inEffect: PostgresStatement = """
-        SELECT document::text FROM deployment_synonyms
-        UNION ALL SELECT document::text FROM store_synonyms WHERE store_id = $1
+        SELECT t.version, d.synonym_revision, a.document::text, s.document::text FROM store_state t
+        CROSS JOIN deployment d LEFT JOIN deployment_synonyms a ON a.deployment_id = d.deployment_id
+        LEFT JOIN store_synonyms s ON s.store_id = $1
+        WHERE t.store_id = $1 AND d.deployment_id = 1
         """
     /// The revision of the deployment's synonyms.
     static let revision: PostgresStatement = "SELECT synonym_revision FROM deployment WHERE deployment_id = 1"

@@ -1,5 +1,7 @@
 internal import Catalog
+internal import FoundationEssentials
 internal import Shelves
+internal import Synchronization
 
 /// The search indexes of the tables in memory, and the rules by which the words of stores match.
 ///
@@ -11,13 +13,17 @@ final class SearchIndexes: Sendable {
         let version: Int64
         let table: ShelfTable
         let index: SearchIndex
+        /// Whether the table is in memory only for the index, because the caches have another version of it.
+        let ownsTable: Bool
 
-        init(_ shelf: ShelfSnapshot, _ index: SearchIndex) {
-            (version, table, self.index) = (shelf.version, shelf.table, index)
+        init(_ version: Int64, _ table: ShelfTable, _ index: SearchIndex, ownsTable: Bool = false) {
+            (self.version, self.table, self.index, self.ownsTable) = (version, table, index, ownsTable)
         }
 
-        /// The size of the index in memory, in bytes. The table is usually in memory anyway.
-        var size: Int { index.size + 64 }
+        func owningTable(_ ownsTable: Bool) -> KeptIndex { KeptIndex(version, table, index, ownsTable: ownsTable) }
+
+        /// The size in memory, in bytes.
+        var size: Int { index.size + 64 + (ownsTable ? table.size : 0) }
     }
 
     /// Identifies what the rules of a store follow from.
@@ -26,16 +32,30 @@ final class SearchIndexes: Sendable {
         let storeVersion: Int64
         /// The revision of the deployment's synonyms.
         let revision: Int64
+
+        fileprivate var inflection: Inflection {
+            Inflection(InflectionLanguage(tag: language).map { [$0] } ?? [])
+        }
     }
 
-    final class KeptRules: Sendable {
-        let state: RulesState
-        let rules: SearchRules
+    /// Identifies rules in memory.
+    enum RulesKey: Hashable, Sendable {
+        case store(Int32)
+        /// The rules of all stores with these languages that have no synonyms of their own.
+        case shared([InflectionLanguage])
+    }
 
-        init(_ rules: SearchRules, at state: RulesState) { (self.rules, self.state) = (rules, state) }
+    /// The rules of a store at a state, or those of several stores at a revision.
+    final class KeptRules: Sendable {
+        /// The state of the store that the rules were made for first.
+        fileprivate let state: RulesState
+        /// nil for a store with the rules of several stores.
+        fileprivate let rules: SearchRules?
+
+        fileprivate init(_ rules: SearchRules?, at state: RulesState) { (self.rules, self.state) = (rules, state) }
 
         /// The size in memory, in bytes.
-        var size: Int { rules.size + 2 * state.language.utf8.count + 64 }
+        var size: Int { (rules?.size ?? 0) + 2 * state.language.utf8.count + 64 }
     }
 
     private struct LoadKey: Hashable {
@@ -44,14 +64,16 @@ final class SearchIndexes: Sendable {
         let languages: [InflectionLanguage]
     }
 
-    private struct RulesKey: Hashable {
+    private struct CompilationKey: Hashable {
         let storeID: Int32
         let state: RulesState
     }
 
     private let caches: ShelfCaches
     private let loads = SharedWork<LoadKey, SearchIndex>()
-    private let compilations = SharedWork<RulesKey, SearchRules>()
+    private let compilations = SharedWork<CompilationKey, SearchRules>()
+    /// Limits the processors that build indexes, which would otherwise delay all other work that is not done on event loops.
+    private let builds = AsyncSemaphore(max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
 
     init(_ caches: ShelfCaches) { self.caches = caches }
 
@@ -67,27 +89,36 @@ final class SearchIndexes: Sendable {
 
     /// Returns the index of a shelf, or of a union. It is built on another thread than an event loop's; concurrent callers share that work.
     ///
-    /// - Parameter inflection: the forms of words in the store's language.
+    /// - Parameters:
+    ///   - inflection: the forms of words in the store's language.
+    ///   - willBuild: is called if this caller's request builds an index for a number of products.
     /// - Throws: `CancellationError`.
     /// - Complexity: O(*n*) for *n* bytes of texts, and O(*w* log *w*) for *w* distinct words, unless an earlier version of the table has the index.
     func index(
         of shelf: ShelfSnapshot,
         at key: ShelfCaches.TableKey,
-        _ inflection: Inflection
+        _ inflection: Inflection,
+        willBuild: @escaping @Sendable (_ products: Int) -> Void = { _ in }
     ) async throws -> SearchIndex {
         if let known = known(shelf, at: key, inflection) { return known }
         let load = LoadKey(table: key, version: shelf.version, languages: inflection.languages)
         return try await loads.value(load) {
-            await offLoop(if: true) { self.make(shelf, at: key, inflection) }
+            await self.builds.run {
+                await offLoop(if: true) { self.make(shelf, at: key, inflection, willBuild) }
+            }
         }
     }
 
-    private func make(_ shelf: ShelfSnapshot, at key: ShelfCaches.TableKey, _ inflection: Inflection) -> SearchIndex {
+    private func make(
+        _ shelf: ShelfSnapshot,
+        at key: ShelfCaches.TableKey,
+        _ inflection: Inflection,
+        _ willBuild: (Int) -> Void
+    ) -> SearchIndex {
         if let known = known(shelf, at: key, inflection) { return known }
-        let index = earlier(shelf, at: key, inflection) ?? SearchIndex(shelf.table, inflection: inflection)
-        if let latest = caches.indexes[key], latest.version > shelf.version { return index }
-        caches.insert(KeptIndex(shelf, index), for: key)
-        return index
+        if let earlier = earlier(shelf, at: key, inflection) { return keep(earlier, of: shelf, at: key) }
+        willBuild(shelf.table.count)
+        return keep(SearchIndex(shelf.table, inflection: inflection), of: shelf, at: key)
     }
 
     /// Returns the index of another version if this one has it, too.
@@ -102,59 +133,55 @@ final class SearchIndexes: Sendable {
         return kept.index
     }
 
+    /// Keeps an index, and returns it. That of the version in memory stays. Numbers do not say which one is later: a union gets its number
+    /// before another one may be kept, and a database that has lost commits has lower versions.
+    private func keep(_ index: SearchIndex, of shelf: ShelfSnapshot, at key: ShelfCaches.TableKey) -> SearchIndex {
+        let current = caches.version(of: key)
+        guard current == shelf.version || caches.indexes.peek(key)?.version != current else { return index }
+        let ownsTable = current != shelf.version
+        caches.insert(KeptIndex(shelf.version, shelf.table, index, ownsTable: ownsTable), for: key)
+        return index
+    }
+
     // MARK: - Rules
 
     /// Returns the rules of a store if they are in memory; otherwise nil.
     func knownRules(of storeID: Int32, at state: RulesState) -> SearchRules? {
-        guard let kept = caches.rules[storeID], kept.state == state else { return nil }
-        return kept.rules
+        guard let kept = caches.rules[.store(storeID)], kept.state == state else { return nil }
+        if let rules = kept.rules { return rules }
+        let shared = caches.rules[.shared(state.inflection.languages)]
+        return shared?.state.revision == state.revision ? shared?.rules : nil
     }
 
     /// Returns the rules of a store: the forms of words in its language, and its synonyms.
     ///
+    /// The rules are kept only if the synonyms are those of the state. They may be earlier or later ones, because another statement, and
+    /// perhaps another server, has read the state.
+    ///
     /// - Parameters:
-    ///   - state: the state of the store, read before its synonyms are.
+    ///   - state: the state of the store.
     ///   - read: reads the synonyms in effect.
     func rules(
         of storeID: Int32,
         at state: RulesState,
-        _ read: @escaping @Sendable () async throws -> Synonyms
+        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
     ) async throws -> SearchRules {
         if let known = knownRules(of: storeID, at: state) { return known }
-        return try await compilations.value(RulesKey(storeID: storeID, state: state)) {
-            let synonyms = try await read()
-            let kept = self.caches.rules[storeID]
-            let inflection = Inflection(InflectionLanguage(tag: state.language).map { [$0] } ?? [])
-            let rules =
-                if let kept, kept.rules.inflection == inflection, kept.rules.synonyms == synonyms {
-                    kept.rules
-                } else {
-                    await offLoop(if: synonyms != .none) { SearchRules(inflection: inflection, synonyms: synonyms) }
-                }
-            self.caches.insert(KeptRules(rules, at: state), of: storeID)
+        return try await compilations.value(CompilationKey(storeID: storeID, state: state)) {
+            let found = try await read()
+            let isCurrent = found.storeVersion == state.storeVersion && found.revision == state.revision
+            let key = found.ofStore == nil ? RulesKey.shared(state.inflection.languages) : .store(storeID)
+            let rules = await self.compiled(found.all, key, state.inflection)
+            guard isCurrent else { return rules }
+            self.caches.insert(KeptRules(rules, at: state), for: key)
+            if case .shared = key { self.caches.insert(KeptRules(nil, at: state), for: .store(storeID)) }
             return rules
         }
     }
-}
 
-extension ShelfCaches {
-    /// Keeps an index, and drops those of tables that have left the memory.
-    fileprivate func insert(_ index: SearchIndexes.KeptIndex, for key: TableKey) {
-        indexes.insert(index, for: key)
-        dropIndexesWithoutTables()
-        fitShelves()
-    }
-
-    fileprivate func insert(_ kept: SearchIndexes.KeptRules, of storeID: Int32) {
-        rules.insert(kept, for: storeID)
-        fitShelves()
-    }
-
-    /// Drops the indexes of tables that have left the memory, because an index keeps its table.
-    func dropIndexesWithoutTables() {
-        let indexed = indexes.entries.map(\.key)
-        guard !indexed.isEmpty else { return }
-        let tables = Set(shelves.entries.map { TableKey.shelf($0.key) } + unions.entries.map { TableKey.union($0.key) })
-        for key in indexed where !tables.contains(key) { indexes.remove(key) }
+    /// Returns the rules that are in memory if they have the same synonyms, otherwise new ones.
+    private func compiled(_ synonyms: Synonyms, _ key: RulesKey, _ inflection: Inflection) async -> SearchRules {
+        if let kept = caches.rules[key]?.rules, kept.inflection == inflection, kept.synonyms == synonyms { return kept }
+        return await offLoop(if: synonyms != .none) { SearchRules(inflection: inflection, synonyms: synonyms) }
     }
 }

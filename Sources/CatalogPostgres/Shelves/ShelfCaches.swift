@@ -47,12 +47,13 @@ final class ShelfCaches: Sendable {
     let views: Results<ViewRequest, TableView>
     let facets: Results<FacetRequest, Facets>
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
-    /// The rules of searches, by the store.
-    let rules: TableCache<Int32, SearchIndexes.KeptRules>
+    let rules: TableCache<SearchIndexes.RulesKey, SearchIndexes.KeptRules>
     /// The columns of attributes.
     let columns: Results<ColumnRequest, AttributeColumn>
     private let shares: ShelfMemoryShares
     private let fit = Mutex(())
+    /// The number of tables that had been evicted when the indexes without tables were dropped.
+    private let evictions = Mutex(0)
     /// The usual size of the keys of a sort, in bytes.
     private static let sortSize = 64
 
@@ -75,7 +76,6 @@ final class ShelfCaches: Sendable {
 
     /// The use of the memory, without hits and rendered products.
     var use: ShelfMemoryUse {
-        dropIndexesWithoutTables()
         var use = ShelfMemoryUse(
             limit: shares.limit,
             shelves: shelves.use,
@@ -88,13 +88,67 @@ final class ShelfCaches: Sendable {
         return use
     }
 
-    /// Limits the shelves to what the other kinds leave of the memory.
+    // MARK: - Tables
+
+    /// Keeps a shelf in place of its other version.
+    func insert(_ shelf: KeptShelf, for location: ShelfLocation) {
+        shelves.insert(shelf, for: location)
+        fitShelves()
+        adjustIndex(.shelf(location))
+    }
+
+    /// Keeps a union in place of its other version.
+    func insert(_ union: ShelfUnions.LoadedUnion, for key: ShelfUnions.Key) {
+        unions.insert(union, for: key)
+        fitShelves()
+        adjustIndex(.union(key))
+    }
+
+    /// Returns the version of a table that is in memory; nil if it is not. It does not count as use.
+    func version(of key: TableKey) -> Int64? {
+        switch key {
+        case .shelf(let location): shelves.peek(location)?.shelf.version
+        case .union(let key): unions.peek(key)?.shelf.version
+        }
+    }
+
+    // MARK: - Indexes
+
+    /// Keeps the index of a table in memory.
+    func insert(_ index: SearchIndexes.KeptIndex, for key: TableKey) {
+        indexes.insert(index, for: key)
+        fitShelves()
+        adjustIndex(key)
+    }
+
+    func insert(_ kept: SearchIndexes.KeptRules, for key: SearchIndexes.RulesKey) {
+        rules.insert(kept, for: key)
+        fitShelves()
+    }
+
+    /// Drops an index without its table. An index keeps its table for comparisons, which counts once memory has another version.
+    private func adjustIndex(_ key: TableKey) {
+        guard let kept = indexes.peek(key) else { return }
+        guard let version = version(of: key) else { return indexes.remove(key) }
+        let ownsTable = version != kept.version
+        guard kept.ownsTable != ownsTable else { return }
+        indexes.insert(kept.owningTable(ownsTable), for: key)
+        fitShelves()
+    }
+
+    /// Limits the shelves to what the other kinds leave of the memory, and drops the indexes of evicted tables.
     func fitShelves() {
         fit.withLock { _ in
             shelves.limit =
                 shares.shelvesLimit - views.use.size - facets.use.size - columns.use.size - unions.limitedSize
                 - indexes.limitedSize - rules.limitedSize
         }
+        let current = shelves.use.evictions + unions.use.evictions
+        let isEvicted = evictions.withLock { known in
+            defer { known = current }
+            return known != current
+        }
+        if isEvicted { for entry in indexes.entries { adjustIndex(entry.key) } }
     }
 
     /// Whether less than half of the memory for shelves is used.

@@ -224,6 +224,6 @@ final class ShelfMemory: Sendable {
         database.observer.observe(.shelfRead(found.kind, .now - load.start))
         if let latest = caches.shelves[location], !latest.isReplaced(by: found.shelf.version, of: load) { return }
         let kept = KeptShelf(found.shelf, isWhole: found.kind == .whole, isUsed: isUsed)
-        caches.shelves.insert(kept, for: location)
+        caches.insert(kept, for: location)
     }
 }

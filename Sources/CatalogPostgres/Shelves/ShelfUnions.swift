@@ -195,8 +195,7 @@ final class ShelfUnions: Sendable {
         let shelf = ShelfSnapshot(version: count.add(1, ordering: .relaxed).newValue, table: table)
         let found = LoadedUnion(union, members, shelf, since: start)
         if let known = memory.caches.unions[keyed.key], known.start > start { return found }
-        memory.caches.unions.insert(found, for: keyed.key)
-        memory.caches.fitShelves()
+        memory.caches.insert(found, for: keyed.key)
         return found
     }
 }

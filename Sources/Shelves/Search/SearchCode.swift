@@ -45,14 +45,6 @@ enum SearchCode {
         return code
     }
 
-    /// Returns the form in which barcodes are compared: with 14 digits for an EAN-8, UPC-A, EAN-13 or GTIN-14, otherwise the code itself.
-    ///
-    /// Source: GS1 General Specifications, which store each GTIN in 14 digits, with leading zeros.
-    static func barcode(_ code: [UInt8]) -> [UInt8] {
-        guard GTIN.lengths.contains(code.count), code.allSatisfy({ (0x30...0x39).contains($0) }) else { return code }
-        return [UInt8](repeating: 0x30, count: 14 - code.count) + code
-    }
-
     /// Returns the code of a size by its value, such as that of `0.33 l` and `330 ml`; nil for a size that no product can have.
     ///
     /// - Parameters:

@@ -143,7 +143,7 @@ extension SearchQuery {
     }
 
     fileprivate func matchesBarcode(_ barcode: String) -> Bool {
-        let code = SearchCode.barcode(SearchCode.folded(barcode))
+        let code = Barcode.padded(SearchCode.folded(barcode))
         return codes.contains { $0.barcode == code }
     }
 }

@@ -200,7 +200,7 @@ extension ShelfTable {
             let barcode = ProductDetails.text(.barcode, in: bytes)
             let packs = ProductDetails.packs(in: bytes)
             return (
-                barcode.map { SearchCode.barcode(SearchCode.folded($0)) },
+                barcode.map { Barcode.padded(SearchCode.folded($0)) },
                 packs.flatMap { SearchCode.size($0.amount, $0.unit, packs: $0.count) }
             )
         }

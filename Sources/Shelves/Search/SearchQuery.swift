@@ -93,7 +93,7 @@ package struct SearchQuery: Sendable, Hashable {
                 code += part.code
                 guard !part.words.isEmpty else { continue }
                 let words = parts[start].words.lowerBound..<part.words.upperBound
-                codes.append(Code(words: words, code: code, barcode: SearchCode.barcode(code)))
+                codes.append(Code(words: words, code: code, barcode: Barcode.padded(code)))
             }
         }
         return codes

@@ -3,13 +3,16 @@ package import Catalog
 /// Everything from which suggestions for searches in a store are made, at one state.
 package struct SuggestionSource: Sendable {
     /// A shelf that can be suggested.
-    package struct Shelf: Sendable, Hashable {
+    package struct Shelf: Sendable {
         package let key: CatalogKey
         package let title: String
         package let productCount: Int
+        /// The words of the title.
+        fileprivate let words: FoldedText
 
+        /// - Parameter productCount: the number of products that the shelf shows.
         package init(key: CatalogKey, title: String, productCount: Int) {
-            (self.key, self.title, self.productCount) = (key, title, productCount)
+            (self.key, self.title, self.productCount, words) = (key, title, productCount, FoldedText(title))
         }
     }
 
@@ -67,7 +70,7 @@ package struct SuggestionSource: Sendable {
 
     /// Returns the shelves whose titles have the words of a query, of which the last one may be a beginning. Those with more products come first.
     private func shelves(_ query: SearchQuery) -> [Shelf] {
-        shelves.filter { query.isCompleted(by: FoldedText($0.title)) }
+        shelves.filter { query.isCompleted(by: $0.words) }
             .sorted { ($1.productCount, $0.title, $0.key) < ($0.productCount, $1.title, $1.key) }
     }
 

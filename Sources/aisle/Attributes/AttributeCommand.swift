@@ -146,14 +146,14 @@ struct AttributeCommand: AsyncParsableCommand {
         return name
     }
 
-    private static func owner(_ store: StoreName?, _ catalog: PostgresCatalog) async throws -> AttributeOwner {
+    private static func owner(_ store: StoreName?, _ catalog: PostgresCatalog) async throws -> DeclarationOwner {
         guard let store else { return .deployment }
         return .store(try await store.resolve(catalog))
     }
 
     private static func find(
         _ name: AttributeName,
-        _ owner: AttributeOwner,
+        _ owner: DeclarationOwner,
         _ catalog: PostgresCatalog
     ) async throws -> EffectiveAttribute {
         let set = try await catalog.attributes.attributes(of: owner)

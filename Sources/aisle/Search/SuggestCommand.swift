@@ -29,7 +29,7 @@ struct SuggestCommand: AisleCommand {
                 limit: limit
             )
             var table = Table(columns: [.init(title: "kind"), .init(title: "key"), .init(title: "text")])
-            for suggestion in try await catalog.suggestions.suggestions(for: request) {
+            for suggestion in try await catalog.suggestions.suggestions(for: request).suggestions {
                 let key =
                     switch suggestion.subject {
                     case .word, .brand: ""

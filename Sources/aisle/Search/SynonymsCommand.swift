@@ -64,7 +64,7 @@ struct SynonymsCommand: AsyncParsableCommand {
         }
     }
 
-    private static func owner(_ store: StoreName?, _ catalog: PostgresCatalog) async throws -> SynonymOwner {
+    private static func owner(_ store: StoreName?, _ catalog: PostgresCatalog) async throws -> DeclarationOwner {
         guard let store else { return .deployment }
         return .store(try await store.resolve(catalog))
     }

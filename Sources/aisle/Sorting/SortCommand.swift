@@ -30,6 +30,9 @@ struct SortCommand: AisleCommand {
         }
         let filter = try filters.filter()
         if let limit, limit < 1 { throw CommandFailure("--limit must be 1 or more", CommandFailure.usage) }
+        if why != nil, limit != nil {
+            throw CommandFailure("--limit is for lists; leave it out with --why", CommandFailure.usage)
+        }
         try await database.withCatalog { catalog in
             let (store, key) = try await shelf.resolve(catalog)
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
@@ -60,6 +63,8 @@ struct SortCommand: AisleCommand {
     /// Prints the rank of a product with the values that are compared.
     private func explain(_ sku: String, _ request: PageRequest, _ catalog: PostgresCatalog) async throws {
         let found = try await catalog.pages.ranks(RankRequest(page: request, skus: [sku.composed]))
+        let format = OutputFormat.resolve(format)
+        if format == .json || format == .ndjson { return Console.line(String(decoding: found.json, as: UTF8.self)) }
         var table = Table(columns: [
             .init(title: "sku"), .init(title: "reason"), .init(title: "rank", isNumber: true),
             .init(title: "of", isNumber: true), .init(title: "before"), .init(title: "after"), .init(title: "filters"),
@@ -73,7 +78,7 @@ struct SortCommand: AisleCommand {
                 rank.filters.map(\.name).joined(separator: " "), tuple.joined(separator: " "),
             ])
         }
-        table.print(.resolve(format))
+        table.print(format)
     }
 
     /// The number of products on the shelf; empty for several shelves.

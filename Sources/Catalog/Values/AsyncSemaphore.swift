@@ -1,16 +1,14 @@
-internal import Catalog
-
 /// An asynchronous counting semaphore with FIFO order.
-actor AsyncSemaphore {
+package actor AsyncSemaphore {
     private var free: Int
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    init(_ permits: Int) { free = permits }
+    package init(_ permits: Int) { free = permits }
 
     /// The number of callers that wait.
-    var waitingCount: Int { waiting.count }
+    package var waitingCount: Int { waiting.count }
 
-    nonisolated func run<T: Sendable>(_ body: () async -> T) async -> T {
+    package nonisolated func run<T: Sendable>(_ body: () async -> T) async -> T {
         await acquire()
         let value = await body()
         await release()
