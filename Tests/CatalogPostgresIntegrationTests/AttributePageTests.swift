@@ -44,7 +44,7 @@ import TestSupport
     @Test("A declaration takes effect for the next page of all servers", arguments: [false, true])
     func declarations(_ isOfStore: Bool) async throws {
         try await Self.withShelf { catalog in
-            let owner: AttributeOwner = isOfStore ? .store(Self.store) : .deployment
+            let owner: DeclarationOwner = isOfStore ? .store(Self.store) : .deployment
             // Another server, which does not learn of the change but by its reads.
             let other = PostgresCatalog(catalog.database, encodingEvents: \.json)
             for server in [catalog, other] { #expect(await Self.isUnknown(Self.request(), server)) }
@@ -190,7 +190,7 @@ import TestSupport
             _ = try await catalog.shelves.put(Shelf(key: Self.shelf, title: "Dairy"), in: Self.store)
             let address = ShelfAddress(Self.store, Self.shelf)
             var versions: Set<ShelfVersion> = []
-            for owner in [nil, .deployment, .store(Self.store)] as [AttributeOwner?] {
+            for owner in [nil, .deployment, .store(Self.store)] as [DeclarationOwner?] {
                 if let owner {
                     let name = owner == .deployment ? "one" : "two"
                     let definition = try AttributeDefinition(name: AttributeName(name)!, form: .text)

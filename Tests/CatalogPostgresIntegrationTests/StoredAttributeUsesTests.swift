@@ -47,7 +47,7 @@ import Testing
 
     private static func uses(
         of name: String,
-        in owner: AttributeOwner = .deployment,
+        in owner: DeclarationOwner = .deployment,
         _ catalog: PostgresCatalog
     ) async throws -> AttributeUses {
         try await catalog.attributes.uses(of: AttributeName(name)!, in: owner)
