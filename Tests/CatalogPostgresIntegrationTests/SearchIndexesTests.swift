@@ -101,6 +101,11 @@ import Testing
         #expect(caches.indexes.peek(Self.key)?.version == 4 && caches.indexes.use.size < size + lost.table.size)
     }
 
+    /// The numbers of products of the indexes that were built.
+    private final class BuiltIndexes: Sendable {
+        let counts = Mutex([Int]())
+    }
+
     @Test("Concurrent requests build an index once, and do not prevent those of other tables")
     func concurrency() async throws {
         let indexes = SearchIndexes(caches)
@@ -108,13 +113,13 @@ import Testing
         let (milk, butter) = (Self.shelf(1, ["Milk"]), Self.shelf(1, ["Butter", "Milk butter"]))
         keep(milk)
         caches.insert(KeptShelf(butter, isWhole: true, isUsed: true), for: other)
-        let built = Mutex([Int]())
+        let built = BuiltIndexes()
         try await withThrowingTaskGroup(of: Int.self) { group in
             for number in 0..<40 {
                 group.addTask {
                     let (shelf, key) = number % 2 == 0 ? (milk, Self.key) : (butter, .shelf(other))
                     let index = try await indexes.index(of: shelf, at: key, Self.none) { count in
-                        built.withLock { $0.append(count) }
+                        built.counts.withLock { $0.append(count) }
                     }
                     return try Self.count(index, "butter")
                 }
@@ -123,7 +128,7 @@ import Testing
             for try await count in group { found.append(count) }
             #expect(found.sorted() == Array(repeating: 0, count: 20) + Array(repeating: 2, count: 20))
         }
-        #expect(built.withLock { $0.sorted() } == [1, 2])
+        #expect(built.counts.withLock { $0.sorted() } == [1, 2])
     }
 
     @Test("Another language has another index")
