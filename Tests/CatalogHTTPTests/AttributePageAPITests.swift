@@ -104,10 +104,15 @@ import Testing
         #expect(without.json["filter"]?.text == #"{"in_stock":true}"#)
         let with = try await api.send(.put, path, "{\(view),\"remember_attributes\":true}", ann)
         #expect(with.json["filter"]?.text == #"{"in_stock":true,"rating_min":"4"}"#)
+        let again = try await api.send(.put, path, String(decoding: with.body, as: UTF8.self), ann)
+        #expect(again.json["filter"] == with.json["filter"], "a client may send back what it read")
         let page = try await api.send(.get, Self.pages, nil, ann)
         #expect(page.texts("products", "sku") == ["milk"])
         #expect(page.json["sort"]?.text == #"{"keys":"-rating","source":"user"}"#)
-        for body in [#"{"sort":"ratng"}"#, #"{"sort":"price","filter":{"ratng_min":1},"remember_attributes":true}"#] {
+        for body in [
+            #"{"sort":"ratng"}"#, #"{"sort":"price","filter":{"ratng_min":1},"remember_attributes":true}"#,
+            #"{"sort":"price","filter":{"in_stok":true}}"#, #"{"sort":"price","filter":{"rating_min":"abc"}}"#,
+        ] {
             #expect(try await api.send(.put, path, body, ann).status == 400, "\(body)")
         }
         let setting = "/v1/me/settings/stores/s/sort"
