@@ -151,9 +151,10 @@ import Testing
         "Equal filters have equal texts",
         arguments: [
             ("rating=4.50&rating=4.5", "rating=4.5"), ("rating_min=4.0", "rating_min=4"),
-            ("rating_min=4.45", "rating_min=4.5"),
-            ("rating_max=4.45", "rating_max=4.4"), ("rating_min=-4.45", "rating_min=-4.4"),
-            ("rating_max=-4.45", "rating_max=-4.5"),
+            ("rating_min=4.450", "rating_min=4.45"),
+            ("rating_max=4.49&rating_min=4.41", "rating_max=4.49&rating_min=4.41"),
+            ("rating_min=-4.450", "rating_min=-4.45"),
+            ("rating_max=-4.450", "rating_max=-4.45"),
             ("attributes.rating_min=1&rating_max=1", "rating_max=1&rating_min=1"), ("rating=", "rating="),
             ("origin=%20Istria%20&origin=Istria", "origin=Istria"), ("origin=e%CC%81", "origin=%C3%A9"),
             ("grade=b&grade=a", "grade=a&grade=b"),
@@ -162,8 +163,8 @@ import Testing
             ("allergens_any=n&allergens_any=", "allergens_any=&allergens_any=n"),
             ("protein_price_max=0.500000", "protein_price_max=0.5"), ("labels_none=x", "labels_none=x"),
             ("protein_price_min=9999999999999999999999.999999", "protein_price_min=9999999999999999999999.999999"),
-            ("rating_min=99999999999999.95", "rating_min=100000000000000"),
-            ("attributes.price_min=999999999999999.5", "attributes.price_min=1000000000000000"),
+            ("rating_min=99999999999999.95", "rating_min=99999999999999.95"),
+            ("attributes.price_min=999999999999999.5", "attributes.price_min=999999999999999.5"),
         ]
     )
     func texts(_ query: String, _ expected: String) throws {
@@ -237,6 +238,13 @@ import Testing
         "Values match exactly",
         arguments: [
             ("rating_min=4.5", #"{"rating":4.5}"#, true), ("rating_min=4.51", #"{"rating":4.5}"#, false),
+            ("rating_min=4.45", #"{"rating":4.4}"#, false), ("rating_min=4.45", #"{"rating":4.5}"#, true),
+            ("rating_max=4.45", #"{"rating":4.4}"#, true), ("rating_max=4.45", #"{"rating":4.5}"#, false),
+            ("rating_min=-4.45", #"{"rating":-4.4}"#, true), ("rating_min=-4.45", #"{"rating":-4.5}"#, false),
+            ("rating_max=-4.45", #"{"rating":-4.4}"#, false), ("rating_max=-4.45", #"{"rating":-4.5}"#, true),
+            // No number with one decimal is in this range.
+            ("rating_min=4.41&rating_max=4.49", #"{"rating":4.4}"#, false),
+            ("rating_min=4.41&rating_max=4.49", #"{"rating":4.5}"#, false),
             ("rating=4.5&rating=3", #"{"rating":4.50}"#, true), ("rating_max=4", #"{"rating":"4"}"#, false),
             ("organic=false", #"{"organic":false}"#, true), ("origin=a&origin=", #"{"origin":" a"}"#, true),
             ("origin=A", #"{"origin":"a"}"#, false), ("harvest_max=2026-03-01", #"{"harvest":"2026-03-01"}"#, true),
