@@ -77,6 +77,36 @@ import Testing
         }
     }
 
+    @Test("An unknown parameter has the name that was written, and the parameters of its endpoint")
+    func unknownParameters() async throws {
+        let api = try await Self.api()
+        let products = "/v1/stores/s/products"
+        for (path, parameter, hint, other) in [
+            (Self.pages + "?lmit=1", "lmit", "limit", nil), (Self.shelf + "/order?limit=5", "limit", nil, "total"),
+            (Self.shelf + "/order?totl=1", "totl", nil, "total"),
+            (Self.shelf + "/order?attributes.limit=5", "attributes.limit", nil, "limit"),
+            (Self.shelf + "/order/diff?from_sort=name&to_sort=price&sort=price", "sort", nil, "sort"),
+            (products + "?sku=milk&fields=name", "fields", nil, "rating_min"),
+            (products + "?sku=milk&rating_min=4", "rating_min", nil, "rating_min"),
+            (products + "?barcode=4006381333931&fields=name", "fields", nil, "rating_min"),
+        ] as [(String, String, String?, String?)] {
+            let problem = try await api.send(.get, path)
+            #expect(problem.status == 400 && problem.text("parameter") == parameter, "\(path)")
+            #expect(problem.text("detail")?.hasPrefix("unknown query parameter") == true, "\(path)")
+            if let hint { #expect(problem.text("hint") == hint, "\(path)") }
+            let allowed = problem.texts("allowed")
+            #expect(allowed.contains("in_stock"), "\(path)")
+            if let other { #expect(!allowed.contains(other), "\(path)") }
+        }
+        #expect(try await api.send(.get, Self.pages + "?lmit=1").texts("allowed").contains("limit"))
+        #expect(try await api.send(.get, Self.shelf + "/order?totl=1").text("hint") != "total")
+        let ann = ["Authorization": "Bearer \(api.token(of: "ann"))"]
+        let body = #"{"sort":"price","filter":{"ratng_min":1}}"#
+        let problem = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", body, ann)
+        #expect(problem.text("parameter") == "filter.ratng_min" && problem.text("hint") == "rating_min")
+        #expect(problem.text("detail") == "unknown filter “ratng_min”")
+    }
+
     @Test("Facets count attributes, with ranges, and values that are unknown apart")
     func facets() async throws {
         let api = try await Self.api()

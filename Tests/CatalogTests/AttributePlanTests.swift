@@ -109,19 +109,21 @@ import Testing
         #expect(error.word == "-allergens" && error.hint == nil && error.reason.contains("set"))
     }
 
-    @Test("An attribute that the store does not have is an unknown parameter, with a hint")
+    @Test("An attribute that the store does not have is an unknown filter, with a hint")
     func unknownFilters() throws {
-        for (query, parameter, hint) in [
-            ("lmit=5", "lmit", "limit"), ("ratng_min=4", "ratng_min", "rating_min"), ("xyzzy=1", "xyzzy", nil),
-            ("prise_min=4", "prise_min", "price_min"),
-        ] as [(String, String, String?)] {
-            guard case .malformed(let name, _, let allowed, let found)? = Self.error({ _ = try Self.plan(nil, query) })
-            else {
+        for (query, hint) in [
+            ("limt=5", nil), ("ratng_min=4", "rating_min"), ("xyzzy=1", nil), ("prise_min=4", "price_min"),
+        ] as [(String, String?)] {
+            let name = String(query.prefix { $0 != "=" })
+            guard case .unknownFilter(let error)? = Self.error({ _ = try Self.plan(nil, query) }) else {
                 Issue.record("\(query) is accepted")
                 continue
             }
-            #expect(name == parameter && found == hint, "\(query)")
-            #expect(allowed.contains("allergens_none") && allowed.contains("tags_all"))
+            #expect(error.parameter == name && error.hint == hint && error.detail == "unknown filter “\(name)”")
+            #expect(error.allowed.contains("allergens_none") && error.allowed.contains("tags_all"))
+            guard case .unknownFilter(let inner) = CatalogError.unknownFilter(error).inside("filter").inside("value")
+            else { continue }
+            #expect(inner.parameter == "value.filter.\(name)" && inner.detail == error.detail)
         }
         for (query, parameter) in [
             ("rating_any=1", "rating_any"), ("allergens=n", "allergens"), ("grade_min=a", "grade_min"),
@@ -225,7 +227,7 @@ import Testing
             ? "2026-03-01" : isText ? "a" : name.hasPrefix("organic") ? "true" : name.hasPrefix("allergens") ? "n" : "1"
         let other = name.hasPrefix("attributes.") ? String(name.dropFirst(11)) : name
         let member = AttributeOperator.allCases.reduce(other) {
-            $1 != .equals && $0.hasSuffix($1.ending) ? String($0.dropLast(4)) : $0
+            $1 != .equals && $0.hasSuffix($1.ending) ? String($0.dropLast($1.ending.count)) : $0
         }
         for attributes in ["{}", "{\"\(member)\":null}", "{\"\(member)\":{}}"] {
             #expect(try !Self.accepts("\(name)=\(value)", attributes), "\(attributes)")
@@ -351,11 +353,12 @@ import Testing
         #expect(throws: Never.self) { try Self.plan(nil, after: grade, attributes: retyped) }
     }
 
-    @Test("Equal definitions are equal, whatever their titles, units and other attributes")
+    @Test("Equal definitions are equal, whatever their titles, units, search and other attributes")
     func definitions() throws {
         var definition = try #require(AttributeSet.sample[AttributeName("rating")!]?.definition)
         definition.unit = "stars"
         definition.title = .none
+        definition.isSearchable.toggle()
         let other = ResolvedAttributes(AttributeSet(deployment: [.definition(definition)]))
         let name = AttributeName("rating")!
         #expect(other[name] == Self.attributes[name] && other[name]?.digest == Self.attributes[name]?.digest)

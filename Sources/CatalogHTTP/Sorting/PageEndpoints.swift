@@ -79,7 +79,7 @@ struct PageEndpoints: EndpointGroup {
 
     private static func hasFilter(_ target: RequestTarget) -> Bool {
         FilterKey.allCases.contains { !target.values($0.name).isEmpty }
-            || target.hasAttributeFilter(apartFrom: parameterNames)
+            || !target.attributeFilters(apartFrom: parameterNames).isEmpty
     }
 
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
