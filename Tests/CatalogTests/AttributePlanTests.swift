@@ -297,6 +297,15 @@ import Testing
         #expect(try shown(plan(RememberedSort(known, gone))) == "-popularity system  user")
         // A filter in the request replaces the unknown one.
         #expect(try shown(plan(RememberedSort(known, gone), nil, "rating_min=4")) == "rating user rating_min=4 -")
+        // Event streams ask for the same view.
+        let sorts = RememberedSorts(shelf: RememberedSort(known, gone), store: RememberedSort(.position))
+        let filter = try Filter(query: "rating_min=4")
+        for (filter, allowsPositions, sort, isAnyIgnored) in [
+            (filter, true, known, false), (nil, true, .position, true), (nil, false, nil, true),
+        ] as [(Filter?, Bool, Sort?, Bool)] {
+            let found = sorts.applying(to: filter, allowsPositions: allowsPositions, in: Self.attributes)
+            #expect(found.own?.sort == sort && found.isAnyIgnored == isAnyIgnored)
+        }
         #expect(try shown(plan(nil, head: Self.head(shelf: unknown, store: known))) == "rating store  shelf")
         #expect(try shown(plan(nil, head: Self.head(store: unknown))) == "-popularity system  store")
         #expect(
