@@ -120,8 +120,40 @@ import Testing
                 == #"{"type":"set","values":[{"value":"","count":1,"selected":false},{"value":"nuts","count":1,"selected":true}],"more":0,"unknown":1}"#
         )
         #expect(page.json["facets"]?["origin"]?["values"]?.elements?.count == 1)
+        // A requirement is no choice: the counts keep it.
+        let without = try await api.send(.get, Self.pages + "?allergens_none=nuts&facets=allergens")
+        #expect(
+            without.json["facets"]?["allergens"]?.text
+                == #"{"type":"set","values":[{"value":"","count":1,"selected":false}],"more":0,"unknown":0}"#
+        )
         let nine = "abcdefghi".map { "\($0)" }.joined(separator: ",")
         #expect(try await api.send(.get, Self.pages + "?facets=\(nine)").text("parameter") == "facets")
+    }
+
+    @Test("A facet has all values of an enum in their declared order")
+    func enums() async throws {
+        let api = try await Self.api()
+        let keys = (1...150).map { "v\(150 - $0)" }
+        let values = keys.map { #"{"key":"\#($0)"}"# }.joined(separator: ",")
+        let declared = try await api.send(
+            .put,
+            "/v1/stores/s/attributes/grade",
+            #"{"type":"enum","values":[\#(values)]}"#
+        )
+        #expect(declared.status == 201)
+        _ = try await api.send(.patch, "/v1/stores/s/products/milk", #"{"attributes":{"grade":"v1"}}"#)
+        let page = try await api.send(.get, Self.pages + "?facets=grade&grade=v3&grade=v149")
+        let facet = page.json["facets"]?["grade"]
+        #expect(facet?["more"]?.text == "0" && facet?["unknown"]?.text == "2")
+        let counts = facet?["values"]?.elements ?? []
+        #expect(counts.compactMap { $0["value"]?.text } == keys.map { "\"\($0)\"" })
+        let found = counts.filter { $0["count"]?.text != "0" || $0["selected"] == .bool(true) }.map(\.text)
+        #expect(
+            found == [
+                #"{"value":"v149","count":0,"selected":true}"#, #"{"value":"v3","count":0,"selected":true}"#,
+                #"{"value":"v1","count":1,"selected":false}"#,
+            ]
+        )
     }
 
     @Test("A filter by attributes is remembered only with consent, and a view by a deleted attribute is ignored")
