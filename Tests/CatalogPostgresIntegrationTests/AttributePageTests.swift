@@ -200,6 +200,8 @@ import TestSupport
             }
             let first = try await resort()
             #expect(first.order == ["p3", "p0", "p1", "p2"] && first.ignored.isEmpty, "4.25 has another type")
+            let uses = try await catalog.attributes.uses(of: Self.name, in: .deployment)
+            #expect(uses == AttributeUses(shelves: [.init(store: Self.store, shelf: Self.shelf)]))
             let version = try await catalog.shelves.shelf(Self.store, Self.shelf).state.version
             let second = try await resort()
             #expect(second.moved == 0 && second.order == first.order)
