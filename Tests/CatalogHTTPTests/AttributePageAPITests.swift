@@ -178,7 +178,9 @@ import Testing
             #expect(try await api.send(.put, path, body, ann).status == 400, "\(body)")
         }
         let setting = "/v1/me/settings/stores/s/sort"
-        #expect(try await api.send(.put, setting, #"{"value":"ratng"}"#, ann).text("parameter") == "value.sort")
+        #expect(try await api.send(.put, setting, #"{"value":"ratng"}"#, ann).text("parameter") == "value")
+        let inner = #"{"value":{"sort":"ratng"}}"#
+        #expect(try await api.send(.put, setting, inner, ann).text("parameter") == "value.sort")
         #expect(try await api.send(.put, setting, #"{"value":{\#(view)}}"#, ann).status == 422)
         #expect(
             try await api.send(.put, setting, #"{"value":{\#(view),"remember_attributes":true}}"#, ann).status == 200

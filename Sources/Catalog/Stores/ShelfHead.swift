@@ -36,7 +36,7 @@ extension ShelfHead {
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
     /// filter replaces the remembered filter.
     ///
-    /// A remembered or default sort by an attribute that the store does not have by now is ignored, and the next one applies.
+    /// A remembered or default sort by an attribute that the store no longer has is ignored, and the next one applies.
     ///
     /// - Parameters:
     ///   - allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.

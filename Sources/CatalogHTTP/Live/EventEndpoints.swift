@@ -202,8 +202,8 @@ extension Operation {
         a while; `Last-Event-ID` or `since` resumes after it.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
-        the whole order, unless the stream resumes; `gone`: the shelf no longer exists; \
-        `reconnect`: the server is about to close the stream.
+        the whole order, unless the stream resumes; `gone`: the shelf, or an \
+        attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
         """,
         parameters: [.sort, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
         [200: .component("ShelfEvents"), 429: .component("StreamLimited")]
