@@ -199,7 +199,7 @@ extension Operation {
         """
         Streams changes to the first products of a shelf as server-sent events. The `id` of an \
         event is the version of the shelf, or with descendants a number that the server knows for \
-        a while; `Last-Event-ID` or `since` resumes after it.
+        a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the whole order, unless the stream resumes; `gone`: the shelf, or an \

@@ -177,7 +177,8 @@ extension Operation {
         filter, facets or `total`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \
-        on no shelf, ordered by sku.
+        on no shelf, ordered by sku. \
+        Attributes of the store are filters, too.
         """,
         parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .limit, .cursor, .facets, .total]
             + Parameter.filters,

@@ -257,7 +257,10 @@ extension Operation {
         "getOrder",
         .orders,
         "Get the whole order of a shelf",
-        "Returns the ids of all products of the shelf, in order, from one moment.",
+        """
+        Returns the ids of all products of the shelf, in order, from one moment. \
+        Attributes of the store are filters, too.
+        """,
         parameters: [.sort, .include] + Parameter.filters,
         [200: .tagged("The order.", "Order")]
     )
