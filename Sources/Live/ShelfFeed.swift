@@ -230,7 +230,9 @@ final class ShelfFeed: Sendable {
                 } catch {
                     switch error {
                     // Also an order by an attribute that the store no longer has.
-                    case CatalogError.notFound, CatalogError.unknownSortKey, CatalogError.malformed: self.markGone()
+                    case CatalogError.notFound, CatalogError.unknownSortKey, CatalogError.unknownFilter,
+                        CatalogError.malformed:
+                        self.markGone()
                     default: break
                     }
                 }

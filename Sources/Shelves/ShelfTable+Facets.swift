@@ -71,7 +71,7 @@ extension ShelfTable {
         }
         switch attribute.form {
         case .enumeration(let options):
-            let values = options.enumerated().map { value($1.key, $0) }.filter { $0.count > 0 }
+            let values = options.enumerated().map { value($1.key, $0) }
             return AttributeFacet(attribute, .values(values), unknown: unknown)
         case .boolean:
             return AttributeFacet(attribute, .values([value("true", 0), value("false", 1)]), unknown: unknown)

@@ -11,6 +11,10 @@ import Testing
     func catalogErrors() {
         let cases: [(CatalogError, String, Int32)] = [
             (.malformed(parameter: "a", detail: "a is wrong"), "a is wrong", 64),
+            (
+                .unknownFilter(FilterError(FilterKey(name: "ratng_min")!, attributes: ["rating_min"])),
+                "unknown filter “ratng_min”; did you mean rating_min?", 64
+            ),
             (.malformed(parameter: "a", detail: "a is wrong", allowed: ["x", "y"]), "a is wrong (x, y)", 64),
             (.invalidCursor, "invalid cursor", 64), (.notFound("store “x”"), "store “x” does not exist", 66),
             (.unknownStores(detail: "no such stores", hint: nil), "no such stores", 66),

@@ -77,6 +77,36 @@ import Testing
         }
     }
 
+    @Test("An unknown parameter has the name that was written, and the parameters of its endpoint")
+    func unknownParameters() async throws {
+        let api = try await Self.api()
+        let products = "/v1/stores/s/products"
+        for (path, parameter, hint, other) in [
+            (Self.pages + "?lmit=1", "lmit", "limit", nil), (Self.shelf + "/order?limit=5", "limit", nil, "total"),
+            (Self.shelf + "/order?totl=1", "totl", nil, "total"),
+            (Self.shelf + "/order?attributes.limit=5", "attributes.limit", nil, "limit"),
+            (Self.shelf + "/order/diff?from_sort=name&to_sort=price&sort=price", "sort", nil, "sort"),
+            (products + "?sku=milk&fields=name", "fields", nil, "rating_min"),
+            (products + "?sku=milk&rating_min=4", "rating_min", nil, "rating_min"),
+            (products + "?barcode=4006381333931&fields=name", "fields", nil, "rating_min"),
+        ] as [(String, String, String?, String?)] {
+            let problem = try await api.send(.get, path)
+            #expect(problem.status == 400 && problem.text("parameter") == parameter, "\(path)")
+            #expect(problem.text("detail")?.hasPrefix("unknown query parameter") == true, "\(path)")
+            if let hint { #expect(problem.text("hint") == hint, "\(path)") }
+            let allowed = problem.texts("allowed")
+            #expect(allowed.contains("in_stock"), "\(path)")
+            if let other { #expect(!allowed.contains(other), "\(path)") }
+        }
+        #expect(try await api.send(.get, Self.pages + "?lmit=1").texts("allowed").contains("limit"))
+        #expect(try await api.send(.get, Self.shelf + "/order?totl=1").text("hint") != "total")
+        let ann = ["Authorization": "Bearer \(api.token(of: "ann"))"]
+        let body = #"{"sort":"price","filter":{"ratng_min":1}}"#
+        let problem = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", body, ann)
+        #expect(problem.text("parameter") == "filter.ratng_min" && problem.text("hint") == "rating_min")
+        #expect(problem.text("detail") == "unknown filter “ratng_min”")
+    }
+
     @Test("Facets count attributes, with ranges, and values that are unknown apart")
     func facets() async throws {
         let api = try await Self.api()
@@ -90,8 +120,40 @@ import Testing
                 == #"{"type":"set","values":[{"value":"","count":1,"selected":false},{"value":"nuts","count":1,"selected":true}],"more":0,"unknown":1}"#
         )
         #expect(page.json["facets"]?["origin"]?["values"]?.elements?.count == 1)
+        // A requirement is no choice: the counts keep it.
+        let without = try await api.send(.get, Self.pages + "?allergens_none=nuts&facets=allergens")
+        #expect(
+            without.json["facets"]?["allergens"]?.text
+                == #"{"type":"set","values":[{"value":"","count":1,"selected":false}],"more":0,"unknown":0}"#
+        )
         let nine = "abcdefghi".map { "\($0)" }.joined(separator: ",")
         #expect(try await api.send(.get, Self.pages + "?facets=\(nine)").text("parameter") == "facets")
+    }
+
+    @Test("A facet has all values of an enum in their declared order")
+    func enums() async throws {
+        let api = try await Self.api()
+        let keys = (1...150).map { "v\(150 - $0)" }
+        let values = keys.map { #"{"key":"\#($0)"}"# }.joined(separator: ",")
+        let declared = try await api.send(
+            .put,
+            "/v1/stores/s/attributes/grade",
+            #"{"type":"enum","values":[\#(values)]}"#
+        )
+        #expect(declared.status == 201)
+        _ = try await api.send(.patch, "/v1/stores/s/products/milk", #"{"attributes":{"grade":"v1"}}"#)
+        let page = try await api.send(.get, Self.pages + "?facets=grade&grade=v3&grade=v149")
+        let facet = page.json["facets"]?["grade"]
+        #expect(facet?["more"]?.text == "0" && facet?["unknown"]?.text == "2")
+        let counts = facet?["values"]?.elements ?? []
+        #expect(counts.compactMap { $0["value"]?.text } == keys.map { "\"\($0)\"" })
+        let found = counts.filter { $0["count"]?.text != "0" || $0["selected"] == .bool(true) }.map(\.text)
+        #expect(
+            found == [
+                #"{"value":"v149","count":0,"selected":true}"#, #"{"value":"v3","count":0,"selected":true}"#,
+                #"{"value":"v1","count":1,"selected":false}"#,
+            ]
+        )
     }
 
     @Test("A filter by attributes is remembered only with consent, and a view by a deleted attribute is ignored")
@@ -104,14 +166,21 @@ import Testing
         #expect(without.json["filter"]?.text == #"{"in_stock":true}"#)
         let with = try await api.send(.put, path, "{\(view),\"remember_attributes\":true}", ann)
         #expect(with.json["filter"]?.text == #"{"in_stock":true,"rating_min":"4"}"#)
+        let again = try await api.send(.put, path, String(decoding: with.body, as: UTF8.self), ann)
+        #expect(again.json["filter"] == with.json["filter"], "a client may send back what it read")
         let page = try await api.send(.get, Self.pages, nil, ann)
         #expect(page.texts("products", "sku") == ["milk"])
         #expect(page.json["sort"]?.text == #"{"keys":"-rating","source":"user"}"#)
-        for body in [#"{"sort":"ratng"}"#, #"{"sort":"price","filter":{"ratng_min":1},"remember_attributes":true}"#] {
+        for body in [
+            #"{"sort":"ratng"}"#, #"{"sort":"price","filter":{"ratng_min":1},"remember_attributes":true}"#,
+            #"{"sort":"price","filter":{"in_stok":true}}"#, #"{"sort":"price","filter":{"rating_min":"abc"}}"#,
+        ] {
             #expect(try await api.send(.put, path, body, ann).status == 400, "\(body)")
         }
         let setting = "/v1/me/settings/stores/s/sort"
-        #expect(try await api.send(.put, setting, #"{"value":"ratng"}"#, ann).text("parameter") == "value.sort")
+        #expect(try await api.send(.put, setting, #"{"value":"ratng"}"#, ann).text("parameter") == "value")
+        let inner = #"{"value":{"sort":"ratng"}}"#
+        #expect(try await api.send(.put, setting, inner, ann).text("parameter") == "value.sort")
         #expect(try await api.send(.put, setting, #"{"value":{\#(view)}}"#, ann).status == 422)
         #expect(
             try await api.send(.put, setting, #"{"value":{\#(view),"remember_attributes":true}}"#, ann).status == 200

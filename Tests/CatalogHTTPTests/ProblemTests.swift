@@ -150,7 +150,7 @@ import Testing
             members:
                 #","uses":{"settings":0,"stores":["corner"],"shelves":[{"store":"corner","shelf":"tea"}],"profiles":[]}"#,
             detail:
-                "the attribute “rating” is in use: the default sort of 1 store, the default sort of 1 shelf; to change it anyway, repeat the request with confirm=rating; these uses are then ignored"
+                "the attribute “rating” is in use: the default sort of 1 store, a sort of 1 shelf; to change it anyway, repeat the request with confirm=rating; these uses are then ignored"
         ),
         Case(
             error: .staleSynonyms(current: nil),

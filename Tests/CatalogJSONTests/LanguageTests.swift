@@ -58,7 +58,7 @@ import Testing
     func filters() throws {
         let expected: [(FilterKey, String, String)] = [
             (.brand, "Brand", "Бренд"), (.tag, "Tag", "Метка"),
-            (.tagsAll, "All tags", "Все метки"), (.tagsNone, "Without tags", "Без меток"),
+            (.tagsAll, "All of the tags", "Все эти метки"), (.tagsNone, "None of the tags", "Ни одной из меток"),
             (.inStock, "In stock", "В наличии"),
             (.priceMin, "Price from", "Цена от"), (.priceMax, "Price up to", "Цена до"),
             (.unitPriceMax, "Unit price up to", "Цена за единицу до"), (.createdAfter, "Added since", "Добавлено с"),

@@ -427,12 +427,15 @@ import Testing
         let write = try SettingsEdit.Write(SettingKey("k")!, body: try Self.json(#"{"value":false}"#))
         #expect(write == .init(SettingKey("k")!, .bool(false)))
         let plain = try RememberedSortEdit(body: try Self.json(#"{"sort":"price","filter":null}"#))
-        #expect(plain.rememberedSort == RememberedSort(try Sort.parse("price")))
+        #expect(try plain.rememberedSort(in: .none) == RememberedSort(try Sort.parse("price")))
         #expect(plain.transitionLimit == nil)
         let rich = try RememberedSortEdit(
             body: try Self.json(#"{"sort":"price","filter":{"in_stock":true},"transition_limit":7}"#)
         )
-        #expect(rich.rememberedSort == RememberedSort(try Sort.parse("price"), try Filter(query: "in_stock=true")))
+        #expect(
+            try rich.rememberedSort(in: .none)
+                == RememberedSort(try Sort.parse("price"), try Filter(query: "in_stock=true"))
+        )
         #expect(rich.transitionLimit == 7)
     }
 

@@ -119,6 +119,14 @@ import Testing
                 == #"{"sort":"name","filter":{"in_stock":true},\#(end),"transition":[1]}"#
         )
         #expect(text(setting(nil).sortJSON()) == "{\(end)}")
+        let personal = JSONValue.object([
+            .init("sort", .string("name")), .init("filter", .object([.init("rating_min", .string("4"))])),
+            .init("remember_attributes", .bool(true)),
+        ])
+        #expect(
+            text(setting(personal).sortJSON())
+                == #"{"sort":"name","filter":{"rating_min":"4"},"remember_attributes":true,\#(end)}"#
+        )
     }
 
     @Test("Stores and shelves have all their settings")

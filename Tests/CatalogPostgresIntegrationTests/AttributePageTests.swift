@@ -1,6 +1,7 @@
 import Catalog
 import CatalogJSON
 import InMemoryCatalog
+import Synchronization
 import Testing
 import TestSupport
 
@@ -177,6 +178,44 @@ import TestSupport
                     _ = try await catalog.manualOrder.editOrder(edit, once: nil)
                 } == "from_sort"
             )
+        }
+    }
+
+    @Test("A re-sort follows an attribute that is declared anew, and reports one that is gone")
+    func resort() async throws {
+        try await Self.withShelf { catalog in
+            _ = try await catalog.attributes.declare(Self.definition(1), for: .deployment)
+            _ = try await catalog.shelves.put(
+                Shelf(key: Self.shelf, title: "Dairy", positionSource: Self.rating),
+                in: Self.store
+            )
+            func resort() async throws -> (order: [String], moved: Int, ignored: [String]) {
+                let ignored = Mutex<[String]>([])
+                let summary = try await Resorter(catalog).run(
+                    ResortRequest(),
+                    .init(onIgnoredSource: { shelf, sort in ignored.withLock { $0.append("\(shelf.shelf) \(sort)") } })
+                )
+                let order = try await catalog.pages.order(Self.store, Self.shelf, .position).ids
+                return (order, summary.moved, ignored.withLock { $0 })
+            }
+            let first = try await resort()
+            #expect(first.order == ["p3", "p0", "p1", "p2"] && first.ignored.isEmpty, "4.25 has another type")
+            let uses = try await catalog.attributes.uses(of: Self.name, in: .deployment)
+            #expect(uses == AttributeUses(shelves: [.init(store: Self.store, shelf: Self.shelf)]))
+            let version = try await catalog.shelves.shelf(Self.store, Self.shelf).state.version
+            let second = try await resort()
+            #expect(second.moved == 0 && second.order == first.order)
+            #expect(try await catalog.shelves.shelf(Self.store, Self.shelf).state.version == version)
+            _ = try await catalog.attributes.declare(Self.definition(2), for: .deployment)
+            let changed = try await resort()
+            #expect(changed.order == ["p3", "p0", "p2", "p1"] && changed.moved == 1)
+            try await catalog.attributes.remove(attribute: Self.name, of: .deployment)
+            let gone = try await resort()
+            #expect(gone.order == changed.order && gone.moved == 0 && gone.ignored == ["dairy -rating"])
+            // The declaration of the store is another one, and applies again.
+            _ = try await catalog.attributes.declare(Self.definition(1), for: .store(Self.store))
+            let again = try await resort()
+            #expect(again.order == first.order && again.ignored.isEmpty)
         }
     }
 

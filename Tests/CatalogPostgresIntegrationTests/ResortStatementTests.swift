@@ -138,7 +138,7 @@ import Testing
         }
     }
 
-    @Test("Targets are the shelves with a key that changed since, have a source, or are due")
+    @Test("Targets are the shelves with a key that changed since, have a source, are due, or follow an attribute")
     func targets() async throws {
         let since = "2020-01-01T00:00:00Z"
         let cases: [(key: String, changes: String)] = [
@@ -148,6 +148,8 @@ import Testing
             ("early", "modified_at = modified_at - interval '1 microsecond'"),
             ("early-with-source", "modified_at = modified_at - interval '1 day', position_source = 'name'"),
             ("early-but-due", "modified_at = modified_at - interval '1 day'"), ("meets-all", "product_count = 7"),
+            ("same-by-attribute", "resorted_version = version, position_source = '-price,attributes.price'"),
+            ("same-by-built-in", "resorted_version = version, position_source = '-unit_price,name'"),
         ]
         try await Probe.run { probe in
             let keys = cases.map(\.key)
@@ -170,6 +172,7 @@ import Testing
                 let due = keys.enumerated().filter { $0.element.hasSuffix("due") }.map { Int64($0.offset + 1) }
                 let parameters: [PostgresValue] = [
                     .int4(1), .textArray(listed), .bool(named), .timestamptz(since), .int8Array(due),
+                    .textArray(SortKey.allCases.map(\.name)),
                 ]
                 return try await probe.catalog.database.writes.perform {
                     try $0.query(ResortStatements.targets, parameters) {
@@ -179,6 +182,7 @@ import Testing
             }
             let named = [
                 "never-sorted 3", "same-but-due 3", "early 3", "early-with-source 3", "early-but-due 3", "meets-all 7",
+                "same-by-attribute 3",
             ]
             #expect(try await targets(named: true, since: nil) == named)
             #expect(try await targets(named: true, since: time) == named.filter { $0 != "early 3" })

@@ -30,7 +30,7 @@ import Testing
         "PopularityStatements.windowSome": "integer, integer, date, boolean, text[]",
         "PopularityStatements.windowShelves": "integer, integer, date, boolean, bigint[]",
         "PostgresVersionStore.shelfVersions": "text[], text[]",
-        "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[]",
+        "ResortStatements.targets": "integer, text[], boolean, timestamptz, bigint[], text[]",
         "ShelfStatements.setPositions": "integer, text[], bytea[]",
         "UserStatements.reserveRevisions": "text, bigint, bigint",
     ]

@@ -109,19 +109,21 @@ import Testing
         #expect(error.word == "-allergens" && error.hint == nil && error.reason.contains("set"))
     }
 
-    @Test("An attribute that the store does not have is an unknown parameter, with a hint")
+    @Test("An attribute that the store does not have is an unknown filter, with a hint")
     func unknownFilters() throws {
-        for (query, parameter, hint) in [
-            ("lmit=5", "lmit", "limit"), ("ratng_min=4", "ratng_min", "rating_min"), ("xyzzy=1", "xyzzy", nil),
-            ("prise_min=4", "prise_min", "price_min"),
-        ] as [(String, String, String?)] {
-            guard case .malformed(let name, _, let allowed, let found)? = Self.error({ _ = try Self.plan(nil, query) })
-            else {
+        for (query, hint) in [
+            ("limt=5", nil), ("ratng_min=4", "rating_min"), ("xyzzy=1", nil), ("prise_min=4", "price_min"),
+        ] as [(String, String?)] {
+            let name = String(query.prefix { $0 != "=" })
+            guard case .unknownFilter(let error)? = Self.error({ _ = try Self.plan(nil, query) }) else {
                 Issue.record("\(query) is accepted")
                 continue
             }
-            #expect(name == parameter && found == hint, "\(query)")
-            #expect(allowed.contains("allergens_none") && allowed.contains("tags_all"))
+            #expect(error.parameter == name && error.hint == hint && error.detail == "unknown filter “\(name)”")
+            #expect(error.allowed.contains("allergens_none") && error.allowed.contains("tags_all"))
+            guard case .unknownFilter(let inner) = CatalogError.unknownFilter(error).inside("filter").inside("value")
+            else { continue }
+            #expect(inner.parameter == "value.filter.\(name)" && inner.detail == error.detail)
         }
         for (query, parameter) in [
             ("rating_any=1", "rating_any"), ("allergens=n", "allergens"), ("grade_min=a", "grade_min"),
@@ -151,9 +153,10 @@ import Testing
         "Equal filters have equal texts",
         arguments: [
             ("rating=4.50&rating=4.5", "rating=4.5"), ("rating_min=4.0", "rating_min=4"),
-            ("rating_min=4.45", "rating_min=4.5"),
-            ("rating_max=4.45", "rating_max=4.4"), ("rating_min=-4.45", "rating_min=-4.4"),
-            ("rating_max=-4.45", "rating_max=-4.5"),
+            ("rating_min=4.450", "rating_min=4.45"),
+            ("rating_max=4.49&rating_min=4.41", "rating_max=4.49&rating_min=4.41"),
+            ("rating_min=-4.450", "rating_min=-4.45"),
+            ("rating_max=-4.450", "rating_max=-4.45"),
             ("attributes.rating_min=1&rating_max=1", "rating_max=1&rating_min=1"), ("rating=", "rating="),
             ("origin=%20Istria%20&origin=Istria", "origin=Istria"), ("origin=e%CC%81", "origin=%C3%A9"),
             ("grade=b&grade=a", "grade=a&grade=b"),
@@ -162,8 +165,8 @@ import Testing
             ("allergens_any=n&allergens_any=", "allergens_any=&allergens_any=n"),
             ("protein_price_max=0.500000", "protein_price_max=0.5"), ("labels_none=x", "labels_none=x"),
             ("protein_price_min=9999999999999999999999.999999", "protein_price_min=9999999999999999999999.999999"),
-            ("rating_min=99999999999999.95", "rating_min=100000000000000"),
-            ("attributes.price_min=999999999999999.5", "attributes.price_min=1000000000000000"),
+            ("rating_min=99999999999999.95", "rating_min=99999999999999.95"),
+            ("attributes.price_min=999999999999999.5", "attributes.price_min=999999999999999.5"),
         ]
     )
     func texts(_ query: String, _ expected: String) throws {
@@ -224,7 +227,7 @@ import Testing
             ? "2026-03-01" : isText ? "a" : name.hasPrefix("organic") ? "true" : name.hasPrefix("allergens") ? "n" : "1"
         let other = name.hasPrefix("attributes.") ? String(name.dropFirst(11)) : name
         let member = AttributeOperator.allCases.reduce(other) {
-            $1 != .equals && $0.hasSuffix($1.ending) ? String($0.dropLast(4)) : $0
+            $1 != .equals && $0.hasSuffix($1.ending) ? String($0.dropLast($1.ending.count)) : $0
         }
         for attributes in ["{}", "{\"\(member)\":null}", "{\"\(member)\":{}}"] {
             #expect(try !Self.accepts("\(name)=\(value)", attributes), "\(attributes)")
@@ -237,6 +240,13 @@ import Testing
         "Values match exactly",
         arguments: [
             ("rating_min=4.5", #"{"rating":4.5}"#, true), ("rating_min=4.51", #"{"rating":4.5}"#, false),
+            ("rating_min=4.45", #"{"rating":4.4}"#, false), ("rating_min=4.45", #"{"rating":4.5}"#, true),
+            ("rating_max=4.45", #"{"rating":4.4}"#, true), ("rating_max=4.45", #"{"rating":4.5}"#, false),
+            ("rating_min=-4.45", #"{"rating":-4.4}"#, true), ("rating_min=-4.45", #"{"rating":-4.5}"#, false),
+            ("rating_max=-4.45", #"{"rating":-4.4}"#, false), ("rating_max=-4.45", #"{"rating":-4.5}"#, true),
+            // No number with one decimal is in this range.
+            ("rating_min=4.41&rating_max=4.49", #"{"rating":4.4}"#, false),
+            ("rating_min=4.41&rating_max=4.49", #"{"rating":4.5}"#, false),
             ("rating=4.5&rating=3", #"{"rating":4.50}"#, true), ("rating_max=4", #"{"rating":"4"}"#, false),
             ("organic=false", #"{"organic":false}"#, true), ("origin=a&origin=", #"{"origin":" a"}"#, true),
             ("origin=A", #"{"origin":"a"}"#, false), ("harvest_max=2026-03-01", #"{"harvest":"2026-03-01"}"#, true),
@@ -287,6 +297,15 @@ import Testing
         #expect(try shown(plan(RememberedSort(known, gone))) == "-popularity system  user")
         // A filter in the request replaces the unknown one.
         #expect(try shown(plan(RememberedSort(known, gone), nil, "rating_min=4")) == "rating user rating_min=4 -")
+        // Event streams ask for the same view.
+        let sorts = RememberedSorts(shelf: RememberedSort(known, gone), store: RememberedSort(.position))
+        let filter = try Filter(query: "rating_min=4")
+        for (filter, allowsPositions, sort, isAnyIgnored) in [
+            (filter, true, known, false), (nil, true, .position, true), (nil, false, nil, true),
+        ] as [(Filter?, Bool, Sort?, Bool)] {
+            let found = sorts.applying(to: filter, allowsPositions: allowsPositions, in: Self.attributes)
+            #expect(found.own?.sort == sort && found.isAnyIgnored == isAnyIgnored)
+        }
         #expect(try shown(plan(nil, head: Self.head(shelf: unknown, store: known))) == "rating store  shelf")
         #expect(try shown(plan(nil, head: Self.head(store: unknown))) == "-popularity system  store")
         #expect(
@@ -343,11 +362,12 @@ import Testing
         #expect(throws: Never.self) { try Self.plan(nil, after: grade, attributes: retyped) }
     }
 
-    @Test("Equal definitions are equal, whatever their titles, units and other attributes")
+    @Test("Equal definitions are equal, whatever their titles, units, search and other attributes")
     func definitions() throws {
         var definition = try #require(AttributeSet.sample[AttributeName("rating")!]?.definition)
         definition.unit = "stars"
         definition.title = .none
+        definition.isSearchable.toggle()
         let other = ResolvedAttributes(AttributeSet(deployment: [.definition(definition)]))
         let name = AttributeName("rating")!
         #expect(other[name] == Self.attributes[name] && other[name]?.digest == Self.attributes[name]?.digest)

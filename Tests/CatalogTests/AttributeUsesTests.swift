@@ -75,7 +75,7 @@ import Testing
         #expect(!one.isEmpty)
         #expect(
             one.description
-                == "1 remembered sort or filter, the default sort of 1 store, the default sort of 1 shelf, 1 import profile"
+                == "1 remembered sort or filter, the default sort of 1 store, a sort of 1 shelf, 1 import profile"
         )
         let several = AttributeUses(
             settings: 2,
@@ -85,7 +85,7 @@ import Testing
         )
         #expect(
             several.description
-                == "2 remembered sorts or filters, the default sorts of 2 stores, the default sorts of 2 shelves, 2 import profiles"
+                == "2 remembered sorts or filters, the default sorts of 2 stores, sorts of 2 shelves, 2 import profiles"
         )
         for uses in [
             AttributeUses(settings: 1), AttributeUses(stores: [corner]), AttributeUses(profiles: [corner]),

@@ -121,7 +121,9 @@ extension InMemoryCatalog {
         }
         func uses(_ sort: Sort?) -> Bool { sort.map { attribute.isUsed(bySort: $0.description) } ?? false }
         let shelves = stores.flatMap { key, store in
-            store.shelves.values.filter { !$0.isRemoved && uses($0.shelf.defaultSort) }.map {
+            store.shelves.values.filter {
+                !$0.isRemoved && (uses($0.shelf.defaultSort) || uses($0.shelf.positionSource))
+            }.map {
                 AttributeUses.Place(store: key, shelf: $0.shelf.key)
             }
         }

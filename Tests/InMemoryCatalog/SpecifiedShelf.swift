@@ -85,7 +85,9 @@ struct SpecifiedShelf: CurrentShelf {
         let counted = counts(values.flatMap(texts))
         switch attribute.form {
         case .enumeration(let options):
-            let ordered = options.compactMap { option in counted.first { $0.value == option.key } }
+            let ordered = options.map { option in
+                counted.first { $0.value == option.key } ?? Facets.Count(option.key, 0)
+            }
             return AttributeFacet(attribute, .values(ordered), unknown: unknown)
         case .boolean:
             let both = ["true", "false"].map { text in

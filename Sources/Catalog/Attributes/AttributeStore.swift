@@ -80,8 +80,11 @@ extension AttributeStore {
         guard let store = key.storeOfSort, let value else { return }
         let sort = try RememberedSort(value, field: "value")
         guard sort.namesAttributes else { return }
+        let isPlain = if case .string = value { true } else { false }
         let attributes = try await resolved(of: store)
-        do { try sort.check(in: attributes) } catch { throw error.inside("value") }
+        do { try sort.check(in: attributes) } catch .unknownSortKey(let error, _) where isPlain {
+            throw .unknownSortKey(error, parameter: "value")
+        } catch { throw error.inside("value") }
     }
 
     package func remove(attribute: AttributeName, of owner: DeclarationOwner) async throws(CatalogError) {

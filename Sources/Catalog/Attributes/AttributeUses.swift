@@ -6,7 +6,7 @@ package struct AttributeUses: Sendable, Hashable {
     package var settings: Int
     /// The stores whose default sort has the attribute.
     package var stores: [CatalogKey]
-    /// The shelves whose default sort has the attribute.
+    /// The shelves whose default sort, or the source of whose manual order, has the attribute.
     package var shelves: [Place]
     /// The saved import profiles that map a column to the attribute.
     package var profiles: [CatalogKey]
@@ -37,7 +37,7 @@ package struct AttributeUses: Sendable, Hashable {
 
     package var isEmpty: Bool { self == .none }
 
-    /// The uses as a phrase, such as `2 remembered sorts or filters, the default sort of 1 shelf`.
+    /// The uses as a phrase, such as `2 remembered sorts or filters, a sort of 1 shelf`.
     package var description: String {
         var parts: [String] = []
         func add(_ count: Int, _ one: String, _ several: String) {
@@ -45,7 +45,7 @@ package struct AttributeUses: Sendable, Hashable {
         }
         add(settings, "1 remembered sort or filter", "\(settings) remembered sorts or filters")
         add(stores.count, "the default sort of 1 store", "the default sorts of \(stores.count) stores")
-        add(shelves.count, "the default sort of 1 shelf", "the default sorts of \(shelves.count) shelves")
+        add(shelves.count, "a sort of 1 shelf", "sorts of \(shelves.count) shelves")
         add(profiles.count, "1 import profile", "\(profiles.count) import profiles")
         return parts.joined(separator: ", ")
     }

@@ -130,10 +130,10 @@ extension AttributeDefinition {
             guard case .bool(let flag) = json else { throw AttributeMismatch(expected: "true or false") }
             return .boolean(flag)
         case .date:
-            guard case .string(let text) = json, text.utf8.count == 10,
-                let time = Timestamp(rfc3339: text + "T00:00:00Z")
-            else { throw AttributeMismatch(expected: "a date, such as \"2026-03-01\"") }
-            return .date(time.day)
+            guard case .string(let text) = json, let day = AttributeValue.day(text) else {
+                throw AttributeMismatch(expected: "a date, such as \"2026-03-01\"")
+            }
+            return .date(day)
         case .ratio: throw AttributeMismatch(expected: "left out, because the attribute is computed")
         case .unknown: return nil
         }

@@ -54,10 +54,11 @@ extension ResolvedAttribute: Hashable {
 }
 
 extension AttributeDefinition {
-    /// The definition without titles and units, which no value depends on.
+    /// The definition without titles, units and its part in searches, which no value depends on.
     fileprivate var withoutTexts: AttributeDefinition {
         var copy = untitled
         copy.unit = nil
+        copy.isSearchable = false
         if case .ratio(var ratio) = copy.form {
             ratio.per = nil
             copy.form = .ratio(ratio)

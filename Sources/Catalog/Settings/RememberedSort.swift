@@ -98,4 +98,24 @@ package struct RememberedSorts: Sendable, Hashable {
 
     /// The sort that applies.
     package var effective: RememberedSort? { shelf ?? store }
+
+    /// Returns the sort that applies to a request without one, and whether another one before it is ignored, because the store no longer
+    /// has one of its attributes.
+    ///
+    /// - Parameters:
+    ///   - filter: the filter of the request, which replaces the remembered one; nil without one.
+    ///   - allowsPositions: whether the manual order can be shown.
+    package func applying(
+        to filter: Filter?,
+        allowsPositions: Bool = true,
+        in attributes: ResolvedAttributes
+    ) -> (own: RememberedSort?, isAnyIgnored: Bool) {
+        var isAnyIgnored = false
+        for case let own? in [shelf, store] where allowsPositions || !own.sort.readsPositions {
+            let shown = filter == nil ? own : RememberedSort(own.sort)
+            if shown.isKnown(in: attributes) { return (own, isAnyIgnored) }
+            isAnyIgnored = true
+        }
+        return (nil, isAnyIgnored)
+    }
 }

@@ -121,10 +121,12 @@ package struct AttributeCondition: Sendable, Hashable {
         own.contains { $0.utf8.elementsEqual(text.utf8) }
     }
 
-    /// Returns whether the end of a range is below its start.
+    /// Returns whether the end of a range is below its start, as they were given: without a value between them, both may be rounded to values
+    /// on the other side.
     func isBelow(_ start: AttributeCondition) -> Bool {
-        guard case .atMost(let end) = test, case .atLeast(let start) = start.test else { return false }
-        return end.isBelow(start)
+        guard case .atMost(let end) = test, case .atLeast(let first) = start.test else { return false }
+        if let end = ExactDecimal(texts[0]), let first = ExactDecimal(start.texts[0]) { return end < first }
+        return end.isBelow(first)
     }
 }
 
@@ -221,7 +223,8 @@ extension AttributeValue {
 }
 
 extension ResolvedAttribute {
-    /// Reads the end of a range; nil if it does not have the form. A number with more decimals than the attribute has is rounded to the range.
+    /// Reads the end of a range; nil if it does not have the form. The text is the given one, in its shortest form. The value of a number with
+    /// more decimals than the attribute has is rounded to the range.
     fileprivate func limit(_ text: String, isUpper: Bool) -> (value: AttributeValue, text: String)? {
         if case .date = form { return AttributeValue.day(text).map { (.date($0), Timestamp.date(ofDay: $0)) } }
         guard let limit = ExactDecimal(text), limit.scale <= AttributeForm.limitDecimals,
@@ -231,7 +234,7 @@ extension ResolvedAttribute {
         if case .number(let decimals) = form {
             let digits = limit.units(decimals, roundedUp: !isUpper)
             let kept = max(-AttributeValue.numberLimit, min(AttributeValue.numberLimit, Int64(clamping: digits)))
-            return (.number(kept), ExactDecimal(Int128(kept), scale: decimals).description)
+            return (.number(kept), limit.description)
         }
         return fraction(of: limit).map { (.ratio($0), limit.description) }
     }

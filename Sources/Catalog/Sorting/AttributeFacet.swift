@@ -7,6 +7,7 @@ package struct AttributeFacet: Sendable, Hashable {
 
     package enum Counts: Sendable, Hashable {
         /// The numbers of products with a text, an option, an element or a boolean; the empty value counts products with an empty set.
+        /// All options of an enum and both booleans are among them, in this order, also without products.
         case values([Facets.Count])
         case range(AttributeRange)
     }

@@ -24,14 +24,15 @@ package enum Facet: Sendable, Hashable {
     /// Whether a name alone has another meaning in a request or a response.
     private static func isTaken(_ name: String) -> Bool { name == "total" || allCases.contains { $0.name == name } }
 
-    /// The filter keys that are ignored for this facet's counts.
+    /// The filter keys that are ignored for this facet's counts: those that choose its values. Those that require or exclude some are not
+    /// among them, so a count equals what the filter keeps.
     package var keys: Set<FilterKey> {
         switch self {
         case .brand: [.brand]
-        case .tag: [.tag, .tagsAll, .tagsNone]
+        case .tag: [.tag]
         case .inStock: [.inStock]
         case .price: [.priceMin, .priceMax]
-        case .attribute(let attribute): Set(AttributeOperator.allCases.map { .attribute(attribute, $0) })
+        case .attribute(let attribute): Set([.equals, .anyOf, .atLeast, .atMost].map { .attribute(attribute, $0) })
         }
     }
 

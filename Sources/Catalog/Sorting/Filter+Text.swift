@@ -144,6 +144,9 @@ extension CatalogError {
             )
         case .unknownSortKey(let error, let parameter):
             return .unknownSortKey(error, parameter: "\(field).\(parameter)")
+        case .unknownFilter(let error):
+            let whole = error.field.isEmpty ? field : "\(field).\(error.field)"
+            return .unknownFilter(FilterError(error.key, field: whole, attributes: error.attributes))
         default: return self
         }
     }
@@ -157,15 +160,26 @@ extension ResolvedAttributes {
         }
     }
 
-    /// The error of a filter by an attribute that the store does not have. Most are other parameters with a mistake.
-    func unknownFilter(_ key: FilterKey) -> CatalogError {
-        let name = key.name
-        let filters = FilterKey.allCases.map(\.name) + filterNames
-        return .malformed(
-            parameter: name,
-            detail: "unknown query parameter “\(name)”: it is not an attribute of the store either",
-            allowed: filters,
-            hint: name.closest(among: PageRequest.parameterNames + filters)
-        )
+    /// The error of a filter by an attribute that the store does not have.
+    func unknownFilter(_ key: FilterKey) -> CatalogError { .unknownFilter(FilterError(key, attributes: filterNames)) }
+}
+
+/// The error of a filter by an attribute that the store does not have.
+package struct FilterError: Error, Sendable, Equatable {
+    package let key: FilterKey
+    /// The field that has the filter; empty for the parameters of a query.
+    package let field: String
+    /// The names of the store's filters by attributes.
+    package let attributes: [String]
+
+    package init(_ key: FilterKey, field: String = "", attributes: [String]) {
+        (self.key, self.field, self.attributes) = (key, field, attributes)
     }
+
+    /// The filter as a parameter, or as a member of its field.
+    package var parameter: String { field.isEmpty ? key.name : "\(field).\(key.name)" }
+    package var allowed: [String] { FilterKey.allCases.map(\.name) + attributes }
+    /// A suggested filter.
+    package var hint: String? { key.name.closest(among: allowed) }
+    package var detail: String { "unknown filter “\(key.name)”" }
 }

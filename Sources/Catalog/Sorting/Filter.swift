@@ -44,7 +44,8 @@ package struct Filter: Sendable, Hashable {
 
     /// Looks up the attributes, and reads their texts as values. Equal conditions get equal texts.
     ///
-    /// - Throws: `malformed`, naming the parameter: for an unknown attribute, a condition of another type, an invalid value, or an empty range.
+    /// - Throws: `unknownFilter` for an unknown attribute; `malformed`, naming the parameter, for a condition of another type, an invalid value, or
+    ///   an empty range.
     package func resolved(in attributes: ResolvedAttributes) throws(CatalogError) -> Filter {
         guard namesAttributes else { return self }
         var resolved: [FilterKey: FilterValue] = [:]

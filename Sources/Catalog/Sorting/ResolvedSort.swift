@@ -33,9 +33,11 @@ package struct ResolvedSort: Hashable, Sendable {
     /// The attributes in the sort and in the filter.
     package var attributes: [ResolvedAttribute] { sort.attributes + filter.attributes }
 
-    /// Identifies the attributes in the sort and in the filter; empty without any.
+    /// Identifies the attributes in the sort and in the filter, each once; empty without any.
     package var attributeDigest: String {
-        attributes.map { String($0.digest, radix: 36) }.joined(separator: " ")
+        var seen: Set<ResolvedAttribute> = []
+        return attributes.filter { seen.insert($0).inserted }.map { String($0.digest, radix: 36) }
+            .joined(separator: " ")
     }
 
     /// The filter in responses; null if there is none.

@@ -36,7 +36,7 @@ extension ShelfHead {
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
     /// filter replaces the remembered filter.
     ///
-    /// A remembered or default sort by an attribute that the store does not have by now is ignored, and the next one applies.
+    /// A remembered or default sort by an attribute that the store no longer has is ignored, and the next one applies.
     ///
     /// - Parameters:
     ///   - allowsPositions: whether the manual order can be shown; if not, the next of the other sorts applies.
@@ -52,20 +52,23 @@ extension ShelfHead {
         if let sort = requested.sort {
             return ResolvedSort(sort: try sort.known(in: attributes), source: .query, filter: filter ?? .none)
         }
-        var ignored: SortSource?
+        let (own, isAnyIgnored) = remembered.applying(
+            to: filter,
+            allowsPositions: allowsPositions,
+            in: attributes
+        )
+        var ignored: SortSource? = isAnyIgnored ? .user : nil
+        if let own {
+            let sort = try own.sort.known(in: attributes)
+            if let filter { return ResolvedSort(sort: sort, source: .user, filter: filter, ignored: ignored) }
+            let kept = try own.filter.resolved(in: attributes)
+            return ResolvedSort(sort: sort, source: .user, filter: kept, filterSource: .user, ignored: ignored)
+        }
         func resolved(_ sort: Sort?, _ source: SortSource) -> Sort? {
             guard let sort, allowsPositions || !sort.readsPositions else { return nil }
             let known = try? sort.resolved(in: attributes)
             if known == nil { ignored = ignored ?? source }
             return known
-        }
-        for case let own? in [remembered.shelf, remembered.store] {
-            guard let sort = resolved(own.sort, .user) else { continue }
-            if let filter { return ResolvedSort(sort: sort, source: .user, filter: filter, ignored: ignored) }
-            if let filter = try? own.filter.resolved(in: attributes) {
-                return ResolvedSort(sort: sort, source: .user, filter: filter, filterSource: .user, ignored: ignored)
-            }
-            ignored = ignored ?? .user
         }
         let defaults: [(Sort?, SortSource)] = [
             (state.shelf.defaultSort, .shelf), (state.inheritedSort, .shelf), (store.defaultSort, .store),

@@ -3,6 +3,8 @@ package enum CatalogError: Error, Sendable, Equatable {
     /// A parameter or body that cannot be parsed.
     case malformed(parameter: String?, detail: String, allowed: [String] = [], hint: String? = nil)
     case unknownSortKey(SortError, parameter: String = "sort")
+    /// A filter by an attribute that the store does not have. Most are other parameters with a mistake.
+    case unknownFilter(FilterError)
     /// The cursor was altered, or belongs to another sort or shelf.
     case invalidCursor
     /// The named resource does not exist: `store “x”`.
@@ -46,6 +48,7 @@ package enum CatalogError: Error, Sendable, Equatable {
         switch self {
         case .malformed(_, let detail, _, _), .unprocessable(_, let detail), .unknownStores(let detail, _): detail
         case .unknownSortKey(let error, _): error.detail
+        case .unknownFilter(let error): error.detail
         case .notFound(let what): "\(what) does not exist"
         case .inUse(let name, let uses):
             "the attribute “\(name)” is in use: \(uses.description); to change it anyway, confirm the change; these uses are then ignored"

@@ -162,7 +162,8 @@ extension Operation {
         "Get the diff between two sorts",
         """
         Returns the minimal set of moves from one sort of the shelf to another. Both orders are \
-        read at the same moment.
+        read at the same moment. \
+        Attributes of the store are filters, too.
         """,
         parameters: [.fromSort, .toSort, .window, .mode, .include] + Parameter.filters,
         [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
@@ -174,7 +175,8 @@ extension Operation {
         "Get the diff from a client's list",
         """
         Returns the minimal set of moves from the list that a client shows, whatever it contains, \
-        to the current order of the shelf. It changes nothing.
+        to the current order of the shelf. It changes nothing. \
+        Attributes of the store are filters, too.
         """,
         parameters: [.mode, .idempotencyKey, .include] + Parameter.filters,
         body: .json("ShelfDiffInput"),

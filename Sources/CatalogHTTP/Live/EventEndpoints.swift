@@ -71,16 +71,12 @@ struct EventEndpoints: EndpointGroup {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
             let sorts = try await settings.rememberedSorts(caller.user, shelf.store, shelf.shelf)
-            var known = [sorts.shelf, sorts.store].compactMap { $0 }
-            if known.contains(where: \.namesAttributes) {
-                // A sort by an attribute that the store does not have by now is ignored.
-                let attributes = try await attributes.resolved(of: shelf.store)
-                known.removeAll { !$0.isKnown(in: attributes) }
-            }
+            let namesAttributes = [sorts.shelf, sorts.store].contains { $0?.namesAttributes == true }
+            let known: ResolvedAttributes = namesAttributes ? try await attributes.resolved(of: shelf.store) : .none
+            var own = sorts.applying(to: filter, in: known).own
             // The manual order is that of one shelf.
-            var own = known.first
             if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
-                own = known.first { !$0.sort.readsPositions }
+                own = sorts.applying(to: filter, allowsPositions: false, in: known).own
             }
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             start = .unknown
@@ -203,11 +199,11 @@ extension Operation {
         """
         Streams changes to the first products of a shelf as server-sent events. The `id` of an \
         event is the version of the shelf, or with descendants a number that the server knows for \
-        a while; `Last-Event-ID` or `since` resumes after it.
+        a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
-        the whole order, unless the stream resumes; `gone`: the shelf no longer exists; \
-        `reconnect`: the server is about to close the stream.
+        the whole order, unless the stream resumes; `gone`: the shelf, or an \
+        attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
         """,
         parameters: [.sort, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
         [200: .component("ShelfEvents"), 429: .component("StreamLimited")]

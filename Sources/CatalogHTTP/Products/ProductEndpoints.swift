@@ -38,8 +38,10 @@ struct ProductEndpoints: EndpointGroup {
 
     /// Responds with a page of all shelves of the store if it is sorted, filtered or counted, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
-        if let barcode = try call.target.value("barcode") { return try await list(barcode: barcode, call) }
+        let barcode = try call.target.value("barcode")
         let requestedSKUs = call.target.values("sku")
+        if barcode != nil || !requestedSKUs.isEmpty { try Self.checkFilters(call) }
+        if let barcode { return try await list(barcode: barcode, call) }
         if pages.asksForAllShelves(call.target) {
             guard requestedSKUs.isEmpty else {
                 throw CatalogError.malformed(
@@ -62,6 +64,20 @@ struct ProductEndpoints: EndpointGroup {
             json.page(limit, cursor)
         }
         return call.hashed(bytes, headers: call.nextLink("limit=\(limit)", cursor))
+    }
+
+    /// Checks that a request that names products has no filter by an attribute, which is not looked up.
+    ///
+    /// - Throws: `malformed`.
+    private static func checkFilters(_ call: Call) throws(CatalogError) {
+        let names = call.endpoint.queryNames ?? []
+        guard let other = call.target.attributeFilters(apartFrom: names).first else { return }
+        throw .malformed(
+            parameter: other,
+            detail: "unknown query parameter “\(other)”; a request that names products has no filters by attributes",
+            allowed: names,
+            hint: other.closest(among: names)
+        )
     }
 
     private func list(barcode: String, _ call: Call) async throws -> Response {
@@ -161,7 +177,8 @@ extension Operation {
         filter, facets or `total`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \
-        on no shelf, ordered by sku.
+        on no shelf, ordered by sku. \
+        Attributes of the store are filters, too.
         """,
         parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .limit, .cursor, .facets, .total]
             + Parameter.filters,

@@ -50,6 +50,23 @@ struct Call: Sendable {
     /// Parses the filter parameters; nil if there are none.
     func filter() throws(CatalogError) -> Filter? { try target.filter(apartFrom: endpoint.queryNames ?? []) }
 
+    /// Returns the error for a parameter that is not a filter of the store: as it was written, and with the parameters of the endpoint.
+    func unknownParameter(_ error: FilterError) -> CatalogError {
+        let names = endpoint.queryNames ?? []
+        guard error.field.isEmpty,
+            let written = target.attributeFilters(apartFrom: names).first(where: {
+                FilterKey(name: $0)?.name == error.key.name
+            })
+        else { return .unknownFilter(error) }
+        let allowed = names + error.attributes
+        return .malformed(
+            parameter: written,
+            detail: "unknown query parameter “\(written)”: it is not an attribute of the store either",
+            allowed: allowed,
+            hint: written.closest(among: allowed)
+        )
+    }
+
     /// The points that the request costs.
     var points: Int {
         endpoint.points(target, body: bodyLength, upTo: endpoint.bodyLimit.bytes(bodyLoader.limit))

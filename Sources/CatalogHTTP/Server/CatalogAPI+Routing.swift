@@ -116,8 +116,10 @@ extension CatalogAPI {
         // Requests on the event loop change nothing. Other reads may be recorded in the audit log, as an export is.
         let origin = endpoint.runsOnEventLoop ? nil : call.origin(exchange.id)
         let response = try await consistently(endpoint, after: seen) {
-            guard let origin else { return try await handle(handled) }
-            return try await origin.run { try await handle(handled) }
+            do {
+                guard let origin else { return try await handle(handled) }
+                return try await origin.run { try await handle(handled) }
+            } catch CatalogError.unknownFilter(let error) { throw handled.unknownParameter(error) }
         }
         admission.settle(response, call, &exchange.quota)
         return response

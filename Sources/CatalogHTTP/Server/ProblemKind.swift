@@ -180,6 +180,10 @@ extension Problem {
             self.init(.unknownSortKey, error.detail, allowed: error.allowed)
             self.parameter = parameter
             hint = error.hint
+        case .unknownFilter(let error):
+            self.init(.malformedRequest, error.detail, allowed: error.allowed)
+            parameter = error.parameter
+            hint = error.hint
         case .invalidCursor:
             self.init(
                 .invalidCursor,

@@ -54,7 +54,7 @@ struct RequestTarget {
     /// Parses the filter parameters; nil if there are none. Those of attributes are looked up later.
     ///
     /// - Parameter names: the other parameters of the endpoint.
-    func filter(apartFrom names: [String] = PageRequest.parameterNames) throws(CatalogError) -> Filter? {
+    func filter(apartFrom names: [String]) throws(CatalogError) -> Filter? {
         var given: [FilterKey: [String]] = [:]
         for (name, value) in parameters where !names.contains(name) {
             if let key = FilterKey(name: name), key.isAttribute { given[key, default: []].append(value) }
@@ -62,11 +62,11 @@ struct RequestTarget {
         return try Filter(attributes: given) { values($0.name) }
     }
 
-    /// Whether a parameter is a filter by an attribute.
+    /// Returns the names of the parameters that may be filters by attributes.
     ///
     /// - Parameter names: the other parameters of the endpoint.
-    func hasAttributeFilter(apartFrom names: Set<String>) -> Bool {
-        parameters.contains { !names.contains($0.name) && FilterKey(name: $0.name) != nil }
+    func attributeFilters(apartFrom names: some Collection<String>) -> [String] {
+        parameters.lazy.map(\.name).filter { !names.contains($0) && FilterKey(name: $0) != nil }
     }
 
     func limit(

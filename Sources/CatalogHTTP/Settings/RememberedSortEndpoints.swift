@@ -39,16 +39,16 @@ struct RememberedSortEndpoints: EndpointGroup {
         let storeSort =
             request.transitionLimit == nil ? nil : try await settings.rememberedSorts(user, store, shelf).store
         let known =
-            request.rememberedSort.namesAttributes || storeSort?.namesAttributes == true || head != nil
+            request.namesAttributes || storeSort?.namesAttributes == true || head != nil
             ? try await attributes.resolved(of: store) : .none
-        try request.rememberedSort.check(in: known)
+        let rememberedSort = try request.rememberedSort(in: known)
         let key = try Self.key(call)
         try Setting.check(
-            request.rememberedSort.value,
+            rememberedSort.value,
             for: key,
-            field: request.rememberedSort.filter.isEmpty ? "sort" : "filter"
+            field: rememberedSort.filter.isEmpty ? "sort" : "filter"
         )
-        var edit = SettingsEdit([.init(key, request.rememberedSort.value)], expecting: try call.settingExpectation)
+        var edit = SettingsEdit([.init(key, rememberedSort.value)], expecting: try call.settingExpectation)
         edit.shelf = ShelfAddress(store, shelf)
         // The transition starts from the sort in effect at the write, not at the request.
         edit.needsPrevious = request.transitionLimit != nil
@@ -68,7 +68,7 @@ struct RememberedSortEndpoints: EndpointGroup {
                 store: store,
                 shelf: shelf,
                 from: .sort(shown(result.previous?.rememberedSort)),
-                to: shown(request.rememberedSort),
+                to: shown(rememberedSort),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.

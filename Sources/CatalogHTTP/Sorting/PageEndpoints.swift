@@ -79,7 +79,7 @@ struct PageEndpoints: EndpointGroup {
 
     private static func hasFilter(_ target: RequestTarget) -> Bool {
         FilterKey.allCases.contains { !target.values($0.name).isEmpty }
-            || target.hasAttributeFilter(apartFrom: parameterNames)
+            || !target.attributeFilters(apartFrom: parameterNames).isEmpty
     }
 
     /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
@@ -257,7 +257,10 @@ extension Operation {
         "getOrder",
         .orders,
         "Get the whole order of a shelf",
-        "Returns the ids of all products of the shelf, in order, from one moment.",
+        """
+        Returns the ids of all products of the shelf, in order, from one moment. \
+        Attributes of the store are filters, too.
+        """,
         parameters: [.sort, .include] + Parameter.filters,
         [200: .tagged("The order.", "Order")]
     )

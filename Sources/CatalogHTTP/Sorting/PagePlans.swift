@@ -53,7 +53,6 @@ final class TaggedPlan: Sendable {
     let key: PageCache.Key
     private let day: Int
     private let version: ShelfVersion
-    private let attributes: ResolvedAttributes
 
     init(_ planned: PlannedPage, day: Int, key: PageCache.Key) {
         let head = planned.basis.head
@@ -62,13 +61,11 @@ final class TaggedPlan: Sendable {
         self.key = key
         self.day = day
         version = ShelfVersion(head)
-        attributes = planned.basis.attributes
     }
 
     /// Whether a basis with the same sorts has this plan and tag. The versions cover everything else that they depend on.
     func isCurrent(_ basis: PageBasis, day: Int) -> Bool {
         self.day == day && version == ShelfVersion(basis.head)
             && plan.keyGeneration == basis.head.state.keyGeneration && plan.union == basis.union
-            && attributes == basis.attributes
     }
 }

@@ -81,7 +81,8 @@ extension Operation {
         "Get the ranks of products",
         """
         Returns each product's rank, the number of products in the order, the compared values and the neighbours, or the \
-        reason for a missing rank. All ranks are from one moment. It changes nothing.
+        reason for a missing rank. All ranks are from one moment. It changes nothing. \
+        Attributes of the store are filters, too.
         """,
         parameters: [.idempotencyKey, .include] + Parameter.filters,
         body: .json("RankInput"),

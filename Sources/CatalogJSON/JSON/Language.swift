@@ -14,18 +14,10 @@ package enum Language: String, CaseIterable, Sendable {
     ///
     /// Source: RFC 9110, section 12.5.4; a range matches the language it starts with.
     package init(accepting header: String?) {
-        var best: (language: Language, quality: Double)?
-        for range in (header ?? "").split(separator: ",").prefix(32) {
-            let parts = range.split(separator: ";").map { $0.drop { $0 == " " } }
-            guard let tag = parts.first?.split(separator: "-").first?.lowercased(),
-                let language = Language(rawValue: tag)
-            else {
-                continue
-            }
-            let quality = parts.dropFirst().first { $0.hasPrefix("q=") }.flatMap { Double($0.dropFirst(2)) } ?? 1
-            if quality > (best?.quality ?? 0) { best = (language, quality) }
+        let known = Self.tags(accepting: header).lazy.compactMap { tag in
+            Language(rawValue: tag.prefix { $0 != "-" }.lowercased())
         }
-        self = best?.language ?? .en
+        self = known.first ?? .en
     }
 
     /// The languages of an `Accept-Language` header, the preferred ones first, as BCP 47 tags.

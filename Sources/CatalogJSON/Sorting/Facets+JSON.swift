@@ -29,11 +29,16 @@ extension Facets {
         write(counts, selecting: named, to: &json)
     }
 
-    /// Writes the most frequent values, and those that the filter names.
-    fileprivate static func write(_ counts: [Count], selecting named: [String], to json: inout JSONWriter) {
+    /// Writes the first values, which are the most frequent ones, and those that the filter names.
+    fileprivate static func write(
+        _ counts: [Count],
+        upTo limit: Int = valueLimit,
+        selecting named: [String],
+        to json: inout JSONWriter
+    ) {
         let selected = Set(named)
-        var shown = Array(counts.prefix(valueLimit))
-        shown += counts.dropFirst(valueLimit).filter { selected.contains($0.value) }
+        var shown = Array(counts.prefix(limit))
+        shown += counts.dropFirst(limit).filter { selected.contains($0.value) }
         let known = selected.isEmpty ? [] : Set(shown.map(\.value))
         json.array("values", shown + named.filter { !known.contains($0) }.map { Count($0, 0) }) { json, count in
             json.object { json in
@@ -71,7 +76,9 @@ extension AttributeFacet {
             }
             // The empty text asks for products without a value, which are not among the values; only sets may be empty.
             if condition == .equals { selected.removeAll { $0.isEmpty } }
-            Facets.write(counts, selecting: selected, to: &json)
+            // All values of an enum are shown, in their declared order.
+            let limit = attribute.form.isEnumeration ? counts.count : Facets.valueLimit
+            Facets.write(counts, upTo: limit, selecting: selected, to: &json)
         case .range(let range):
             json.field("min", range.min)
             json.field("max", range.max)
@@ -85,6 +92,10 @@ extension AttributeFacet {
         }
         json.field("unknown", unknown)
     }
+}
+
+extension AttributeForm {
+    fileprivate var isEnumeration: Bool { if case .enumeration = self { true } else { false } }
 }
 
 extension FilterOption {

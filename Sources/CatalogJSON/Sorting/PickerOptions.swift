@@ -175,8 +175,8 @@ extension FilterKey {
         switch self {
         case .brand: ("Brand", "Бренд")
         case .tag: ("Tag", "Метка")
-        case .tagsAll: ("All tags", "Все метки")
-        case .tagsNone: ("Without tags", "Без меток")
+        case .tagsAll: ("All of the tags", "Все эти метки")
+        case .tagsNone: ("None of the tags", "Ни одной из меток")
         case .inStock: ("In stock", "В наличии")
         case .priceMin: ("Price from", "Цена от")
         case .priceMax: ("Price up to", "Цена до")

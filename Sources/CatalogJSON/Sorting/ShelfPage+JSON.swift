@@ -10,11 +10,7 @@ extension PageOf where Items == RenderedProducts {
         json.object { json in
             json.key("products")
             json.array(containing: items.bytes)
-            json.object("sort") { json in
-                json.field("keys", plan.sort.description)
-                json.field("source", plan.source.rawValue)
-                if let ignored = plan.resolvedSort.ignored { json.field("ignored", ignored.rawValue) }
-            }
+            plan.resolvedSort.writeSort(to: &json)
             json.field("filter", json: plan.resolvedSort.filterJSON.text)
             if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
             if plan.union == nil { json.field("version", head.state.version) }
@@ -26,6 +22,17 @@ extension PageOf where Items == RenderedProducts {
             }
         }
         return json.bytes
+    }
+}
+
+extension ResolvedSort {
+    /// Writes the member `sort` of pages and ranks.
+    func writeSort(to json: inout JSONWriter) {
+        json.object("sort") { json in
+            json.field("keys", sort.description)
+            json.field("source", source.rawValue)
+            if let ignored { json.field("ignored", ignored.rawValue) }
+        }
     }
 }
 

@@ -6,10 +6,7 @@ extension ShelfRanks {
     package var json: [UInt8] {
         let presentation = ProductPresentation(store: basis.head.store)
         return JSONWriter.object { json in
-            json.object("sort") { json in
-                json.field("keys", plan.sort.description)
-                json.field("source", plan.source.rawValue)
-            }
+            plan.resolvedSort.writeSort(to: &json)
             if plan.sort.terms.contains(where: { $0.key == .unitPrice }) {
                 json.field("dimension", plan.dimension.rawValue)
             }

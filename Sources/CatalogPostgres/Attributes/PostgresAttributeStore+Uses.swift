@@ -38,10 +38,10 @@ extension PostgresAttributeStore {
                                 store: try CatalogKey(stored: row.text(0)),
                                 shelf: try CatalogKey(stored: row.text(1))
                             ),
-                            sort: try row.text(2)
+                            sorts: [try row.textOrNil(2), try row.textOrNil(3)].compactMap { $0 }
                         )
                     }
-                }.filter { attribute.isUsed(bySort: $0.sort) }.map(\.place)
+                }.filter { $0.sorts.contains(where: attribute.isUsed(bySort:)) }.map(\.place)
                 uses.profiles = try connection.query(Self.profiles, [word]) { rows in
                     try rows.map { (name: try CatalogKey(stored: $0.text(0)), document: try $0.text(1)) }
                 }.filter { attribute.isUsed(byProfile: Self.json($0.document)) }.map(\.name)
@@ -82,8 +82,9 @@ extension PostgresAttributeStore {
         ORDER BY key
         """
     static let shelfSorts: PostgresStatement = """
-        SELECT s.key, h.key, h.default_sort FROM shelf h JOIN store s ON s.store_id = h.store_id
-        WHERE h.deleted_at IS NULL AND s.deleted_at IS NULL AND h.default_sort ~ $1
+        SELECT s.key, h.key, h.default_sort, h.position_source FROM shelf h JOIN store s ON s.store_id = h.store_id
+        WHERE h.deleted_at IS NULL AND s.deleted_at IS NULL
+            AND (h.default_sort ~ $1 OR h.position_source ~ $1)
             AND ($2::text IS NULL OR s.key = $2) AND s.key <> ALL ($3::text[])
         ORDER BY s.key, h.key
         """

@@ -58,10 +58,12 @@ enum ResortStatements {
         """
     static let allShelves: PostgresStatement = "SELECT shelf_id FROM shelf WHERE store_id = $1 AND deleted_at IS NULL"
     /// Shelves to process, with their numbers of products: with keys `$2` if `$3`, changed since `$4`, and always those in `$5`.
-    /// A move does not change the modification time, so shelves with a position source are selected by version only.
+    /// A move does not change the modification time, so shelves with a position source are selected by version only. A declaration changes
+    /// no shelf, so those with a key other than the built-in ones, `$6`, are always selected.
     static let targets: PostgresStatement = """
         SELECT shelf_id, product_count FROM shelf WHERE store_id = $1 AND deleted_at IS NULL AND (NOT $3 OR key = ANY ($2))
             AND (shelf_id IN (SELECT unnest($5))
+                OR NOT string_to_array(replace(position_source, '-', ''), ',') <@ $6::text[]
                 OR version IS DISTINCT FROM resorted_version
                 AND ($4::timestamptz IS NULL OR modified_at >= $4 OR position_source IS NOT NULL))
         ORDER BY shelf_id

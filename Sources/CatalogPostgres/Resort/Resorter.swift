@@ -38,13 +38,17 @@ package struct Resorter: Sendable {
         package var onShelf: @Sendable (ShelfResort) -> Void
         /// Called with the number of finished shelves and the total.
         package var onProgress: @Sendable (_ done: Int, _ total: Int) -> Void
+        /// Called for a shelf whose manual order follows a sort by an attribute that the store no longer has.
+        package var onIgnoredSource: @Sendable (ShelfAddress, Sort) -> Void
 
         package init(
             onShelf: @escaping @Sendable (ShelfResort) -> Void = { _ in },
-            onProgress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in }
+            onProgress: @escaping @Sendable (_ done: Int, _ total: Int) -> Void = { _, _ in },
+            onIgnoredSource: @escaping @Sendable (ShelfAddress, Sort) -> Void = { _, _ in }
         ) {
             self.onShelf = onShelf
             self.onProgress = onProgress
+            self.onIgnoredSource = onIgnoredSource
         }
     }
 

@@ -23,8 +23,8 @@ struct ShelfGroup: Sendable {
 
     /// Updates the shelves.
     ///
-    /// - Returns: a report of each changed shelf.
-    func update() async throws -> [ShelfResort] {
+    /// - Returns: a report of each changed shelf, and the shelves whose source is ignored.
+    func update() async throws -> (reports: [ShelfResort], ignored: [(shelf: ShelfAddress, source: Sort)]) {
         let fold = try await pages.database.router.form(PurchaseStatements.shelfFolds)
         return try await pages.database.batch.transaction(within: .store) { connection in
             let start = ContinuousClock.now
@@ -40,7 +40,10 @@ struct ShelfGroup: Sendable {
             try write(plans.filter(\.isOutdated), connection)
             let duration = (ContinuousClock.now - start) / max(1, locked.count)
             let reports = plans.filter(\.isChanged).map { report($0, duration) }
-            return request.isDryRun ? .rollback(reports) : .commit(reports)
+            let ignored = locked.compactMap { shelf in
+                shelf.ignoredSource.map { (shelf: ShelfAddress(store, shelf.head.state.shelf.key), source: $0) }
+            }
+            return request.isDryRun ? .rollback((reports, ignored)) : .commit((reports, ignored))
         }
     }
 

@@ -12,8 +12,10 @@ struct ResortedShelf: Sendable {
 
     var head: ShelfHead { located.head }
     var id: Int32 { located.location.shelfID }
-    /// The sort that the manual order follows; nil without one, and for one by an attribute that the store does not have by now.
+    /// The sort that the manual order follows; nil without one, and for one by an attribute that the store no longer has.
     var source: Sort? { head.state.shelf.positionSource.flatMap { try? $0.resolved(in: attributes) } }
+    /// The sort that the manual order would follow if the store still had its attributes.
+    var ignoredSource: Sort? { source == nil ? head.state.shelf.positionSource : nil }
     /// The effective sort if a request names none.
     var shownSort: Sort { (try? head.resolve(attributes: attributes).sort) ?? .system }
     /// Whether a sort of the shelf is by an attribute.

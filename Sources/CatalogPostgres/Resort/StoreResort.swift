@@ -78,6 +78,7 @@ struct StoreResort: Sendable {
                 [
                     .int4(read.id), .textArray(request.shelves.map(\.text)), .bool(!request.shelves.isEmpty),
                     .timestamptz(request.changedSince?.microseconds), .int8Array(due.ids.map(Int64.init)),
+                    .textArray(SortKey.allCases.map(\.name)),
                 ]
             ) { try $0.map { (id: try $0.int4(0), products: Int(try $0.int4(1))) } }
         }
@@ -178,10 +179,11 @@ struct StoreResort: Sendable {
         while let group = nextGroup() {
             if pause > .zero { try? await Task.sleep(for: pause) }
             let reports: [ShelfResort]
+            let ignored: [(shelf: ShelfAddress, source: Sort)]
             let start = ContinuousClock.now
             do {
                 try Task.checkCancellation()
-                reports = try await group.update()
+                (reports, ignored) = try await group.update()
                 pause = request.pause(after: ContinuousClock.now - start)
             } catch {
                 // Only the finished part of the work is in the history; the work's own error is reported.
@@ -190,6 +192,7 @@ struct StoreResort: Sendable {
             }
             unrecorded.shelves += group.shelves.count
             unrecorded.changed += reports.count
+            for (shelf, source) in ignored { listener.onIgnoredSource(shelf, source) }
             for report in reports {
                 listener.onShelf(report)
                 unrecorded.moved += report.moved

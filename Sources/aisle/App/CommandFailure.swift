@@ -48,6 +48,10 @@ struct CommandFailure: Error {
         case .unknownSortKey(let error, _):
             let hint = error.hint.map { "; did you mean \($0)?" } ?? "; keys: \(error.allowed.joined(separator: " "))"
             self.init(error.detail + hint, Self.usage)
+        case .unknownFilter(let error):
+            let hint =
+                error.hint.map { "; did you mean \($0)?" } ?? "; filters: \(error.allowed.joined(separator: " "))"
+            self.init(error.detail + hint, Self.usage)
         case .invalidCursor: self.init("invalid cursor", Self.usage)
         case .notFound, .unknownStores: self.init(error.reason, Self.noInput)
         // A repetition would fail again.

@@ -67,7 +67,11 @@ struct ResortCommand: AsyncParsableCommand {
                 request.isDryRun = isDryRun
                 try await scope(&request, catalog)
                 let report = try ResortReport(out, isJSON: format == .json, form: request.diffs)
-                let listener = Resorter.Listener(onShelf: report.report, onProgress: report.progress)
+                let listener = Resorter.Listener(
+                    onShelf: report.report,
+                    onProgress: report.progress,
+                    onIgnoredSource: report.ignore
+                )
                 let start = ContinuousClock.now
                 let resorter = Resorter(catalog)
                 for other in try await resorter.history(20) where other.state == .running {
@@ -210,6 +214,13 @@ final class ResortReport: Sendable {
             }
         }
         write(json.text + "\n")
+    }
+
+    func ignore(_ shelf: ShelfAddress, _ source: Sort) {
+        Console.endProgress()
+        Console.note(
+            "\(shelf.store)/\(shelf.shelf): the manual order stays as it is, because the store no longer has an attribute of its source “\(source)”"
+        )
     }
 
     func progress(_ done: Int, _ total: Int) {
