@@ -108,7 +108,8 @@ extension ShelfCaches {
         if let known = facets[result] { return known }
         return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
             if let known = self.facets[result] { return known }
-            let table = self.table(with: plan.attributes, plan.language, of: shelf, at: key)
+            let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
+            let table = self.table(with: attributes, plan.language, of: shelf, at: key)
             let counted = table.facets(request.facets, request.filter, in: request.currency)
             self.facets[result] = counted
             self.fitShelves()
