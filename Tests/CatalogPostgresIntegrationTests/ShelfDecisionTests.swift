@@ -138,10 +138,10 @@ import Testing
     @Test("The memory is divided into the shares of shelves, unions, views, facets, columns, indexes and products")
     func shares() {
         let shares = ShelfMemoryShares(limit: 3200)
-        #expect(shares.shelves == 1400)
+        #expect(shares.shelves == 1300)
         #expect(shares.unions == 400)
         #expect(shares.views == 400)
-        #expect(shares.columns == 100)
+        #expect(shares.columns == 200)
         #expect(shares.facets == 100)
         #expect(shares.indexes == 200)
         #expect(shares.products == 600)
