@@ -198,7 +198,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     package init(limit: Int) { self.limit = limit }
 
     /// The share of shelves, which also get what the other kinds leave of theirs.
-    var shelves: Int { limit / 32 * 13 }
+    var shelves: Int { limit / 16 * 7 }
     /// The limit for shelves while the other caches are empty.
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
@@ -209,7 +209,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     /// The share of search indexes, and of the rules of searches.
     var indexes: Int { limit / 16 }
     /// The share of rendered products, which the API keeps.
-    package var products: Int { limit / 16 * 3 }
+    package var products: Int { limit / 32 * 5 }
 }
 
 /// The use of the memory for shelves.
