@@ -35,6 +35,56 @@ final class AttributeSets: Sendable {
     }
     private let loads = SharedWork<LoadKey, Known?>()
 
+    // MARK: - Titles
+
+    private struct Titled: Sendable {
+        let storeVersion: Int64
+        let revision: Int64
+        let attributes: TitledAttributes
+        /// The size of the declarations, in bytes.
+        let size: Int
+
+        func isOf(_ head: ShelfHead) -> Bool {
+            storeVersion == head.storeVersion && revision == head.attributeRevision
+        }
+    }
+
+    private struct TitledKey: Hashable {
+        let store: CatalogKey
+        let storeVersion: Int64
+        let revision: Int64
+    }
+
+    /// The attributes of stores with titles, which only pickers need. A parsed declaration takes several times the memory of its text.
+    private let titled = SharedCache<CatalogKey, Titled>(limit: limit, largest: largest) {
+        1024 + $0.text.utf8.count + 4 * $1.size + $1.attributes.resolved.size
+    }
+    private let titledLoads = SharedWork<TitledKey, Titled?>()
+
+    /// Returns the attributes of a store with titles, at the versions of a head or later.
+    ///
+    /// - Parameter source: returns the id of the store, and where it is read.
+    /// - Throws: `notFound` for the store, and what `source` throws.
+    func titledAttributes(
+        of head: ShelfHead,
+        _ source: @escaping @Sendable () async throws -> (storeID: Int32, source: PostgresPipeline)
+    ) async throws -> TitledAttributes {
+        let store = head.store.key
+        if let found = titled[store], found.isOf(head) { return found.attributes }
+        let key = TitledKey(store: store, storeVersion: head.storeVersion, revision: head.attributeRevision)
+        let found = try await titledLoads.value(key) {
+            let (storeID, source) = try await source()
+            return try await source.read([Self.query(storeID)], into: Titled?.none) { found, _, rows in
+                found = try Self.readTitled(rows)
+            }
+        }
+        guard let found else { throw CatalogError.notFound("store “\(store)”") }
+        if found.isOf(head) { titled[store] = found }
+        return found.attributes
+    }
+
+    // MARK: - Pages
+
     /// Returns the attributes of a store, at the versions of a head, if they are in memory.
     func known(of head: ShelfHead, in storeID: Int32) -> ResolvedAttributes? {
         known[storeID].flatMap { $0.isOf(head) ? $0.attributes : nil }
@@ -91,19 +141,32 @@ final class AttributeSets: Sendable {
 
     /// Returns nil if the store does not exist.
     private static func read(_ rows: borrowing PostgresRows) throws -> Known? {
+        try readTitled(rows).map { found in
+            Known(
+                storeVersion: found.storeVersion,
+                revision: found.revision,
+                attributes: found.attributes.resolved
+            )
+        }
+    }
+
+    private static func readTitled(_ rows: borrowing PostgresRows) throws -> Titled? {
         var versions: (store: Int64, deployment: Int64)?
         var (shared, own) = ([AttributeDeclaration](), [AttributeDeclaration]())
+        var size = 0
         try rows.forEach { row in
             versions = (try row.int8(3), try row.int8(4))
             guard !row.isNull(0) else { return }
+            size += try row.text(1).utf8.count
             let declaration = try PostgresAttributeStore.declaration(row)
             if try row.bool(2) { own.append(declaration) } else { shared.append(declaration) }
         }
         return versions.map { versions in
-            Known(
+            Titled(
                 storeVersion: versions.store,
                 revision: versions.deployment,
-                attributes: ResolvedAttributes(AttributeSet(deployment: shared, store: own))
+                attributes: TitledAttributes(AttributeSet(deployment: shared, store: own)),
+                size: size
             )
         }
     }
