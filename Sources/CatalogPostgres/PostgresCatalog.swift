@@ -39,7 +39,7 @@ package struct PostgresCatalog: Sendable {
         storage = CatalogStorage(
             shelves: PostgresShelfStore(database: database),
             products: PostgresProductStore(database: database),
-            attributes: PostgresAttributeStore(database: database),
+            attributes: PostgresAttributeStore(database: database, sets: pageStore.attributeSets),
             synonyms: PostgresSynonymStore(database: database),
             suggestions: PostgresSuggestionStore(pageStore),
             pages: pageStore,

@@ -1,4 +1,5 @@
 package import Catalog
+internal import Synchronization
 
 /// The values of an attribute on a shelf, one per row, in a form that is sorted, filtered and counted without parsing.
 package struct AttributeColumn: Sendable {
@@ -13,6 +14,8 @@ package struct AttributeColumn: Sendable {
 
     package let attribute: ResolvedAttribute
     let values: Values
+    /// Counts the memory while a cache or a view has the column.
+    package var counted: CountedMemory?
 
     /// The number of a missing value.
     static let missing = Int64.min
@@ -27,6 +30,29 @@ package struct AttributeColumn: Sendable {
             }
         return arrays + MemoryLayout<AttributeColumn>.size + 7 * ShelfTable.arrayOverhead
     }
+}
+
+/// Memory that belongs to a total until its last owner releases it.
+package final class CountedMemory: Sendable {
+    /// The size of all memory that is in use, in bytes.
+    package final class Total: Sendable {
+        fileprivate let bytes = Atomic<Int>(0)
+
+        package init() {}
+
+        package var size: Int { bytes.load(ordering: .relaxed) }
+    }
+
+    private let size: Int
+    private let total: Total
+
+    /// - Parameter size: the size in bytes.
+    package init(_ size: Int, in total: Total) {
+        (self.size, self.total) = (size, total)
+        total.bytes.add(size, ordering: .relaxed)
+    }
+
+    deinit { total.bytes.subtract(size, ordering: .relaxed) }
 }
 
 extension ShelfTable {
@@ -82,7 +108,7 @@ extension ShelfTable {
     /// Returns the column from that of an earlier table, which has the same products in the same rows, and other values in some.
     ///
     /// - Parameter changed: the rows with other values.
-    /// - Complexity: O(*n* + *m* log *m*) for *n* rows and *m* changed ones, which alone are read.
+    /// - Complexity: O(*n* + *k* log *k*) for *n* rows, and *k* distinct texts and elements of sets in them. Only the changed rows are parsed.
     package func column(
         _ earlier: AttributeColumn,
         changed: [UInt32],
@@ -90,16 +116,6 @@ extension ShelfTable {
     ) -> AttributeColumn {
         let attribute = earlier.attribute
         var reader = AttributeReader(attribute)
-        /// Returns texts with others, and the new number of each known one; nil if it is the old one.
-        func adding(_ others: [CollatedText], to texts: CollatedTexts) -> (CollatedTexts, [UInt32]?) {
-            let new = Set(others).filter { texts.number(of: $0) == nil }
-            guard !new.isEmpty else { return (texts, nil) }
-            func all(_ texts: CollatedTexts) -> (CollatedTexts, [Bool]) {
-                (texts, [Bool](repeating: true, count: texts.count))
-            }
-            let (merged, numbers) = CollatedTexts.merged([all(texts), all(CollatedTexts.numbered(new).0)])
-            return (merged, numbers[0])
-        }
         switch earlier.values {
         case .numbers(var numbers):
             for row in changed.lazy.map(Int.init) {
@@ -110,7 +126,8 @@ extension ShelfTable {
             let found = changed.map { row in
                 reader.value(details, Int(row)).map { CollatedText($0.text, key: key($0.text)) }
             }
-            let (all, numbers) = adding(found.compactMap { $0 }, to: texts)
+            let isUsed = Self.used(&rows, without: changed, of: texts.count)
+            let (all, numbers) = texts.following(isUsed, adding: found.compactMap { $0 })
             if let numbers { rows = rows.map { $0 == Self.none ? $0 : numbers[Int($0)] } }
             for (row, text) in zip(changed, found) {
                 rows[Int(row)] = text.flatMap { all.number(of: $0) } ?? Self.none
@@ -120,15 +137,43 @@ extension ShelfTable {
             let found = changed.map { row in
                 reader.value(details, Int(row)).map { value in value.elements.map { CollatedText($0, key: key($0)) } }
             }
-            let (all, numbers) = adding(found.flatMap { $0 ?? [] }, to: texts)
-            var values = lists.map { list in list.map { numbers?[Int($0)] ?? $0 } }
-            var known = Dictionary(values.enumerated().map { ($1, UInt32($0)) }) { first, _ in first }
-            for (row, set) in zip(changed, found) {
-                let list = set.map { $0.compactMap { all.number(of: $0) } }
-                rows[Int(row)] = list.map { Self.number(of: $0, &known, &values) } ?? Self.none
+            let isUsed = Self.used(&rows, without: changed, of: lists.count)
+            var isUsedText = [Bool](repeating: false, count: texts.count)
+            for list in lists.indices where isUsed[list] {
+                for number in lists[list] { isUsedText[Int(number)] = true }
             }
-            return AttributeColumn(attribute: attribute, values: .sets(rows, NumberLists(values), all))
+            let (all, numbers) = texts.following(isUsedText, adding: found.flatMap { $0 ?? [] })
+            let wanted = found.map { set in set.map { $0.compactMap { all.number(of: $0) } } }
+            var known = Dictionary(wanted.compactMap { $0.map { ($0[...], Self.none) } }) { first, _ in first }
+            var (kept, keptNumbers) = (NumberLists(), [UInt32](repeating: Self.none, count: lists.count))
+            for list in lists.indices where isUsed[list] {
+                keptNumbers[list] = UInt32(kept.count)
+                if let numbers {
+                    kept.append(lists[list].lazy.map { numbers[Int($0)] })
+                } else {
+                    kept.append(lists[list])
+                }
+                if let place = known.index(forKey: kept[kept.count - 1]) { known.values[place] = keptNumbers[list] }
+            }
+            rows = rows.map { $0 == Self.none ? $0 : keptNumbers[Int($0)] }
+            for (row, list) in zip(changed, wanted) {
+                guard let list else { continue }
+                if known[list[...]] == Self.none {
+                    known[list[...]] = UInt32(kept.count)
+                    kept.append(list)
+                }
+                rows[Int(row)] = known[list[...]]!
+            }
+            return AttributeColumn(attribute: attribute, values: .sets(rows, kept, all))
         }
+    }
+
+    /// Removes the values of changed rows, and returns whether another row has each of the values.
+    private static func used(_ rows: inout [UInt32], without changed: [UInt32], of count: Int) -> [Bool] {
+        for row in changed { rows[Int(row)] = none }
+        var isUsed = [Bool](repeating: false, count: count)
+        for number in rows where number != none { isUsed[Int(number)] = true }
+        return isUsed
     }
 
     /// The column of an attribute that a request uses.
@@ -137,6 +182,25 @@ extension ShelfTable {
             preconditionFailure("the column of “\(attribute.name)” was not read")
         }
         return column.values
+    }
+}
+
+extension CollatedTexts {
+    /// Returns the used texts with others, and the new number of each used one; nil if it is the old one.
+    ///
+    /// Up to half of the texts may stay without use, so that most changes need no new numbers.
+    fileprivate func following(
+        _ isUsed: [Bool],
+        adding others: [CollatedText]
+    ) -> (CollatedTexts, numbers: [UInt32]?) {
+        let new = Set(others).filter { number(of: $0) == nil }
+        if new.isEmpty, 2 * isUsed.count(where: { $0 }) >= count { return (self, nil) }
+        // A text that only changed rows have is not among the used ones.
+        let added = CollatedTexts.numbered(others).0
+        let (merged, numbers) = CollatedTexts.merged([
+            (self, isUsed), (added, [Bool](repeating: true, count: added.count)),
+        ])
+        return (merged, numbers[0])
     }
 }
 

@@ -13,10 +13,12 @@ struct NumberLists: Sendable {
     }
 
     init(_ lists: some Sequence<some Sequence<UInt32>>) {
-        for list in lists {
-            numbers.append(contentsOf: list)
-            ends.append(UInt32(numbers.count))
-        }
+        for list in lists { append(list) }
+    }
+
+    mutating func append(_ list: some Sequence<UInt32>) {
+        numbers.append(contentsOf: list)
+        ends.append(UInt32(numbers.count))
     }
 
     /// The size in memory, in bytes.

@@ -50,10 +50,9 @@ package struct TableView: Sendable, Equatable {
         a.request == b.request && a.rows == b.rows && a.matches == b.matches
     }
 
-    /// The size in memory, in bytes, including matches and columns that the view shares with others.
+    /// The size in memory, in bytes, including matches that the view shares with others, without columns, which count once.
     package var size: Int {
-        let size = MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity
-        return columns.values.reduce(size + (matches?.sizeOfArrays ?? 0)) { $0 + $1.size }
+        MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + (matches?.sizeOfArrays ?? 0)
     }
 
     /// The criteria of the order between availability and the tie-breakers.

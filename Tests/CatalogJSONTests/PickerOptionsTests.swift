@@ -37,7 +37,7 @@ import Testing
 
     @Test("A picker offers attributes under their titles in the reader's language", arguments: Language.allCases)
     func attributes(language: Language) throws {
-        let attributes = PickerAttributes(.sample, languages: ["hr-HR", "en"])
+        let attributes = PickerAttributes(TitledAttributes(.sample), languages: ["hr-HR", "en"])
         #expect(attributes.resolved == .sample)
         let selected = try Sort.parse("-rating").resolved(in: .sample)
         let sorts = SortOption.options(selected: selected, language: language, attributes: attributes)

@@ -70,6 +70,40 @@ import TestSupport
         }
     }
 
+    @Test("The titles of a picker follow the declarations on all servers", arguments: [false, true])
+    func titles(_ isOfStore: Bool) async throws {
+        try await Self.withShelf { catalog in
+            let owner: DeclarationOwner = isOfStore ? .store(Self.store) : .deployment
+            let other = PostgresCatalog(catalog.database, encodingEvents: \.json)
+            for title in ["Rating", "Stars", "Stars"] {
+                let definition = try AttributeDefinition(
+                    name: Self.name,
+                    form: .number(decimals: 1),
+                    title: AttributeTitles(["en": title], field: "title")
+                )
+                _ = try await catalog.attributes.declare(.definition(definition), for: owner)
+                for server in [catalog, other] {
+                    let head = try await server.shelves.shelf(Self.store, Self.shelf)
+                    let found = try await server.attributes.titledAttributes(of: head)
+                    #expect(found.set.attributes.map { $0.definition.title.text(in: ["en"]) } == [title])
+                    #expect(found.resolved.all.map(\.name) == [Self.name])
+                }
+            }
+            try await catalog.attributes.remove(attribute: Self.name, of: owner)
+            for server in [catalog, other] {
+                let head = try await server.shelves.shelf(Self.store, Self.shelf)
+                #expect(try await server.attributes.titledAttributes(of: head).set.isEmpty)
+            }
+            let head = try await catalog.shelves.shelf(Self.store, Self.shelf)
+            _ = try await catalog.shelves.remove(store: Self.store)
+            var missing = head
+            missing.storeVersion += 1
+            await #expect(throws: CatalogError.notFound("store “shop”")) {
+                _ = try await catalog.attributes.titledAttributes(of: missing)
+            }
+        }
+    }
+
     @Test("A cursor is invalid once its attribute is retyped, and other cursors stay valid")
     func cursors() async throws {
         try await Self.withShelf { catalog in

@@ -44,7 +44,7 @@ import Testing
 
     @Test("Large remembered filters of many users take at most 16 MiB")
     func sortsAreLimited() throws {
-        let cache = PageBasisCache()
+        let cache = PageBasisCache(AttributeSets())
         let (shelves, users) = (200, 60)
         for user in 0..<users {
             for shelf in 0..<shelves {
@@ -61,16 +61,36 @@ import Testing
 
     @Test("A remembered sort is returned with the latest head of its shelf")
     func sortsFollowTheShelf() throws {
-        let cache = PageBasisCache()
+        let attributes = AttributeSets()
+        let cache = PageBasisCache(attributes)
         let sorts = try Self.sorts(1)
         cache.insert(Self.basis(1, sorts), of: Self.request(1, 1))
         var newer = Self.basis(1, .none).basis.head
         newer.storeVersion = 2
         cache.insert(LocatedHead(head: newer, location: Self.location), .sample, of: Self.request(1, 2))
+        #expect(cache.basis(of: Self.request(1, 1)) == nil, "the attributes are not in memory")
+        let known = AttributeSets.Known(storeVersion: 2, revision: 0, attributes: .sample)
+        #expect(attributes.keep(known, of: newer, Self.location.storeID) == .sample)
         let found = try #require(cache.basis(of: Self.request(1, 1)))
         #expect(found.basis.head == newer)
         #expect(found.basis.sorts == sorts)
         #expect(found.basis.attributes == .sample)
         #expect(cache.basis(of: Self.request(1, 2)) == nil)
+    }
+
+    @Test("Stores with equal attributes share them, and attributes of other versions are not kept for a head")
+    func sharedAttributes() throws {
+        let sets = AttributeSets()
+        var head = Self.basis(1, .none).basis.head
+        func keep(_ storeID: Int32, version: Int64) -> ResolvedAttributes? {
+            let own = ResolvedAttributes(.sample)
+            return sets.keep(.init(storeVersion: version, revision: 0, attributes: own), of: head, storeID)
+        }
+        let first = try #require(keep(1, version: 1))
+        #expect(keep(2, version: 1) === first)
+        #expect(sets.known(of: head, in: 2) === first)
+        #expect(keep(3, version: 2) == nil && sets.known(of: head, in: 3) == nil)
+        head.attributeRevision = 1
+        #expect(sets.known(of: head, in: 1) == nil)
     }
 }

@@ -141,13 +141,13 @@ import Testing
         #expect(shares.shelves == 1400)
         #expect(shares.unions == 400)
         #expect(shares.views == 400)
-        #expect(shares.columns == 100)
+        #expect(shares.columns == 200)
         #expect(shares.facets == 100)
         #expect(shares.indexes == 200)
-        #expect(shares.products == 600)
+        #expect(shares.products == 500)
         let caches = shares.unions + shares.views + shares.facets + shares.columns + shares.indexes
         #expect(shares.shelves + caches + shares.products == 3200)
-        #expect(shares.shelvesLimit == 2600)
+        #expect(shares.shelvesLimit == 2700)
     }
 
     @Test("The use of the memory is that of all kinds")

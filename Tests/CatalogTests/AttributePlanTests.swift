@@ -177,6 +177,29 @@ import Testing
         #expect(try filter.resolved(in: Self.attributes) == filter)
     }
 
+    @Test("A filter has at most eight attributes, with any number of conditions")
+    func attributeLimit() throws {
+        func query(_ names: ClosedRange<Int>) -> String {
+            names.map { "a\($0)_min=1&a\($0)_max=2&a\($0)=1" }.joined(separator: "&")
+        }
+        let most = try Filter(query: query(1...8) + "&brand=x&tag=y")
+        #expect(most.keys.count == 26)
+        #expect(try Filter(json: most.json) == most)
+        guard
+            case .malformed("a9", "the filter has 9 attributes; the maximum is 8", _, _)? = Self.error({
+                _ = try Filter(query: query(1...9))
+            })
+        else {
+            Issue.record("a filter by nine attributes was accepted")
+            return
+        }
+        let json = JSONValue.object((1...9).map { .init("a\($0)", .number("1")) })
+        guard case .malformed("filter.a9", _, _, _)? = Self.error({ _ = try Filter(json: json) }) else {
+            Issue.record("nine attributes in JSON were accepted")
+            return
+        }
+    }
+
     @Test(
         "A value of another type is refused, and names its parameter",
         arguments: [

@@ -9,6 +9,10 @@ extension InMemoryCatalog {
         return try read(store) { AttributeSet(deployment: shared, store: Array($0.attributes.values)) }
     }
 
+    package func titledAttributes(of head: ShelfHead) async throws(CatalogError) -> TitledAttributes {
+        TitledAttributes(try await attributes(of: .store(head.store.key)))
+    }
+
     package func declare(
         _ declaration: AttributeDeclaration,
         for owner: DeclarationOwner,

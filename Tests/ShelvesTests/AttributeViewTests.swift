@@ -180,6 +180,47 @@ import Testing
         }
     }
 
+    @Test("A column that follows many changes drops the values that no product has", arguments: ["origin", "labels"])
+    func followedColumnsStaySmall(_ name: String) throws {
+        var generator = SeededGenerator(seed: 5)
+        var table = Self.shelf(10, using: &generator).table
+        let attribute = try #require(Self.attributes[AttributeName(name)!])
+        var column = table.column(of: attribute, key: RandomShelf.key)
+        for number in 0..<200 {
+            let row = number % table.count
+            var product = try #require(table.product(row))
+            // Most values are new, and some are those of other products.
+            let word = number % 5 == 0 ? "same" : "word \(number)"
+            product.attributes =
+                name == "labels" ? #"{"labels":["\#(word)","all"]}"# : #"{"origin":"\#(word)"}"#
+            let position = table.values(row).position
+            let changes = [product.sku: TableRow(product, position: position, key: RandomShelf.key)]
+            let next = table.changed(by: changes)
+            column = next.table.column(column, changed: try #require(next.rows), key: RandomShelf.key)
+            table = next.table
+            let read = table.column(of: attribute, key: RandomShelf.key)
+            #expect(Self.values(column) == Self.values(read), "\(number)")
+            switch column.values {
+            case .texts(_, let texts): #expect(texts.count <= 2 * table.count + 1)
+            case .sets(_, let lists, let texts):
+                #expect(lists.count <= table.count && texts.count <= 3 * table.count + 3)
+                #expect(Set(lists.map(Array.init)).count == lists.count, "equal sets are kept once")
+            case .numbers: Issue.record("the attribute has texts")
+            }
+        }
+    }
+
+    /// The texts of each row; nil for one without a value.
+    private static func values(_ column: AttributeColumn) -> [[String]?] {
+        switch column.values {
+        case .numbers: []
+        case .texts(let rows, let texts):
+            rows.map { $0 == ShelfTable.none ? nil : [texts[Int($0)].text] }
+        case .sets(let rows, let lists, let texts):
+            rows.map { $0 == ShelfTable.none ? nil : lists[Int($0)].map { texts[Int($0)].text } }
+        }
+    }
+
     @Test("A union of shelves has the attributes of all", arguments: 0..<2 as Range<UInt64>)
     func unions(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)

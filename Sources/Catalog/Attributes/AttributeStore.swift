@@ -6,6 +6,10 @@ package protocol AttributeStore: Sendable {
     ///
     /// - Throws: `notFound` for the store.
     func attributes(of owner: DeclarationOwner) async throws(CatalogError) -> AttributeSet
+    /// Returns the attributes in effect in the store of a shelf, at the versions of its head or later.
+    ///
+    /// - Throws: `notFound` for the store.
+    func titledAttributes(of head: ShelfHead) async throws(CatalogError) -> TitledAttributes
     /// Creates or replaces a declaration of an owner, as `AttributeChange` decides.
     ///
     /// Products keep their values. Those that do not have the declared type count as missing.

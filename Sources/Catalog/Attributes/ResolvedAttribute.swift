@@ -104,8 +104,23 @@ package final class ResolvedAttributes: Sendable {
     package subscript(name: AttributeName) -> ResolvedAttribute? { byName[name] }
 }
 
-extension ResolvedAttributes: Equatable {
+extension ResolvedAttributes: Hashable {
     package static func == (a: ResolvedAttributes, b: ResolvedAttributes) -> Bool { a === b || a.all == b.all }
+
+    package func hash(into hasher: inout Hasher) {
+        for attribute in all { hasher.combine(attribute) }
+    }
+}
+
+/// The attributes in effect in a store, also as sorts and filters read them.
+package struct TitledAttributes: Sendable {
+    package let set: AttributeSet
+    package let resolved: ResolvedAttributes
+
+    package init(_ set: AttributeSet) {
+        self.set = set
+        resolved = ResolvedAttributes(set)
+    }
 }
 
 /// An attribute that a sort, a filter or a facet names.

@@ -4,6 +4,8 @@ package import JSON
 extension Filter {
     /// The maximum number of values per key.
     package static let valueLimit = 100
+    /// The maximum number of attributes, each of which may have several conditions. Each takes time for all products of a shelf.
+    package static let attributeLimit = 8
     /// The maximum length of a filter as a query, in bytes; cursors and links contain it.
     package static let queryLimit = 4096
 
@@ -29,6 +31,7 @@ extension Filter {
         }
         guard !values.isEmpty else { return nil }
         try self.init(values)
+        try checkAttributeCount()
         guard query.utf8.count <= Self.queryLimit else {
             throw .malformed(
                 parameter: keys.first { isRepeated($0) }?.name,
@@ -71,6 +74,20 @@ extension Filter {
         do throws(CatalogError) {
             self = try Filter(attributes: given) { given[$0] ?? [] } ?? .none
         } catch { throw error.inside(field) }
+    }
+
+    private func checkAttributeCount() throws(CatalogError) {
+        var names: Set<AttributeName> = []
+        var excess: FilterKey?
+        for case .attribute(let attribute, let condition) in keys
+        where names.insert(attribute.name).inserted && names.count == Self.attributeLimit + 1 {
+            excess = .attribute(attribute, condition)
+        }
+        guard let excess else { return }
+        throw .malformed(
+            parameter: excess.name,
+            detail: "the filter has \(names.count) attributes; the maximum is \(Self.attributeLimit)"
+        )
     }
 
     private func isRepeated(_ key: FilterKey) -> Bool { values[key].map { $0.texts.count > 1 } ?? false }

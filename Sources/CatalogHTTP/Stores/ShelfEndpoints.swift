@@ -72,7 +72,7 @@ struct ShelfEndpoints: EndpointGroup {
         let accepted = call.header(.acceptLanguage)
         let language = Language(accepting: accepted)
         let attributes = PickerAttributes(
-            try await attributes.attributes(of: .store(store)),
+            try await attributes.titledAttributes(of: head),
             languages: Language.tags(accepting: accepted)
         )
         let resolved = try head.resolve(

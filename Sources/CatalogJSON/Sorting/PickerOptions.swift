@@ -13,13 +13,14 @@ package struct PickerAttributes: Sendable {
     fileprivate let all: [(attribute: ResolvedAttribute, definition: AttributeDefinition)]
     private let languages: [String]
 
-    package static let none = PickerAttributes(.none, languages: [])
+    package static let none = PickerAttributes(TitledAttributes(.none), languages: [])
 
     /// - Parameter languages: BCP 47 tags, the preferred ones first.
-    package init(_ set: AttributeSet, languages: [String]) {
+    package init(_ attributes: TitledAttributes, languages: [String]) {
         self.languages = languages
-        resolved = ResolvedAttributes(set)
-        all = resolved.all.compactMap { attribute in set[attribute.name].map { (attribute, $0.definition) } }
+        resolved = attributes.resolved
+        let definitions = Dictionary(uniqueKeysWithValues: attributes.set.attributes.map { ($0.name, $0.definition) })
+        all = resolved.all.compactMap { attribute in definitions[attribute.name].map { (attribute, $0) } }
     }
 
     /// The attributes that sorts and filters can have.

@@ -5,27 +5,104 @@ internal import LibPQ
 final class AttributeSets: Sendable {
     /// The attributes of a store at one state of its declarations and of those of the deployment.
     struct Known: Sendable {
-        fileprivate let storeVersion: Int64
-        fileprivate let revision: Int64
-        let attributes: ResolvedAttributes
+        let storeVersion: Int64
+        let revision: Int64
+        fileprivate(set) var attributes: ResolvedAttributes
 
         fileprivate func isOf(_ head: ShelfHead) -> Bool {
             storeVersion == head.storeVersion && revision == head.attributeRevision
         }
     }
 
-    /// The size of the cache, in bytes: several thousand stores with some attributes each.
-    private static let limit = 16 << 20
-    /// The size of the largest entry to keep, in bytes.
-    private static let largest = 2 << 20
+    private struct LoadKey: Hashable {
+        let storeID: Int32
+        let storeVersion: Int64
+        let revision: Int64
+        let origin: ReadSource.Origin
+    }
 
+    /// The size of each cache, in bytes: several thousand stores with some attributes each.
+    private static let limit = 32 << 20
+    /// The size of the largest entry to keep, in bytes: a store and the deployment may declare 64 attributes each, with 200 values.
+    private static let largest = 8 << 20
+
+    /// The size of an entry is an upper bound, because equal attributes are kept once.
     private let known = SharedCache<Int32, Known>(limit: limit, largest: largest) { $1.attributes.size }
+    /// Equal attributes, such as those of all stores without declarations of their own, are kept once.
+    private let shared = SharedCache<ResolvedAttributes, ResolvedAttributes>(limit: limit, largest: largest) {
+        attributes,
+        _ in attributes.size
+    }
+    private let loads = SharedWork<LoadKey, Known?>()
+
+    // MARK: - Titles
+
+    private struct Titled: Sendable {
+        let storeVersion: Int64
+        let revision: Int64
+        let attributes: TitledAttributes
+        /// The size of the declarations, in bytes.
+        let size: Int
+
+        func isOf(_ head: ShelfHead) -> Bool {
+            storeVersion == head.storeVersion && revision == head.attributeRevision
+        }
+    }
+
+    private struct TitledKey: Hashable {
+        let store: CatalogKey
+        let storeVersion: Int64
+        let revision: Int64
+    }
+
+    /// The attributes of stores with titles, which only pickers need. A parsed declaration takes several times the memory of its text.
+    private let titled = SharedCache<CatalogKey, Titled>(limit: limit, largest: largest) {
+        1024 + $0.text.utf8.count + 4 * $1.size + $1.attributes.resolved.size
+    }
+    private let titledLoads = SharedWork<TitledKey, Titled?>()
+
+    /// Returns the attributes of a store with titles, at the versions of a head or later.
+    ///
+    /// - Parameter source: returns the id of the store, and where it is read.
+    /// - Throws: `notFound` for the store, and what `source` throws.
+    func titledAttributes(
+        of head: ShelfHead,
+        _ source: @escaping @Sendable () async throws -> (storeID: Int32, source: PostgresPipeline)
+    ) async throws -> TitledAttributes {
+        let store = head.store.key
+        if let found = titled[store], found.isOf(head) { return found.attributes }
+        let key = TitledKey(store: store, storeVersion: head.storeVersion, revision: head.attributeRevision)
+        let found = try await titledLoads.value(key) {
+            let (storeID, source) = try await source()
+            return try await source.read([Self.query(storeID)], into: Titled?.none) { found, _, rows in
+                found = try Self.readTitled(rows)
+            }
+        }
+        guard let found else { throw CatalogError.notFound("store “\(store)”") }
+        if found.isOf(head) { titled[store] = found }
+        return found.attributes
+    }
+
+    // MARK: - Pages
+
+    /// Returns the attributes of a store, at the versions of a head, if they are in memory.
+    func known(of head: ShelfHead, in storeID: Int32) -> ResolvedAttributes? {
+        known[storeID].flatMap { $0.isOf(head) ? $0.attributes : nil }
+    }
 
     /// Returns the attributes of a store, at the versions of a head; nil if the declarations have changed since.
     func attributes(of head: ShelfHead, in storeID: Int32, _ source: ReadSource) async throws -> ResolvedAttributes? {
-        if let found = known[storeID], found.isOf(head) { return found.attributes }
-        let found: Known? = try await source.read([Self.query(storeID)], into: nil) { found, _, rows in
-            found = try Self.read(rows)
+        if let found = known(of: head, in: storeID) { return found }
+        let key = LoadKey(
+            storeID: storeID,
+            storeVersion: head.storeVersion,
+            revision: head.attributeRevision,
+            origin: source.origin
+        )
+        let found = try await loads.value(key) {
+            try await source.read([Self.query(storeID)], into: Known?.none) { found, _, rows in
+                found = try Self.read(rows)
+            }
         }
         return keep(found, of: head, storeID)
     }
@@ -36,7 +113,7 @@ final class AttributeSets: Sendable {
         in storeID: Int32,
         _ connection: isolated PostgresConnection
     ) throws -> ResolvedAttributes? {
-        if let found = known[storeID], found.isOf(head) { return found.attributes }
+        if let found = known(of: head, in: storeID) { return found }
         let query = Self.query(storeID)
         return keep(try connection.query(query.statement, query.parameters) { try Self.read($0) }, of: head, storeID)
     }
@@ -47,8 +124,15 @@ final class AttributeSets: Sendable {
         return try connection.query(query.statement, query.parameters) { try read($0) }?.attributes ?? .none
     }
 
-    private func keep(_ found: Known?, of head: ShelfHead, _ storeID: Int32) -> ResolvedAttributes? {
-        guard let found, found.isOf(head) else { return nil }
+    func keep(_ found: Known?, of head: ShelfHead, _ storeID: Int32) -> ResolvedAttributes? {
+        guard var found, found.isOf(head) else { return nil }
+        // Another caller of the same load may have kept it.
+        if let known = known(of: head, in: storeID) { return known }
+        if let equal = shared[found.attributes] {
+            found.attributes = equal
+        } else {
+            shared[found.attributes] = found.attributes
+        }
         known[storeID] = found
         return found.attributes
     }
@@ -57,19 +141,32 @@ final class AttributeSets: Sendable {
 
     /// Returns nil if the store does not exist.
     private static func read(_ rows: borrowing PostgresRows) throws -> Known? {
+        try readTitled(rows).map { found in
+            Known(
+                storeVersion: found.storeVersion,
+                revision: found.revision,
+                attributes: found.attributes.resolved
+            )
+        }
+    }
+
+    private static func readTitled(_ rows: borrowing PostgresRows) throws -> Titled? {
         var versions: (store: Int64, deployment: Int64)?
         var (shared, own) = ([AttributeDeclaration](), [AttributeDeclaration]())
+        var size = 0
         try rows.forEach { row in
             versions = (try row.int8(3), try row.int8(4))
             guard !row.isNull(0) else { return }
+            size += try row.text(1).utf8.count
             let declaration = try PostgresAttributeStore.declaration(row)
             if try row.bool(2) { own.append(declaration) } else { shared.append(declaration) }
         }
         return versions.map { versions in
-            Known(
+            Titled(
                 storeVersion: versions.store,
                 revision: versions.deployment,
-                attributes: ResolvedAttributes(AttributeSet(deployment: shared, store: own))
+                attributes: TitledAttributes(AttributeSet(deployment: shared, store: own)),
+                size: size
             )
         }
     }

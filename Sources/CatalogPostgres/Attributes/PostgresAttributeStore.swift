@@ -9,6 +9,8 @@ internal import LibPQ
 /// store and the deployment decide one after the other, and stores do not wait for each other.
 struct PostgresAttributeStore: AttributeStore {
     let database: Database
+    /// The attributes that pickers have read.
+    let sets: AttributeSets
 
     /// The number of products whose values are counted at once. A product's attributes have at most 4 KiB.
     static let batch = 2000
@@ -30,6 +32,15 @@ struct PostgresAttributeStore: AttributeStore {
                 _,
                 rows in
                 set = try Self.set(rows)
+            }
+        }
+    }
+
+    func titledAttributes(of head: ShelfHead) async throws(CatalogError) -> TitledAttributes {
+        try await database.mappingErrors {
+            try await sets.titledAttributes(of: head) {
+                let id = try await lookup.readStore(head.store.key).id
+                return (id, database.router.shortReads(of: .store(id)))
             }
         }
     }

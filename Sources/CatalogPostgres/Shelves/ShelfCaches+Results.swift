@@ -13,8 +13,8 @@ extension ShelfCaches {
     func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
         let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
         if let known = views[result] { return known }
-        let isFollowed = shelf.steps.contains { views[result.at($0.version)] != nil }
-        let limit = isFollowed ? Self.offLoopFollowedProducts : Self.limit(plan)
+        let isFollowed = shelf.steps.contains { views.peek(result.at($0.version)) != nil }
+        let limit = isFollowed ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
         return await offLoop(if: shelf.table.count >= limit) { self.viewNow(plan, of: shelf, at: key) }
     }
 
@@ -57,6 +57,26 @@ extension ShelfCaches {
         plan.attributes.isEmpty ? offLoopProducts : offLoopAttributeProducts
     }
 
+    /// The limit for a view that follows a few changes. Its columns may have been evicted, and those with texts take longer to follow.
+    private func followedLimit(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> Int {
+        let attributes = plan.resolvedSort.attributes.withColumns
+        if attributes.isEmpty { return Self.offLoopFollowedProducts }
+        return attributes.allSatisfy { isFollowed($0, plan.language, of: shelf, at: key) }
+            ? Self.offLoopProducts : Self.offLoopAttributeProducts
+    }
+
+    /// Whether the column of an attribute is in memory, or that of an earlier version which it can follow.
+    func isFollowed(
+        _ attribute: ResolvedAttribute,
+        _ language: String,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) -> Bool {
+        let request = ColumnRequest(attribute: attribute, language: language)
+        let result = ResultKey(table: key, version: shelf.version, request: request)
+        return columns.peek(result) != nil || shelf.steps.contains { columns.peek(result.at($0.version)) != nil }
+    }
+
     /// Returns the table of a shelf with the columns of attributes.
     private func table(
         with attributes: [ResolvedAttribute],
@@ -78,9 +98,10 @@ extension ShelfCaches {
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = columns[result] { return known }
         let collator = LanguageCollator.of(language)
-        let column =
+        var column =
             earlierColumn(result, of: shelf, collator) ?? shelf.table.column(of: attribute, key: collator.key)
-        columns[result] = column
+        column.counted = CountedMemory(column.size, in: columnMemory)
+        columns.insert(column, for: result)
         return column
     }
 
@@ -95,7 +116,7 @@ extension ShelfCaches {
             changed.formUnion(step.rows)
             let earlier = key.at(step.version)
             guard let column = columns[earlier] else { continue }
-            columns[earlier] = nil
+            columns.remove(earlier)
             return shelf.table.column(column, changed: Array(changed), key: collator.key)
         }
         return nil
@@ -108,7 +129,8 @@ extension ShelfCaches {
         if let known = facets[result] { return known }
         return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
             if let known = self.facets[result] { return known }
-            let table = self.table(with: plan.attributes, plan.language, of: shelf, at: key)
+            let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
+            let table = self.table(with: attributes, plan.language, of: shelf, at: key)
             let counted = table.facets(request.facets, request.filter, in: request.currency)
             self.facets[result] = counted
             self.fitShelves()

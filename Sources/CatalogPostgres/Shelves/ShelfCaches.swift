@@ -49,7 +49,9 @@ final class ShelfCaches: Sendable {
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
     let rules: TableCache<SearchIndexes.RulesKey, SearchIndexes.KeptRules>
     /// The columns of attributes.
-    let columns: Results<ColumnRequest, AttributeColumn>
+    let columns: TableCache<ResultKey<ColumnRequest>, AttributeColumn>
+    /// The memory of all columns, of which views may keep some that `columns` has evicted.
+    let columnMemory = CountedMemory.Total()
     private let shares: ShelfMemoryShares
     private let fit = Mutex(())
     /// The number of tables that had been evicted when the indexes without tables were dropped.
@@ -69,8 +71,8 @@ final class ShelfCaches: Sendable {
         }
         indexes = TableCache(limit: shares.indexes / 4 * 3, largest: shares.indexes / 8 * 3) { $0.size }
         rules = TableCache(limit: shares.indexes / 4, largest: shares.indexes / 8) { $0.size }
-        columns = Results(limit: shares.columns, largest: shares.columns / 4) {
-            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.request.language.utf8.count + $1.size
+        columns = TableCache(limit: shares.columns, largest: shares.columns / 2) {
+            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.size
         }
     }
 
@@ -85,8 +87,12 @@ final class ShelfCaches: Sendable {
             columns: columns.use
         )
         use.indexes = indexes.use + rules.use
+        use.columns.size += columnsOfViews
         return use
     }
+
+    /// The size of the columns that only views keep, in bytes.
+    private var columnsOfViews: Int { max(0, columnMemory.size - columns.use.size) }
 
     // MARK: - Tables
 
@@ -139,9 +145,11 @@ final class ShelfCaches: Sendable {
     /// Limits the shelves to what the other kinds leave of the memory, and drops the indexes of evicted tables.
     func fitShelves() {
         fit.withLock { _ in
+            // Columns leave the memory with the views that keep them.
+            views.limit = max(shares.views / 2, shares.views - columnsOfViews)
             shelves.limit =
-                shares.shelvesLimit - views.use.size - facets.use.size - columns.use.size - unions.limitedSize
-                - indexes.limitedSize - rules.limitedSize
+                shares.shelvesLimit - views.use.size - facets.use.size - columns.limitedSize - columnsOfViews
+                - unions.limitedSize - indexes.limitedSize - rules.limitedSize
         }
         let current = shelves.use.evictions + unions.use.evictions
         let isEvicted = evictions.withLock { known in
@@ -184,7 +192,7 @@ extension AttributeFacet {
 
 /// How the memory for shelves is divided.
 package struct ShelfMemoryShares: Sendable, Hashable {
-    /// The size of everything but one large shelf, union and index, in bytes.
+    /// The size of everything but one large shelf, union, index and column, in bytes.
     package let limit: Int
 
     package init(limit: Int) { self.limit = limit }
@@ -196,17 +204,17 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     var unions: Int { limit / 8 }
     var views: Int { limit / 8 }
     /// The share of columns of attributes.
-    var columns: Int { limit / 32 }
+    var columns: Int { limit / 16 }
     var facets: Int { limit / 32 }
     /// The share of search indexes, and of the rules of searches.
     var indexes: Int { limit / 16 }
     /// The share of rendered products, which the API keeps.
-    package var products: Int { limit / 16 * 3 }
+    package var products: Int { limit / 32 * 5 }
 }
 
 /// The use of the memory for shelves.
 package struct ShelfMemoryUse: Sendable, Hashable {
-    /// The limit of everything but one large shelf, union and index, in bytes.
+    /// The limit of everything but one large shelf, union, index and column, in bytes.
     package var limit: Int
     /// The shelves, with the large one.
     package var shelves: CacheUse

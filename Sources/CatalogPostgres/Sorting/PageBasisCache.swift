@@ -31,10 +31,17 @@ final class PageBasisCache: Sendable {
     /// The size of the largest entries to keep, in bytes.
     private static let largest = 256 << 10
 
-    /// The bases of pages for everyone.
-    private let bases = SharedCache<ShelfAddress, LocatedBasis>(limit: limit, largest: largest) {
-        $0.size + $1.basis.size
+    private struct KeptBasis {
+        /// Without attributes, which the cache of the stores' attributes keeps and counts.
+        let located: LocatedBasis
+        let hasAttributes: Bool
     }
+
+    /// The bases of pages for everyone.
+    private let bases = SharedCache<ShelfAddress, KeptBasis>(limit: limit, largest: largest) {
+        $0.size + $1.located.basis.size
+    }
+    private let attributeSets: AttributeSets
     /// The remembered sorts of users by shelf. The head of the shelf is that of `bases`.
     private let sorts = SharedCache<UserShelf, UserSorts>(limit: limit, largest: largest) { $0.size + $1.size }
     /// Equal sorts, which a user may remember for many shelves, and many users for one, are kept once.
@@ -42,23 +49,30 @@ final class PageBasisCache: Sendable {
         sorts.size
     }
 
+    init(_ attributeSets: AttributeSets) { self.attributeSets = attributeSets }
+
     func basis(of request: PageRequest) -> LocatedBasis? {
-        guard let address = request.address, let shelf = bases[address] else { return nil }
-        guard let user = request.rememberingUser else { return shelf }
-        let key = UserShelf(address: address, user: user)
-        guard let known = sorts[key] else { return nil }
-        let basis = PageBasis(
-            head: shelf.basis.head,
-            sorts: known.sorts,
-            revision: known.revision,
-            attributes: shelf.basis.attributes
-        )
-        return LocatedBasis(basis: basis, location: shelf.location)
+        guard let address = request.address, let kept = bases[address] else { return nil }
+        let (head, location) = (kept.located.basis.head, kept.located.location)
+        var attributes = ResolvedAttributes.none
+        if kept.hasAttributes {
+            guard let found = attributeSets.known(of: head, in: location.storeID) else { return nil }
+            attributes = found
+        } else if request.rememberingUser == nil {
+            return kept.located
+        }
+        var (remembered, revision) = (RememberedSorts.none, Int64(0))
+        if let user = request.rememberingUser {
+            guard let known = sorts[UserShelf(address: address, user: user)] else { return nil }
+            (remembered, revision) = (known.sorts, known.revision)
+        }
+        let basis = PageBasis(head: head, sorts: remembered, revision: revision, attributes: attributes)
+        return LocatedBasis(basis: basis, location: location)
     }
 
     /// Returns where the shelf of a request was last time; nil if that is not known.
     func location(of request: PageRequest) -> ShelfLocation? {
-        request.address.flatMap { bases[$0]?.location }
+        request.address.flatMap { bases[$0]?.located.location }
     }
 
     func insert(_ found: LocatedBasis, of request: PageRequest) {
@@ -79,8 +93,10 @@ final class PageBasisCache: Sendable {
     /// Inserts only the shelf and its store, with the attributes of the store.
     func insert(_ shelf: LocatedHead, _ attributes: ResolvedAttributes, of request: PageRequest) {
         guard let address = request.address else { return }
-        let basis = PageBasis(head: shelf.head, attributes: attributes)
-        bases[address] = LocatedBasis(basis: basis, location: shelf.location)
+        bases[address] = KeptBasis(
+            located: LocatedBasis(basis: PageBasis(head: shelf.head), location: shelf.location),
+            hasAttributes: !attributes.all.isEmpty
+        )
     }
 }
 

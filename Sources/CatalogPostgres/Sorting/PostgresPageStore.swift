@@ -5,13 +5,15 @@ internal import LibPQ
 /// Shelves of PostgreSQL, which are in memory at the versions that it has.
 struct PostgresPageStore: PageStore {
     let database: Database
-    let bases = PageBasisCache()
+    let bases: PageBasisCache
     let memory: ShelfMemory
-    let attributeSets = AttributeSets()
+    let attributeSets: AttributeSets
     let unions: ShelfUnions
 
     init(database: Database, shelfMemory: ShelfMemoryShares) {
         self.database = database
+        attributeSets = AttributeSets()
+        bases = PageBasisCache(attributeSets)
         memory = ShelfMemory(database, ShelfCaches(shelfMemory))
         unions = ShelfUnions(memory)
     }

@@ -55,7 +55,7 @@ struct ShelfCommand: AsyncParsableCommand {
                 let (store, key) = try await shelf.resolve(catalog)
                 let head = try await catalog.shelves.shelf(store, key)
                 let attributes = PickerAttributes(
-                    try await catalog.attributes.attributes(of: .store(store)),
+                    try await catalog.attributes.titledAttributes(of: head),
                     languages: [Language.en.rawValue]
                 )
                 let selected = try head.resolve(attributes: attributes.resolved).sort
