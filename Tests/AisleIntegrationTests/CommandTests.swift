@@ -306,7 +306,7 @@ import TestSupport
         let empty = try await TestDatabase.empty()
         let url = ["DATABASE_URL": database.configuration.dsn]
         let cases: [([String], [String: String], String, Int32)] = [
-            (["sort"], url, "", 64), (["frobnicate"], url, "", 64), (["sort", "x", "--by", "prize"], url, "", 64),
+            (["sort"], url, "", 64), (["frobnicate"], url, "", 64), (["sort", "x", "--by", "Prize"], url, "", 64),
             (["sort", "a/b/c"], url, "", 64),
             (["import", "-", "--format", "yaml"], url, "", 64), (["sort", "none/x"], url, "", 66),
             (["import", "/none.csv"], url, "", 66),

@@ -185,7 +185,7 @@ import Testing
         #expect(
             try await api.send(.put, setting, #"{"value":{\#(view),"remember_attributes":true}}"#, ann).status == 200
         )
-        #expect(try await api.send(.delete, "/v1/stores/s/attributes/rating").status == 204)
+        #expect(try await api.send(.delete, "/v1/stores/s/attributes/rating?confirm=rating").status == 204)
         let ignored = try await api.send(.get, Self.pages, nil, ann)
         #expect(ignored.json["sort"]?.text == #"{"keys":"-popularity","source":"system","ignored":"user"}"#)
         #expect(try await api.send(.get, path, nil, ann).text("sort") == "-rating")

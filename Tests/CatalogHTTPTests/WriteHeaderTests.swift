@@ -357,7 +357,7 @@ import Testing
             #expect(response.status == 409 && response.text("type") == "/problems/in-use")
             #expect(response.json["uses"]?["profiles"] == .array([.string("supplier")]))
             #expect(response.json["uses"]?["settings"] == .number("0"))
-            #expect(response.text("detail")?.hasSuffix("to ignore them from now on, set confirm=rating") == true)
+            #expect(response.text("detail")?.hasSuffix("with confirm=rating; these uses are then ignored") == true)
         }
         for query in ["?confirm=", "?confirm=true", "?confirm=Rating"] {
             for response in [try await api.send(.put, path + query, text), try await api.send(.delete, path + query)] {

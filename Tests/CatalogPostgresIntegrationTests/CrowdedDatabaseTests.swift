@@ -100,6 +100,8 @@ import Testing
                 for: DeclarationOwner.store(shop)
             )
         }
+        let synonyms = try Synonyms(groups: [["milk \(number)", "dairy"]], oneWay: [])
+        _ = try await catalog.synonyms.set(synonyms, for: DeclarationOwner.store(shop))
         if deletes { try await deleteThings(of: tenant, catalog) }
         for index in 0..<8 {
             let sku = skus[(index * 3 + number) % 8]

@@ -34,7 +34,9 @@ enum SQLOrder {
     }
 
     private static func tieDirection(_ first: Sort.Term) -> String {
-        let descending: Set<String> = ["popularity", "created", "modified", "tags", "rating", "harvest", "value"]
+        let descending: Set<String> = [
+            "popularity", "created", "modified", "tags", "rating", "harvest", "rated_protein",
+        ]
         return descending.contains(first.key.name) == (first.direction == .descending) ? "ASC" : "DESC"
     }
 

@@ -71,7 +71,7 @@ import Testing
     @Test("Every statement of a page and of a shelf can name shards")
     func namesAllTables() throws {
         let all = [
-            "placement", "placement_position", "product", "shelf", "shelf_change", "shelf_image", "store",
+            "deployment", "placement", "placement_position", "product", "shelf", "shelf_change", "shelf_image", "store",
             "store_state",
         ]
         let tables = ShardTables(Dictionary(uniqueKeysWithValues: all.map { ($0, "\($0)_1") }))

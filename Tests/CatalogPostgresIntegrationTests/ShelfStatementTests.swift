@@ -213,14 +213,14 @@ import Testing
             ShelfLookup.allStores,
             [],
             [
-                "(2,4000000000000002,other,other,EUR,en,eu,last,,decay,14,0,decay,14,0,,)",
-                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,)",
+                "(2,4000000000000002,other,other,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)",
+                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)",
             ]
         ),
         .finds(
             ShelfLookup.oneStore,
             [.int4(1), .text("shop")],
-            ["(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,)"]
+            ["(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)"]
         ),
         // The id belongs to a store with another key, or the store is deleted.
         .finds(ShelfLookup.oneStore, [.int4(1), .text("other")], []),
@@ -229,7 +229,7 @@ import Testing
             ShelfLookup.oneHead,
             [.int4(1), .text("shop"), .text("c")],
             [
-                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,3,c,c,,,,,23,1,time,4000000000000103,4000000000000200,b,brand,0,f)"
+                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,3,c,c,,,,,23,1,time,4000000000000103,4000000000000200,b,brand,0,f)"
             ]
         ),
         .finds(ShelfLookup.oneHead, [.int4(1), .text("shop"), .text("e")], []),
@@ -239,16 +239,16 @@ import Testing
             ShelfLookup.versions,
             [.int8Array([2, 1, 1, 1, 2]), .int8Array([1, 1, 5, 3, 7])],
             [
-                "(1,4000000000000002,4000000000000101)", "(2,4000000000000001,4000000000000101)",
-                "(4,4000000000000001,4000000000000103)",
+                "(1,4000000000000002,4000000000000101,0)", "(2,4000000000000001,4000000000000101,0)",
+                "(4,4000000000000001,4000000000000103,0)",
             ]
         ),
         .finds(
             ShelfLookup.versionsOfStore,
             [.int4(1), .int8Array([3, 5, 1, 9])],
-            ["(1,4000000000000001,4000000000000103)", "(3,4000000000000001,4000000000000101)"]
+            ["(1,4000000000000001,4000000000000103,0)", "(3,4000000000000001,4000000000000101,0)"]
         ),
-        .finds(ShelfLookup.oneVersion, [.int4(1), .int4(3)], ["(1,4000000000000001,4000000000000103)"]),
+        .finds(ShelfLookup.oneVersion, [.int4(1), .int4(3)], ["(1,4000000000000001,4000000000000103,0)"]),
         .finds(ShelfLookup.oneVersion, [.int4(1), .int4(5)], []),
         .finds(
             PostgresVersionStore.shelfVersions,

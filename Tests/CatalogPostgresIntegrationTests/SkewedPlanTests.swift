@@ -41,7 +41,8 @@ import Testing
     private static let other: Set<String> = ["DistributionStatements.movesShard"]
     /// Statements that the importer runs with hash joins.
     private static let hashed: Set<String> = [
-        "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.stalePlacements",
+        "ImportStatements.applyLastRows", "ImportStatements.dropRepeated", "ImportStatements.rowsOfProducts",
+        "ImportStatements.stalePlacements",
         "ImportStatements.staleProducts", "ImportStatements.unplacedProducts", "ImportStatements.shelvesOfFile",
     ]
 

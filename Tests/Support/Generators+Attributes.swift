@@ -35,7 +35,7 @@ extension AttributeSet {
                     )
                 ),
                 definition(
-                    "value",
+                    "rated_protein",
                     .ratio(AttributeRatio(numerator: number("rating"), denominators: [number("protein")])),
                     natural: .descending
                 ),
