@@ -253,12 +253,12 @@ import Testing
         .finds(
             PostgresVersionStore.shelfVersions,
             [.textArray(["shop", "other", "shop", "gone", "shop"]), .textArray(["a", "a", "e", "a", "o"])],
-            ["(1,4000000000000001,4000000000000101)", "(2,4000000000000002,4000000000000109)"]
+            ["(1,4000000000000001,4000000000000101,0)", "(2,4000000000000002,4000000000000109,0)"]
         ),
         .finds(
             PostgresVersionStore.shelfVersionsOfStores,
             [.textArray(["shop", "other", "shop", "gone"]), .textArray(["a", "a", "e", "a"]), .int8Array([1, 3])],
-            ["(1,4000000000000001,4000000000000101)"]
+            ["(1,4000000000000001,4000000000000101,0)"]
         ),
         .finds(StoreLifecycle.deletions, [.int4(1)], ["(5)"]),
     ]
