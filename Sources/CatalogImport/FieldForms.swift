@@ -13,12 +13,12 @@ package struct FieldForms: Sendable {
 
     /// The separators of several values of a cell, as the profile says.
     let separators: [ImportColumn: String]
-    /// What the columns of attributes show, by name.
+    /// The evidence in the columns of attributes, by name.
     private var attributes: [String: AttributeEvidence] = [:]
     /// The arrays and objects of JSON that a row has for attributes, by their texts.
     private var values: [String: JSONValue] = [:]
 
-    /// What the cells of an attribute show of their form.
+    /// The evidence for the form of an attribute's cells.
     private struct AttributeEvidence {
         var decimals: DecimalEvidence
         /// Whether commas separate the elements of a set; nil if the cells do not show it.

@@ -51,8 +51,8 @@ struct FileColumns {
 
     /// Sets the titles of the header.
     ///
-    /// - Throws: `unprocessable` for a column that is read and occurs twice, or that must be there and is not; for a computed attribute,
-    ///   one with two columns, and an undeclared one whose values would be lost.
+    /// - Throws: `unprocessable` for a repeated or missing column. The same for an attribute that is computed, has two columns, or is
+    ///   undeclared and would lose its values.
     mutating func setHeader(_ titles: [String]) throws(CatalogError) {
         self.titles = titles
         keys = titles.map(ColumnTitle.key)

@@ -120,7 +120,7 @@ import Testing
                 == #"{"type":"set","values":[{"value":"","count":1,"selected":false},{"value":"nuts","count":1,"selected":true}],"more":0,"unknown":1}"#
         )
         #expect(page.json["facets"]?["origin"]?["values"]?.elements?.count == 1)
-        // A requirement is no choice: the counts keep it.
+        // The counts of a facet obey a requirement of the same attribute.
         let without = try await api.send(.get, Self.pages + "?allergens_none=nuts&facets=allergens")
         #expect(
             without.json["facets"]?["allergens"]?.text

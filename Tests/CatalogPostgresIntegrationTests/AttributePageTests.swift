@@ -215,7 +215,7 @@ import TestSupport
         }
     }
 
-    @Test("A re-sort follows an attribute that is declared anew, and reports one that is gone")
+    @Test("A re-sort follows an attribute that is declared again, and reports one that is gone")
     func resort() async throws {
         try await Self.withShelf { catalog in
             _ = try await catalog.attributes.declare(Self.definition(1), for: .deployment)

@@ -144,7 +144,7 @@ import Testing
         #expect(indexes.known(shelf, at: Self.key, Self.none) == nil)
     }
 
-    /// Many are evicted one after another; of those that are too large for that, each replaces the last one.
+    /// Small tables are evicted one after another. A table above the limit is evicted by the next such table.
     @Test("The index of an evicted table leaves the memory at once", arguments: [500, 20_000])
     func orphans(_ count: Int) async throws {
         let indexes = SearchIndexes(caches)

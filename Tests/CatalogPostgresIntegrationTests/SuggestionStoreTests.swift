@@ -202,7 +202,7 @@ import Testing
             }
             let request = SuggestionRequest(store: Self.shop, text: "oat")
             #expect(try await store.suggestions(for: request).hasRead)
-            // What was read again is known.
+            // The source that was read again is known.
             #expect(try await !store.suggestions(for: request).hasRead)
         }
     }

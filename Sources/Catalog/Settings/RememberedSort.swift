@@ -99,8 +99,7 @@ package struct RememberedSorts: Sendable, Hashable {
     /// The sort that applies.
     package var effective: RememberedSort? { shelf ?? store }
 
-    /// Returns the sort that applies to a request without one, and whether another one before it is ignored, because the store no longer
-    /// has one of its attributes.
+    /// Returns the sort for a request without one. Sorts by attributes that the store no longer has are ignored.
     ///
     /// - Parameters:
     ///   - filter: the filter of the request, which replaces the remembered one; nil without one.

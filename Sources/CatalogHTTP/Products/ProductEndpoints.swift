@@ -66,7 +66,7 @@ struct ProductEndpoints: EndpointGroup {
         return call.hashed(bytes, headers: call.nextLink("limit=\(limit)", cursor))
     }
 
-    /// Checks that a request that names products has no filter by an attribute, which is not looked up.
+    /// Checks that a request for named products has no filter by an attribute.
     ///
     /// - Throws: `malformed`.
     private static func checkFilters(_ call: Call) throws(CatalogError) {

@@ -51,7 +51,7 @@ final class PostgresSuggestionStore: SuggestionStore {
             if let known = self.known(request.store, since: oldest) { return known }
             let found = try await self.load(request.store, work)
             if found.start > oldest { return found.source }
-            // It had been running for longer than that. One that starts now is recent enough, whoever starts it.
+            // It had been running for longer than that. One that starts now is recent enough, even if another request starts it.
             return try await self.load(request.store, work).source
         }
         return FoundSuggestions(

@@ -72,7 +72,7 @@ final class SearchIndexes: Sendable {
     private let caches: ShelfCaches
     private let loads = SharedWork<LoadKey, SearchIndex>()
     private let compilations = SharedWork<CompilationKey, SearchRules>()
-    /// Limits the processors that build indexes, which would otherwise delay all other work that is not done on event loops.
+    /// Limits the processors that build indexes, so that other work outside event loops is not delayed.
     private let builds = AsyncSemaphore(max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
 
     init(_ caches: ShelfCaches) { self.caches = caches }

@@ -51,7 +51,9 @@ struct SortCommand: AisleCommand {
             show(products, first, .resolve(format))
             if Console.notesAreTerminal {
                 if let ignored = first.plan.resolvedSort.ignored {
-                    Console.note("the sort of the \(ignored.rawValue) is ignored: the store no longer has one of its attributes")
+                    Console.note(
+                        "the sort of the \(ignored.rawValue) is ignored: the store no longer has one of its attributes"
+                    )
                 }
                 Console.note(
                     "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.resolvedSort.filter))"
