@@ -35,7 +35,7 @@ enum SQLOrder {
 
     private static func tieDirection(_ first: Sort.Term) -> String {
         let descending: Set<String> = [
-            "popularity", "created", "modified", "tags", "rating", "harvest", "rated_protein",
+            "popularity", "created", "modified", "tags", "rating", "harvest", "worth",
         ]
         return descending.contains(first.key.name) == (first.direction == .descending) ? "ASC" : "DESC"
     }

@@ -52,7 +52,7 @@ import TestSupport
                 "-unit_price,-brand,price", "tags,-created",
                 "-tags,unit_price", "modified,position", "price,-name", "name,price", "-name,price",
                 "brand,-unit_price,-tags", "position,price",
-                "popularity,brand", "grade,-rating", "-organic,harvest,price", "brand,-value",
+                "popularity,brand", "grade,-rating", "-organic,harvest,price", "brand,-worth",
                 "-protein_price,origin,grade",
             ].map { try! Sort.parse($0) }
             let byAttribute = attributes.sortKeys.flatMap { key in

@@ -349,7 +349,7 @@ import Testing
             try Self.plan(sort, filter, facets: facets, attributes: attributes).entityTag(Self.head(), day: 1)
         }
         for (sort, filter, facets) in [
-            ("rating", "", nil), (nil, "rating_min=1", nil), (nil, "", "rating"), ("rated_protein", "", nil),
+            ("rating", "", nil), (nil, "rating_min=1", nil), (nil, "", "rating"), ("worth", "", nil),
         ]
             as [(String?, String, String?)]
         {
@@ -398,7 +398,7 @@ import Testing
         let reversed = ResolvedAttributes(AttributeSet(deployment: [.definition(definition)]))
         #expect(reversed[name] != other[name] && reversed[name]?.digest != other[name]?.digest)
         // A ratio depends on its numbers.
-        let (ratio, changed) = (AttributeName("rated_protein")!, try Self.retyped("protein", .number(decimals: 1)))
+        let (ratio, changed) = (AttributeName("worth")!, try Self.retyped("protein", .number(decimals: 1)))
         #expect(changed[ratio] != Self.attributes[ratio] && changed[ratio]?.digest != Self.attributes[ratio]?.digest)
         #expect(try Self.retyped("protein", .text)[ratio] == nil)
     }
@@ -466,17 +466,17 @@ import Testing
         #expect(months.buckets.compactMap(\.from).allSatisfy { $0.hasSuffix("-01") } && months.buckets.count > 3)
         #expect(months.min == "1970-01-01" && months.max == "1970-12-31")
         // A value between a limit and the end of the bucket below would be in neither.
-        let close = try range("rated_protein", [count(999_999, 5, isRounded: true), count(1_000_000, 5)])
+        let close = try range("worth", [count(999_999, 5, isRounded: true), count(1_000_000, 5)])
         #expect(close.min == "0.999999" && close.max == "1")
         #expect(close.buckets.reduce(0) { $0 + $1.count } == 10 && close.buckets.count == 1)
-        let apart = try range("rated_protein", [count(500_000, 5), count(1_000_000, 5)])
+        let apart = try range("worth", [count(500_000, 5), count(1_000_000, 5)])
         #expect(apart.buckets.map(\.from) == [nil, "1"] && apart.buckets.map(\.to) == ["0.999999", nil])
-        #expect(try range("rated_protein", [count(-AttributeFraction.unitsLimit), count(1)]).min == nil)
+        #expect(try range("worth", [count(-AttributeFraction.unitsLimit), count(1)]).min == nil)
     }
 
     @Test("The units of a ratio are rounded down or up, exactly")
     func units() throws {
-        let value = try #require(Self.attributes[AttributeName("rated_protein")!])
+        let value = try #require(Self.attributes[AttributeName("worth")!])
         func units(_ numerator: Int128, _ denominator: Int128) throws -> [Int128] {
             let fraction = try #require(AttributeFraction(numerator, over: denominator))
             return [false, true].map { value.units(of: fraction, roundedUp: $0) }

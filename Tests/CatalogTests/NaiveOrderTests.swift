@@ -259,7 +259,7 @@ import Testing
         case "protein_price":
             let quantity = product.size.map { Decimal(string: $0.baseQuantity.description)! }
             return ratio(product.priceMinor.map { Decimal($0) }, protein.flatMap { own in quantity.map { own * $0 } })
-        case "value": return ratio(number(product, "rating", decimals: 1), protein)
+        case "worth": return ratio(number(product, "rating", decimals: 1), protein)
         default: return nil
         }
     }
@@ -267,7 +267,7 @@ import Testing
     @Test(
         "Products are sorted by attributes, and those without a value come last in both directions",
         arguments: ResolvedAttributes.sample.sortKeys.flatMap { [$0.name, "-" + $0.name] } + [
-            "grade,-rating", "-organic,harvest,price", "brand,-value", "-origin,attributes.price,grade,rating",
+            "grade,-rating", "-organic,harvest,price", "brand,-worth", "-origin,attributes.price,grade,rating",
         ]
     )
     func attributes(_ text: String) throws {
@@ -281,7 +281,7 @@ import Testing
                 return Listing(product: product, position: [UInt8(number)], isSoldOut: false)
             }
             let first = sort.terms[0]
-            let isNatural = (first.direction == .descending) == ["rating", "harvest", "value"].contains(first.key.name)
+            let isNatural = (first.direction == .descending) == ["rating", "harvest", "worth"].contains(first.key.name)
             var expected = Self.inserted(listings) { a, b in
                 let (x, y) = (a.product, b.product)
                 let isBefore =

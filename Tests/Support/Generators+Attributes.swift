@@ -35,7 +35,7 @@ extension AttributeSet {
                     )
                 ),
                 definition(
-                    "rated_protein",
+                    "worth",
                     .ratio(AttributeRatio(numerator: number("rating"), denominators: [number("protein")])),
                     natural: .descending
                 ),
