@@ -76,7 +76,8 @@ memory are of one run each.
 - **Rendered** pages are written as JSON for each request, from the shelf in memory. **Remembered** pages come from the server's cache of pages.
   For both, PostgreSQL confirms the shelf's version.
 - **Latencies** are of an open loop: requests are sent at fixed times, whether the server keeps up or not, and a latency counts from that time.
-  The capacity is the rate of remembered pages.
+  The capacity is the rate of remembered pages. Price changes make pages be rendered again, so 70 % of this capacity may be more than
+  the server can do with them.
 
 {growth(grown)}{written_by_hand()}
 `AISLE_BENCH_ONLY=pages make bench` measures these on your machine and writes `.aisle/bench/pages.json`; `make bench` also measures the
