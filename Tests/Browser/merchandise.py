@@ -202,7 +202,8 @@ def of_two_merchandisers_the_later_sees_both(server, browser):
     tom.page.mouse.move(tx + 30, ty, steps=5)
     tom.page.mouse.up()
     tom.page.wait_for_selector("#conflict:not([hidden])")
-    assert "mia moved “" in tom.text("#conflict-text")
+    # The page shows the conflict before it has read whose move it is.
+    tom.page.wait_for_selector("#conflict-text:has-text('mia moved “')")
     settles(tom, server, between)
     assert tom.page.locator(".theirs").count() == 1
     tom.is_accessible()
