@@ -53,7 +53,7 @@ import Testing
         #expect(found.status == 200 && quota.hasPrefix(#""default";r=\#(100 - points);"#), "\(quota)")
     }
 
-    @Test("Without a word there are no suggestions, and a limit restricts them")
+    @Test("A text without a word has no suggestions, and a limit restricts them")
     func limits() async throws {
         let api = try await MemoryAPI.withShelf()
         for query in ["", "?q=", "?q=-"] {

@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "The tuple has what is compared: availability, the keys of the sort, name and sku",
+        "The tuple has the compared values: availability, the keys of the sort, name and sku",
         arguments: Implementation.allCases
     )
     func tuples(_ implementation: Implementation) async throws {

@@ -56,7 +56,7 @@ package struct AttributeUses: Sendable, Hashable {
 extension AttributeName {
     /// Returns whether a stored sort or filter uses the attribute.
     ///
-    /// - Parameter value: the text of a sort, such as `-rating,price`; or what is remembered for a shelf, such as
+    /// - Parameter value: the text of a sort, such as `-rating,price`; or a remembered sort with its filter, such as
     ///   `{"sort":"price","filter":{"attributes.rating_min":"4"}}`.
     /// - Complexity: O(n) in the length of the value.
     package func isUsed(by value: JSONValue) -> Bool {

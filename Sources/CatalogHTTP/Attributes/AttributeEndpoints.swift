@@ -77,9 +77,6 @@ struct AttributeEndpoints: EndpointGroup {
 }
 
 extension Call {
-    /// The store of the path; otherwise the deployment.
-    var owner: DeclarationOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
-
     /// Returns whether the query confirms a change of an attribute by its name.
     ///
     /// - Throws: `unprocessable` for another name.
@@ -99,11 +96,7 @@ extension Call {
     /// - Throws: `malformed` for a tag that no attribute has.
     fileprivate var attributeExpectation: AttributeExpectation? {
         get throws(CatalogError) {
-            guard let tags = try matchingTags("an attribute, such as \"pV3XbQ9c_1Zk0a2r\"") else { return nil }
-            return { attribute in
-                guard let attribute else { return false }
-                return tags.isEmpty || tags.contains(Self.hash(attribute.json))
-            }
+            try hashExpectation("an attribute, such as \"pV3XbQ9c_1Zk0a2r\"") { $0.json }
         }
     }
 }

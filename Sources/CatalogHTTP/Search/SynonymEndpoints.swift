@@ -47,11 +47,7 @@ extension Call {
     /// - Throws: `malformed` for a tag that no synonyms have.
     fileprivate var synonymExpectation: SynonymExpectation? {
         get throws(CatalogError) {
-            guard let tags = try matchingTags("synonyms, such as \"pV3XbQ9c_1Zk0a2r\"") else { return nil }
-            return { synonyms in
-                guard let synonyms else { return false }
-                return tags.isEmpty || tags.contains(Self.hash(synonyms.json))
-            }
+            try hashExpectation("synonyms, such as \"pV3XbQ9c_1Zk0a2r\"") { $0.json }
         }
     }
 }

@@ -55,4 +55,22 @@ extension Call {
         }
         return tags
     }
+
+    /// Returns the expectation of `If-Match` for a resource with the hash of its JSON as entity tag; nil without the header. A missing
+    /// resource is never as expected.
+    ///
+    /// - Parameters:
+    ///   - resource: the resource and an example of its entity tags, for the error message.
+    ///   - json: returns the JSON of the resource.
+    /// - Throws: `malformed` for a tag that no resource has.
+    func hashExpectation<Resource>(
+        _ resource: String,
+        _ json: @escaping @Sendable (Resource) -> [UInt8]
+    ) throws(CatalogError) -> (@Sendable (Resource?) -> Bool)? {
+        guard let tags = try matchingTags(resource) else { return nil }
+        return { found in
+            guard let found else { return false }
+            return tags.isEmpty || tags.contains(Self.hash(json(found)))
+        }
+    }
 }

@@ -47,6 +47,9 @@ struct Call: Sendable {
         get throws(CatalogError) { ShelfAddress(try parameters.store, try parameters.shelf) }
     }
 
+    /// The owner of declarations and synonyms: the store of the path; otherwise the deployment.
+    var owner: DeclarationOwner { parameters.storeIfNamed.map { .store($0) } ?? .deployment }
+
     /// Parses the filter parameters; nil if there are none.
     func filter() throws(CatalogError) -> Filter? { try target.filter(apartFrom: endpoint.queryNames ?? []) }
 

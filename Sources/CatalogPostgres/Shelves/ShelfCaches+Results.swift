@@ -37,13 +37,23 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         _ table: ShelfTable
     ) -> TableView? {
+        guard let (view, version, changed) = Self.earlier(of: shelf, { views[key.at($0)] }) else { return nil }
+        views[key.at(version)] = nil
+        return table.view(view, changed: changed)
+    }
+
+    /// Returns a result of the latest earlier version of a shelf, with that version and the rows that have changed since.
+    ///
+    /// - Parameter known: returns the result of a version; nil if it is not in memory.
+    /// - Returns: nil without such a version.
+    private static func earlier<Value>(
+        of shelf: ShelfSnapshot,
+        _ known: (Int64) -> Value?
+    ) -> (Value, version: Int64, changed: [UInt32])? {
         var changed: Set<UInt32> = []
         for step in shelf.steps {
             changed.formUnion(step.rows)
-            let earlier = key.at(step.version)
-            guard let view = views[earlier] else { continue }
-            views[earlier] = nil
-            return table.view(view, changed: Array(changed))
+            if let found = known(step.version) { return (found, step.version, Array(changed)) }
         }
         return nil
     }
@@ -111,15 +121,9 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         _ collator: LanguageCollator
     ) -> AttributeColumn? {
-        var changed: Set<UInt32> = []
-        for step in shelf.steps {
-            changed.formUnion(step.rows)
-            let earlier = key.at(step.version)
-            guard let column = columns[earlier] else { continue }
-            columns.remove(earlier)
-            return shelf.table.column(column, changed: Array(changed), key: collator.key)
-        }
-        return nil
+        guard let (column, version, changed) = Self.earlier(of: shelf, { columns[key.at($0)] }) else { return nil }
+        columns.remove(key.at(version))
+        return shelf.table.column(column, changed: changed, key: collator.key)
     }
 
     /// Returns the facets of a page.
