@@ -23,12 +23,33 @@ export const neighborID = (child) => [child.nextElementSibling, child.previousEl
 export function saveFocus(container) {
   const focused = document.activeElement;
   const child = [...container.children].find((child) => child.contains(focused));
-  const [id, control] = [child?.dataset.id, focused?.classList[0]];
+  const [id, control, value] = [child?.dataset.id, focused?.classList[0], focused?.value];
   return () => {
     if (!id || focused.isConnected) return;
     const found = [...container.children].find((child) => child.dataset.id === id);
-    (found === undefined ? null : child === focused ? found : found.querySelector(`.${control}`))?.focus({ preventScroll: true });
+    if (!found) return;
+    const controls = [...found.querySelectorAll(`.${control}`)];
+    (child === focused ? found : controls.find((one) => one.value === value) ?? controls[0])?.focus({ preventScroll: true });
   };
+}
+
+/**
+ * Replaces the children of an element by those of another one, except a focused control: removing it would end what the user types.
+ * The elements around it are recognized by `data-key`, class or name.
+ */
+export function replaceContent(element, fresh) {
+  const focused = document.activeElement;
+  const keyOf = (child) => child.dataset.key ?? (child.className || child.localName);
+  const kept = [...element.children].find((child) => child.contains(focused));
+  const twin = kept && [...fresh.children].find((child) => keyOf(child) === keyOf(kept));
+  if (!twin) return element.replaceChildren(...fresh.childNodes);
+  const nodes = [...fresh.childNodes];
+  const place = nodes.indexOf(twin);
+  for (const node of [...element.childNodes]) if (node !== kept) node.remove();
+  kept.before(...nodes.slice(0, place));
+  kept.after(...nodes.slice(place + 1));
+  if (kept !== focused) replaceContent(kept, twin);
+  else if ("checked" in kept) kept.checked = twin.checked;
 }
 
 // A click outside closes a sheet.
