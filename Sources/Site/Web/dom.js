@@ -33,23 +33,34 @@ export function saveFocus(container) {
   };
 }
 
+const keyOf = (element) => element.dataset.key ?? (element.className || element.localName);
+
 /**
- * Replaces the children of an element by those of another one, except a focused control: removing it would end what the user types.
- * The elements around it are recognized by `data-key`, class or name.
+ * Changes the content of an element into that of another one. Elements of both with the same `data-key`, class or name stay, with the
+ * listeners that they have, so that the focus, a text that is being typed and a click in progress are not lost.
  */
-export function replaceContent(element, fresh) {
+export function updateContent(element, fresh) {
   const focused = document.activeElement;
-  const keyOf = (child) => child.dataset.key ?? (child.className || child.localName);
-  const kept = [...element.children].find((child) => child.contains(focused));
-  const twin = kept && [...fresh.children].find((child) => keyOf(child) === keyOf(kept));
-  if (!twin) return element.replaceChildren(...fresh.childNodes);
-  const nodes = [...fresh.childNodes];
-  const place = nodes.indexOf(twin);
-  for (const node of [...element.childNodes]) if (node !== kept) node.remove();
-  kept.before(...nodes.slice(0, place));
-  kept.after(...nodes.slice(place + 1));
-  if (kept !== focused) replaceContent(kept, twin);
-  else if ("checked" in kept) kept.checked = twin.checked;
+  const known = new Map([...element.children].map((child) => [keyOf(child), child]));
+  const nodes = [...fresh.childNodes].map((node) => {
+    const old = node.nodeType === Node.ELEMENT_NODE ? known.get(keyOf(node)) : undefined;
+    if (!old) return node;
+    known.delete(keyOf(node));
+    for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if ("checked" in old) old.checked = node.checked;
+    if ("value" in old && old.value !== node.value && old !== focused) old.value = node.value;
+    updateContent(old, node);
+    return old;
+  });
+  const staying = new Set(nodes);
+  for (const child of [...element.childNodes]) if (!staying.has(child)) child.remove();
+  let next = null;
+  for (const node of nodes.reverse()) {
+    if (node.parentNode !== element || node.nextSibling !== next) element.insertBefore(node, next);
+    next = node;
+  }
+  if (element.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 // A click outside closes a sheet.

@@ -1,6 +1,6 @@
 /** The filters of the shop: facets in the rail or in the sheet, and chips of the active filters. */
 import { amount } from "/cards.js";
-import { find, make, replaceContent } from "/dom.js";
+import { find, make, updateContent } from "/dom.js";
 import { attributesOf, chipsOf, contains, facetOf, fullName, rangeTitle, valuesOf, withEnd, withRange, withValue, withValues, without } from "/facets.js";
 import { filters } from "/filters.js";
 import { dateText, numberText } from "/format.js";
@@ -124,7 +124,7 @@ function rangeGroup({ filter, currency, apply }, { key, title, names, labels, ty
   });
   const apart = unknown || isUnknown ? choice("radio", { name: key, value: "", title: text("unknown"), count: unknown, isChosen: isUnknown },
     () => apply((filter) => withValues(without(filter, ...names), key, [""]))) : null;
-  return group(key, title, make("div", { class: "choices" }, ...radios), make("div", { class: "limits" }, ...inputs), apart && make("div", { class: "choices apart" }, apart));
+  return group(`${key} ${type}`, title, make("div", { class: "choices" }, ...radios), make("div", { class: "limits" }, ...inputs), apart && make("div", { class: "choices apart" }, apart));
 }
 
 /** Creates the groups of a declared attribute. */
@@ -156,7 +156,7 @@ function attributeGroups(view, attribute) {
   ];
 }
 
-/** Draws the facets. A control with the focus stays. @param {View} view */
+/** Draws the facets. @param {View} view */
 export function drawFacets(view) {
   const { facets, options, filter } = view;
   if (searchedPlace !== view.place) searches.clear();
@@ -175,17 +175,18 @@ export function drawFacets(view) {
     if (values.length > 1 || valuesOf(filter, key).length) groups.push(valueGroup(view, { key, title: title(key), values, more: facets[key].more }));
   }
   groups.push(...attributesOf(options, filters).flatMap((attribute) => attributeGroups(view, attribute)));
-  replaceContent(container, make("div", {}, ...groups));
+  updateContent(container, make("div", {}, ...groups));
 }
 
 // MARK: - Chips
 
 /** Draws the chips of the active filters, each of which removes its filter. @param {View} view */
 export function drawChips(view) {
-  const items = chipsOf(view.filter).map(({ name, value }, index) => {
+  const items = chipsOf(view.filter).map(({ name, value }) => {
     const shown = chipText(view, name, value);
     const button = make("button", { type: "button", class: "chip", "aria-label": text("removeFilter", shown) }, shown, make("span", { "aria-hidden": "true" }, "×"));
     button.addEventListener("click", () => {
+      const index = [...chips.querySelectorAll(".chip")].indexOf(button);
       view.apply((filter) => withValue(filter, name, value, false));
       // The next chip takes its place.
       const left = chips.querySelectorAll(".chip");
@@ -193,7 +194,7 @@ export function drawChips(view) {
     });
     return make("li", { "data-key": `${name}=${value}` }, button);
   });
-  replaceContent(find("active"), make("ul", {}, ...items));
+  updateContent(find("active"), make("ul", {}, ...items));
   chips.hidden = !items.length;
 }
 

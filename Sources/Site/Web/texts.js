@@ -33,7 +33,7 @@ export const texts = {
     remove: (name) => `Remove “${name}”`, removed: (name) => `“${name}” was removed.`, moveItem: (name) => `Move “${name}”`, itemSorts: { position: "Manual order", name: "Name", price: "Price", unit_price: "Unit price", shelf: "Store layout" },
     listCount: (checked, n) => `${checked} of ${n} checked`, needsUser: "Sign in with a token to use lists.", needsUserDevices: "Sign in with a token to try two devices.",
     searchProducts: "Search products", suggestions: "Suggestions", suggested: (n) => (n === 1 ? "1 suggestion" : `${n} suggestions`), brand: "Brand", product: "Product",
-    searchedFor: (query, place) => `Results for “${query}” in ${place}.`, missing: (words) => `Nothing has ${words.map((word) => `“${word}”`).join(" or ")}.`, didYouMean: (query) => `Did you mean “${query}”?`,
+    searchedFor: (query, place) => `Results for “${query}” in ${place}.`, missing: (words) => `No product matches ${words.map((word) => `“${word}”`).join(" or ")}.`, didYouMean: (query) => `Did you mean “${query}”?`,
     widen: "Search the whole store", clearSearch: "Clear search", noResults: "No products match the search and the filters.", relevance: "Relevance",
     activeFilters: "Active filters", removeFilter: (filter) => `Remove filter: ${filter}`, show: (n) => `Show ${englishProducts(n)}`, findValue: (title) => `Find in “${title}”`,
     moreValues: (n) => (n === 1 ? "1 more value is not listed." : `${n} more values are not listed.`), unknown: "Not specified", yes: "Yes", no: "No",
