@@ -63,7 +63,7 @@ export function card(item, tool = () => null) {
   const matches = (field) => (product.matches ?? []).filter((match) => match.field === field);
   name.append(...marked(product.name, matches("name")));
   if (product.brand) facts.append(...marked(product.brand, matches("brand")));
-  const fact = isGroup(item) ? text("members", item.members_matching, item.members_total) : sizeText(text("units"), product.size);
+  const fact = isGroup(item) && item.members_total > 1 ? text("members", item.members_matching, item.members_total) : sizeText(text("units"), product.size);
   if (fact) facts.append(product.brand ? " · " : "", fact);
   price.textContent = product.price_minor === null ? text("noPrice") : money(product.price_minor, product.currency);
   if (product.regular_price_minor > product.price_minor) price.append(make("s", {}, money(product.regular_price_minor, product.currency)));

@@ -80,9 +80,8 @@ export function withEnd(filter, [lower, upper], changed, value) {
   return isEmpty ? without(next, changed === lower ? upper : lower) : next;
 }
 
-/** Returns the values of a filter, each with the filter without it. @returns {{name: string, value: string, rest: Record<string, string[]>}[]} */
-export const chipsOf = (filter) =>
-  Object.entries(filter).flatMap(([name, values]) => values.map((value) => ({ name, value, rest: withValue(filter, name, value, false) })));
+/** Returns the values of a filter, each with its name. @returns {{name: string, value: string}[]} */
+export const chipsOf = (filter) => Object.entries(filter).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 
 /** Returns whether a text contains another one; case and accents are ignored. */
 export function contains(text, part) {

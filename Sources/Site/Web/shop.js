@@ -73,14 +73,14 @@ const model = {
 
 const storeOf = () => model.stores.find((store) => store.key === view.store);
 
-/** Whether a product group is one card. A server that does not know groups gets no parameter. */
+/** Whether a product group is one card. */
 const isGrouped = () => view.collapse ?? storeOf()?.shelves.find((shelf) => shelf.key === view.shelf)?.collapses_groups ?? false;
 
-/** Returns the parameters that choose products: a filter, a search, and groups. */
-const restriction = (filter = view.filter) => ({
-  ...filter, ...(view.query && { q: view.query }), ...(isGrouped() ? { collapse: true, members: true } : view.collapse === false ? { collapse: false } : {}),
-});
-const query = () => ({ ...restriction(), ...(view.sort ? { sort: view.sort } : {}) });
+/** Returns the parameters that choose what an order has: a filter, a search, and groups. */
+const restriction = () => ({ ...view.filter, q: view.query, collapse: view.collapse });
+const sortedQuery = () => ({ ...restriction(), sort: view.sort });
+/** Returns the parameters of pages. */
+const query = () => ({ ...sortedQuery(), members: isGrouped() || null });
 const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
 /** Whether sorts are remembered: those of a search, or of the whole store, are not. */
 const isRemembering = () => !view.query && !view.isWhole;
@@ -160,6 +160,10 @@ async function open({ keepsCards = false } = {}) {
     model.shownSort = view.sort = page.sort.keys;
     // A remembered filter is shown like a chosen one.
     if (page.filter?.source === "user") view.filter = filterOf(page.filter.terms, filters);
+    // So are groups of a remembered view; their members are read later.
+    const isCollapsed = page.collapse ?? false;
+    model.needsRecount = isCollapsed && !isGrouped();
+    if (isCollapsed !== isGrouped()) view.collapse = isCollapsed;
     model.shownFilter = view.filter;
     model.search = page.q ?? null;
     // A page of several shelves has no version; the ids of its events take its place.
@@ -184,7 +188,8 @@ async function open({ keepsCards = false } = {}) {
     },
   });
   if (own === generation.now && (refused || unknown)) showAlert(refused ? problemText(refused) : text("unknownPlace", unknown));
-  if (own === generation.now && model.shelf && attributeNames(model.shelf).length) attempt(() => addAttributeFacets(own));
+  if (own === generation.now && model.shelf && model.needsRecount) attempt(() => recount(own));
+  else if (own === generation.now && model.shelf && attributeNames(model.shelf).length) attempt(() => addAttributeFacets(own));
   if (own === generation.now && model.shelf && model.next && isEndNear()) more();
   if (own === generation.now && state.textContent === text("loading")) state.textContent = "";
 }
@@ -312,7 +317,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const reached = diff.to_version ?? latest;
   // Ids of events and versions are of two kinds.
   if ((diff.to_version === null) !== model.isUnion) [model.isUnion, model.shownVersion, model.latest] = [!model.isUnion, 0, 0];
-  model.needsRecount ||= !isResort || reached > model.shownVersion || view.filter !== model.shownFilter;
+  // Only pages have the members of groups.
+  model.needsRecount ||= !isResort || isGrouped() || reached > model.shownVersion || view.filter !== model.shownFilter;
   [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, reached)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
@@ -377,7 +383,7 @@ function follow(own) {
     const isCounted = data.inserts.length + data.deletes.length > 0;
     attempt(() => (isCounted ? recount(own) : refresh(own, data.changed.map((change) => change.id))));
   };
-  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.subscribedCount }, since: String(model.shownVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
+  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...sortedQuery(), limit: model.subscribedCount }, since: String(model.shownVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
 }
 
 // MARK: - Lists
