@@ -230,7 +230,7 @@ def the_shop_is_accessible(server, browser):
             if sheet and tab.page.is_visible(sheet):
                 tab.page.click(sheet)
             tab.is_accessible()
-            if tab.page.is_visible("dialog"):
+            if tab.page.is_visible("dialog[open]"):
                 tab.page.keyboard.press("Escape")
         tab.close()
     tab = Tab(browser)
