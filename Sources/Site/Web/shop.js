@@ -124,7 +124,7 @@ async function readPlace() {
 
 /** Reads counts. @param {string[]} names the names of the facets */
 async function readFacets(names) {
-  const pages = await Promise.all(facetRequests(names).map((facets) => aisle.page(view.store, view.shelf, { ...query(), limit: 1, facets })));
+  const pages = await Promise.all(facetRequests(names).map((facets) => aisle.page(view.store, view.shelf, { ...sortedQuery(), limit: 1, facets })));
   return Object.assign({}, ...pages.map((page) => page.facets));
 }
 
