@@ -467,7 +467,7 @@ function takeSuggestion({ kind, text: own, shelf }) {
 
 /** Draws what is known of the search, and its buttons. */
 function drawSearch() {
-  find("searched").hidden = !view.query && !view.isWhole;
+  find("searched").hidden = !view.query;
   find("clear-search").hidden = !view.query;
   find("widen").hidden = view.isWhole;
   const { missing = [], did_you_mean: correction = null } = model.search ?? {};
