@@ -14,13 +14,17 @@ package enum WebAsset: String, CaseIterable, Sendable {
     case cards = "cards.js"
     case dom = "dom.js"
     case drag = "drag.js"
+    case facets = "facets.js"
     case filters = "filters.js"
     case format = "format.js"
     case guides = "guides.js"
     case header = "header.js"
     case language = "language.js"
     case markdown = "markdown.js"
+    case matches = "matches.js"
     case navigation = "navigation.js"
+    case rail = "rail.js"
+    case search = "search.js"
     case session = "session.js"
     case shelves = "shelves.js"
     case storage = "storage.js"
@@ -47,13 +51,17 @@ package enum WebAsset: String, CaseIterable, Sendable {
         case .cards: PackageResources.cards_js
         case .dom: PackageResources.dom_js
         case .drag: PackageResources.drag_js
+        case .facets: PackageResources.facets_js
         case .filters: Self.filtersModule
         case .format: PackageResources.format_js
         case .guides: Guide.module
         case .header: PackageResources.header_js
         case .language: PackageResources.language_js
         case .markdown: PackageResources.markdown_js
+        case .matches: PackageResources.matches_js
         case .navigation: PackageResources.navigation_js
+        case .rail: PackageResources.rail_js
+        case .search: PackageResources.search_js
         case .session: PackageResources.session_js
         case .shelves: PackageResources.shelves_js
         case .storage: PackageResources.storage_js
@@ -75,9 +83,9 @@ package enum WebAsset: String, CaseIterable, Sendable {
         case .shopPage, .devicesPage, .merchandisePage, .listsPage, .docsPage: "text/html; charset=utf-8"
         case .style: "text/css; charset=utf-8"
         case .icon: "image/svg+xml"
-        case .client, .alerts, .cards, .dom, .drag, .filters, .format, .guides, .header, .language, .markdown,
-            .navigation, .session, .shelves, .storage, .sortable, .texts, .wire, .shop, .devices, .merchandise, .lists,
-            .docs:
+        case .client, .alerts, .cards, .dom, .drag, .facets, .filters, .format, .guides, .header, .language, .markdown,
+            .matches, .navigation, .rail, .search, .session, .shelves, .storage, .sortable, .texts, .wire, .shop,
+            .devices, .merchandise, .lists, .docs:
             "text/javascript; charset=utf-8"
         }
     }

@@ -3,11 +3,11 @@
 whose names contain it."""
 import os, sys
 
-import harness, lists, merchandise, pages, real, shop
+import harness, lists, merchandise, pages, real, search, shop
 
 only = os.environ.get("AISLE_BROWSER_ONLY", "")
 aisle, data = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else None
-own = shop.TESTS + merchandise.TESTS + lists.TESTS + pages.TESTS
+own = shop.TESTS + search.TESTS + merchandise.TESTS + lists.TESTS + pages.TESTS
 suites = [(own, [])]
 if data:
     suites.append((real.TESTS, real.imports(data)))

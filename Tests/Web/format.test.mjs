@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { load } from "./module.mjs";
 
-const { amountText, byteText, formatLocale, moneyText, placeholder, quantityText, sizeText, transferText, unitPriceText } = await load("format.js");
+const { amountText, byteText, dateText, formatLocale, moneyText, numberText, placeholder, quantityText, sizeText, transferText, unitPriceText } = await load("format.js");
 const { texts } = await load("texts.js");
 const units = texts.en.units;
 
@@ -47,6 +47,14 @@ test("a unit price shows its reference quantity", () => {
   assert.equal(unitPriceText("en", units, null, "EUR"), null);
   assert.equal(unitPriceText("en", units, { value: "0.00", per: "1 kg" }, "EUR"), null);
   assert.equal(unitPriceText("en", units, { value: "0.004", per: "1 kg" }, "EUR"), "€0.004 / 1 kg");
+});
+
+test("numbers keep their decimals, and days do not depend on the time zone", () => {
+  assert.equal(numberText("en", "4.5"), "4.5");
+  assert.equal(plain(numberText("ru", "1234.125")), "1 234,125");
+  assert.equal(dateText("en", "2026-03-01"), "Mar 1, 2026");
+  assert.equal(dateText("en", "2026-03-01T23:59:59Z"), "Mar 1, 2026");
+  assert.equal(dateText("en", "soon"), "soon");
 });
 
 test("bytes are formatted in units of 1000", () => {

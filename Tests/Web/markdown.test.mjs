@@ -1,18 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
+import "./element.mjs";
 import { load } from "./module.mjs";
-
-/** An element without a browser, which knows its name, attributes and children. */
-class Element {
-  constructor(tag) { Object.assign(this, { tag, attributes: {}, children: [] }); }
-  setAttribute(name, value) { this.attributes[name] = value; }
-  append(...children) { this.children.push(...children); }
-  toString() {
-    const attributes = Object.entries(this.attributes).map(([name, value]) => ` ${name}="${value}"`).join("");
-    return `<${this.tag}${attributes}>${this.children.map(String).join("")}</${this.tag}>`;
-  }
-}
-globalThis.document = { createElement: (tag) => new Element(tag), querySelectorAll: () => [], getElementById: () => null };
 
 const { anchor, render } = await load("markdown.js");
 const html = (markdown) => render(markdown, (target) => (target.startsWith("secret") ? null : `/at/${target}`)).map(String).join("\n");

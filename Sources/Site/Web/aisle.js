@@ -99,9 +99,17 @@ export class Aisle {
   /** Reads a shelf with its `sort_options` and `filter_options`. */
   async shelf(store, shelf) { return (await this.send(`/v1/stores/${store}/shelves/${shelf}`)).value; }
 
-  /** Reads a page of products. With a filter, it may be empty although `next_cursor` is not null. @param {Record<string, any>} [query] sort, limit, cursor, facets and filters */
+  /**
+   * Reads a page of the products of a shelf, or of the store if the shelf is null.
+   * @param {Record<string, any>} [query] sort, limit, cursor, facets, filters and `q`
+   */
   async page(store, shelf, query, signal) {
-    return (await this.send(`/v1/stores/${store}/shelves/${shelf}/products`, { query, signal })).value;
+    return (await this.send(`/v1/stores/${store}${shelf === null ? "" : `/shelves/${shelf}`}/products`, { query, signal })).value;
+  }
+
+  /** Reads suggestions for a text that the user has typed, in the order in which to show them. */
+  async suggestions(store, q, limit, signal) {
+    return (await this.send(`/v1/stores/${store}/suggest`, { query: { q, limit }, signal })).value.suggestions;
   }
 
   /** Reads the pages of a shelf one after another: `for await (const { products } of aisle.pages("corner", "dairy"))`. */

@@ -4,6 +4,7 @@ import { find, idsOf, saveFocus, make } from "/dom.js";
 import { amountText, moneyText, placeholder, sizeText, unitPriceText } from "/format.js";
 import { imageOrigins } from "/images.js";
 import { language, text } from "/language.js";
+import { marked } from "/matches.js";
 import { aisle } from "/session.js";
 
 /** Formats an amount in the store's locale with at most `maximumDecimals` decimals. */
@@ -14,15 +15,43 @@ export const money = (minor, currency) => moneyText(language.locale, minor, curr
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
 
+/** Whether a product stands for its group on a card. */
+const isGroup = (product) => product.members_total !== undefined && Boolean(product.group);
+
+/** Returns the id of a product's card in orders and diffs. */
+export const cardID = (product) => (isGroup(product) ? `group/${product.group}` : product.sku);
+
+/** Returns the product that the card of a group shows. */
+export const chosenMember = (product) => (isGroup(product) && product.members?.find((member) => member.sku === product.chosen)) || product;
+
+/** Creates the buttons of a group's members, with their sizes and prices. */
+function memberList(product, shown) {
+  const labels = product.members.map((member) => sizeText(text("units"), member.size) ?? member.name);
+  return make("ul", { class: "members", "aria-label": text("sizes") }, ...product.members.map((member, index) => {
+    // Members that differ in other ways than the size have their names.
+    const label = labels.indexOf(labels[index]) === labels.lastIndexOf(labels[index]) ? labels[index] : member.name;
+    const price = member.price_minor === null ? null : ` ${money(member.price_minor, member.currency)}`;
+    return make("li", {}, make("button", { type: "button", class: "member", value: member.sku, "aria-pressed": String(member.sku === shown.sku) }, label, price));
+  }));
+}
+
+/** Shows another member of a group on its card. @param {(product: any) => HTMLElement} draw */
+export function showMember(element, sku, draw) {
+  redraw(element, draw({ ...element.product, chosen: sku }));
+  element.querySelector(`.member[value="${CSS.escape(sku)}"]`)?.focus({ preventScroll: true });
+}
+
 /**
- * Creates a product's card. A product without a photo has a placeholder that depends only on the product.
- * @param {any} product @param {HTMLElement|null} [tool] an extra button
+ * Creates the card of a product or a product group. A product without a photo has a placeholder that depends only on the product.
+ * @param {any} item a product, with the members of its group if it stands for them @param {(product: any) => HTMLElement|null} [tool]
+ *   returns an extra button for the shown product
  */
-export function card(product, tool) {
+export function card(item, tool = () => null) {
   const element = blank.content.firstChild.cloneNode(true);
   const [picture, name, facts, price, unit] = element.children;
-  element.dataset.id = product.sku;
-  element.product = product;
+  const product = chosenMember(item);
+  element.dataset.id = cardID(item);
+  element.product = item;
   for (const [key, value] of Object.entries(placeholder(product))) picture.style.setProperty(`--${key}`, value);
   if (product.image_url && isAllowed(product.image_url)) {
     const photo = make("img", { src: product.image_url, alt: "", loading: "lazy", width: 200, height: 160 });
@@ -31,8 +60,11 @@ export function card(product, tool) {
     photo.addEventListener("error", () => photo.remove());
     picture.append(photo);
   }
-  name.textContent = product.name;
-  facts.textContent = [product.brand, sizeText(text("units"), product.size)].filter(Boolean).join(" · ");
+  const matches = (field) => (product.matches ?? []).filter((match) => match.field === field);
+  name.append(...marked(product.name, matches("name")));
+  if (product.brand) facts.append(...marked(product.brand, matches("brand")));
+  const fact = isGroup(item) && item.members_total > 1 ? text("members", item.members_matching, item.members_total) : sizeText(text("units"), product.size);
+  if (fact) facts.append(product.brand ? " · " : "", fact);
   price.textContent = product.price_minor === null ? text("noPrice") : money(product.price_minor, product.currency);
   if (product.regular_price_minor > product.price_minor) price.append(make("s", {}, money(product.regular_price_minor, product.currency)));
   if (!product.in_stock) {
@@ -40,7 +72,12 @@ export function card(product, tool) {
     unit.append(make("b", {}, text("soldOut")), " ");
   }
   unit.append(unitPriceText(language.locale, text("units"), product.unit_price, product.currency) ?? "");
-  if (tool) element.append(tool);
+  if (isGroup(item) && item.members?.length > 1) {
+    element.classList.add("grouped");
+    element.append(memberList(item, product));
+  }
+  const button = tool(product);
+  if (button) element.append(button);
   return element;
 }
 
@@ -54,7 +91,7 @@ function isAllowed(url) {
 /** Updates a card in place. */
 function redraw(element, fresh) {
   element.product = fresh.product;
-  element.classList.toggle("out", fresh.classList.contains("out"));
+  for (const name of ["out", "grouped"]) element.classList.toggle(name, fresh.classList.contains(name));
   // A loaded photo stays, so that it does not flicker.
   const [old, photo] = [element, fresh].map((card) => card.querySelector("img"));
   if (old && old.getAttribute("src") === photo?.getAttribute("src")) photo.replaceWith(old);
@@ -72,11 +109,19 @@ export async function refreshCards(container, store, ids, draw) {
   for (let at = 0; at < ids.length; at += 100) {
     const { value } = await aisle.send(`/v1/stores/${store}/products`, { query: { sku: ids.slice(at, at + 100) } });
     if (own !== generation.now) return;
-    const fresh = new Map(value.products.map((product) => [product.sku, product]));
-    const restore = saveFocus(container);
-    for (const child of container.children) if (fresh.has(child.dataset.id)) redraw(child, draw(fresh.get(child.dataset.id)));
-    restore();
+    replaceProducts(container, value.products, draw);
   }
+}
+
+/** Redraws the cards of products that were read again. @param {(product: any) => HTMLElement} draw */
+export function replaceProducts(container, products, draw) {
+  const fresh = new Map(products.map((product) => [cardID(product), product]));
+  const restore = saveFocus(container);
+  for (const child of container.children) {
+    const product = fresh.get(child.dataset.id);
+    if (product) redraw(child, draw({ ...product, chosen: child.product?.chosen }));
+  }
+  restore();
 }
 
 /**
@@ -93,7 +138,7 @@ export async function appendPage(container, { store, shelf }, query, next, draw)
   if (!page) return { next: null };
   // A product that moved in the meantime may already be shown.
   const known = new Set(ids);
-  container.append(...page.products.filter((product) => !known.has(product.sku)).map(draw));
+  container.append(...page.products.filter((product) => !known.has(cardID(product))).map(draw));
   return { next: page.page.next_cursor };
 }
 

@@ -23,12 +23,44 @@ export const neighborID = (child) => [child.nextElementSibling, child.previousEl
 export function saveFocus(container) {
   const focused = document.activeElement;
   const child = [...container.children].find((child) => child.contains(focused));
-  const [id, control] = [child?.dataset.id, focused?.classList[0]];
+  const [id, control, value] = [child?.dataset.id, focused?.classList[0], focused?.value];
   return () => {
     if (!id || focused.isConnected) return;
     const found = [...container.children].find((child) => child.dataset.id === id);
-    (found === undefined ? null : child === focused ? found : found.querySelector(`.${control}`))?.focus({ preventScroll: true });
+    if (!found) return;
+    const controls = [...found.querySelectorAll(`.${control}`)];
+    (child === focused ? found : controls.find((one) => one.value === value) ?? controls[0])?.focus({ preventScroll: true });
   };
+}
+
+const keyOf = (element) => element.dataset.key ?? (element.className || element.localName);
+
+/**
+ * Changes the content of an element into that of another one. Elements of both with the same `data-key`, class or name stay, with the
+ * listeners that they have, so that the focus, a text that is being typed and a click in progress are not lost.
+ */
+export function updateContent(element, fresh) {
+  const focused = document.activeElement;
+  const known = new Map([...element.children].map((child) => [keyOf(child), child]));
+  const nodes = [...fresh.childNodes].map((node) => {
+    const old = node.nodeType === Node.ELEMENT_NODE ? known.get(keyOf(node)) : undefined;
+    if (!old) return node;
+    known.delete(keyOf(node));
+    for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
+    for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
+    if ("checked" in old) old.checked = node.checked;
+    if ("value" in old && old.value !== node.value && old !== focused) old.value = node.value;
+    updateContent(old, node);
+    return old;
+  });
+  const staying = new Set(nodes);
+  for (const child of [...element.childNodes]) if (!staying.has(child)) child.remove();
+  let next = null;
+  for (const node of nodes.reverse()) {
+    if (node.parentNode !== element || node.nextSibling !== next) element.insertBefore(node, next);
+    next = node;
+  }
+  if (element.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 // A click outside closes a sheet.

@@ -26,6 +26,15 @@ export const amountText = (language, value, currency, most) => format(language, 
 export const moneyText = (language, minor, currency) =>
   amountText(language, minor / 10 ** format(language, currency).resolvedOptions().maximumFractionDigits, currency);
 
+/** Formats a decimal, given as text. */
+export const numberText = (language, value) => new Intl.NumberFormat(language, { maximumFractionDigits: 9 }).format(value);
+
+/** Formats a day or an RFC 3339 time as a day in UTC; other texts are returned as they are. */
+export function dateText(language, value) {
+  const date = new Date(value);
+  return Number.isNaN(date.valueOf()) ? value : new Intl.DateTimeFormat(language, { dateStyle: "medium", timeZone: "UTC" }).format(date);
+}
+
 /** Formats a number of bytes. */
 export const byteText = (count) => (count < 1000 ? `${count} B` : `${(count / 1000).toFixed(1)} kB`);
 

@@ -19,12 +19,13 @@ export async function readStores() {
 }
 
 /**
- * Replaces a missing or unknown store or shelf of a view by an existing one, and formats amounts and dates as the store does.
+ * Replaces a missing or unknown store or shelf of a view by an existing one, and formats amounts and dates as the store does. A view of
+ * the whole store (`isWhole`) has no shelf.
  * @returns {string|null} the key of the store or shelf that does not exist
  */
 export function resolveView(view, stores) {
   const store = stores.find((store) => store.key === view.store) ?? stores[0];
-  const shelf = store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
+  const shelf = view.isWhole ? null : store?.shelves.find((shelf) => shelf.key === view.shelf) ?? store?.shelves.find((shelf) => shelf.product_count) ?? store?.shelves[0];
   const unknown = view.store && store?.key !== view.store ? view.store : view.shelf && shelf?.key !== view.shelf ? view.shelf : null;
   language.store = store?.locale;
   [view.store, view.shelf] = [store?.key ?? null, shelf?.key ?? null];
@@ -59,7 +60,8 @@ export function drawShelves(view, stores, choose) {
 
 /** Shows the title of a shelf that is going to be loaded, without products: those of another shelf would have the wrong name above them. */
 export function clearShelf(view, stores) {
-  const title = stores.find((store) => store.key === view.store)?.shelves.find((shelf) => shelf.key === view.shelf)?.title;
+  const store = stores.find((store) => store.key === view.store);
+  const { title } = (view.isWhole ? store : store?.shelves.find((shelf) => shelf.key === view.shelf)) ?? {};
   find("title").textContent = title ?? "\u00a0";
   document.title = title ? `${title} · Aisle` : "Aisle";
   find("count").textContent = "";

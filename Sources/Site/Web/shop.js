@@ -1,13 +1,17 @@
-/** The shop: a shelf's products with sorts, filters and live updates. */
+/** The shop: the products of a shelf or of a store, with searches, sorts, filters and live updates. */
 import { Settings, animate, appliesTo } from "/aisle.js";
 import { showAlert, announce, attempt, problemText, pinMessage, generation, reportStream } from "/alerts.js";
-import { amount, appendPage, card, isEndNear, onEndNear, refreshCards } from "/cards.js";
+import { appendPage, card, chosenMember, isEndNear, onEndNear, refreshCards, replaceProducts, showMember } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
+import { attributesOf, facetRequests, filterOf, isAttribute } from "/facets.js";
 import { filters } from "/filters.js";
 import { transferText } from "/format.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
+import { queryOf } from "/matches.js";
 import { navigate, onNavigate } from "/navigation.js";
+import { drawChips, drawFacets } from "/rail.js";
+import { searchBox, showQuery } from "/search.js";
 import { aisle, device, parameters, signIn, storm, withUser } from "/session.js";
 import { clearShelf, drawShelves, readStores, resolveView } from "/shelves.js";
 
@@ -17,9 +21,21 @@ const pageSize = 60;
 const animationLimit = 300;
 /** The maximum numbers of products that are updated by a diff and that are covered by the event stream. */
 const [diffLimit, subscriptionLimit] = [10_000, 100];
+/** The facets of every shelf. */
+const builtInFacets = ["brand", "tag", "in_stock", "price"];
+/** The number of suggestions. */
+const suggestionLimit = 8;
+/** The sort of a search without another sort. */
+const relevance = "-relevance";
 
-/** The requested view. It is part of the URL, so links and the back button restore it. `isSortRequested`: whether the URL named a sort. */
-const view = { store: null, shelf: null, sort: null, filter: {}, isSortRequested: false };
+/**
+ * The requested view. It is part of the URL, so links and the back button restore it.
+ * - `isWhole`: whether it shows all shelves of the store; `shelf` is null then
+ * - `query`: the searched text; null for none
+ * - `collapse`: whether a product group is one card; null for what the shelf says
+ * - `isSortRequested`: whether the URL named a sort
+ */
+const view = { store: null, shelf: null, isWhole: false, query: null, sort: null, filter: {}, collapse: null, isSortRequested: false };
 /** The state of the page. */
 const model = {
   stores: [],
@@ -31,6 +47,8 @@ const model = {
   shownSort: null,
   shownFilter: {},
   shownVersion: 0,
+  /** What the server says about the search; null without one. */
+  search: null,
   /** The latest version announced by an event. */
   latest: 0,
   /** Whether products of several shelves are shown, which have no common version. */
@@ -53,8 +71,19 @@ const model = {
 
 // MARK: - Reading
 
-const query = () => ({ ...view.filter, ...(view.sort ? { sort: view.sort } : {}) });
+const storeOf = () => model.stores.find((store) => store.key === view.store);
+
+/** Whether a product group is one card. */
+const isGrouped = () => view.collapse ?? storeOf()?.shelves.find((shelf) => shelf.key === view.shelf)?.collapses_groups ?? false;
+
+/** Returns the parameters that choose what an order has: a filter, a search, and groups. */
+const restriction = () => ({ ...view.filter, q: view.query, collapse: view.collapse });
+const sortedQuery = () => ({ ...restriction(), sort: view.sort });
+/** Returns the parameters of pages. */
+const query = () => ({ ...sortedQuery(), members: isGrouped() || null });
 const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
+/** Whether sorts are remembered: those of a search, or of the whole store, are not. */
+const isRemembering = () => !view.query && !view.isWhole;
 /** Returns the sort of a remembered view, which may include a filter. */
 const sortOf = (value) => value?.sort ?? value;
 
@@ -65,7 +94,7 @@ const ensureSession = () => (model.signingIn ??= signIn().then((found) => {
   model.settings = new Settings(aisle, { name: `aisle.settings.${[model.session.user, device].filter(Boolean).join(".")}` });
   model.settings.addEventListener("refused", ({ detail: { error } }) => showAlert(problemText(error)));
   model.settings.addEventListener("change", ({ detail: { key, value, isInitial } }) => {
-    if (key !== settingKey() || !model.shelf) return;
+    if (key !== settingKey() || !model.shelf || !isRemembering()) return;
     // A sort in the URL wins over one that was remembered before.
     if (isInitial && view.isSortRequested) return;
     if (value === undefined) {
@@ -86,6 +115,30 @@ function followSettings() {
   model.closeSettingsStream = model.settings.follow();
 }
 
+/** Reads the shelf with its pickers. The whole store has those of its shelves, without the manual order. */
+async function readPlace() {
+  const store = storeOf();
+  const found = await aisle.shelf(view.store, view.shelf ?? store.shelves[0].key);
+  return view.isWhole ? { ...found, title: store.title, sort_options: found.sort_options.filter(({ sort }) => sort !== "position") } : found;
+}
+
+/** Reads counts. @param {string[]} names the names of the facets */
+async function readFacets(names) {
+  const pages = await Promise.all(facetRequests(names).map((facets) => aisle.page(view.store, view.shelf, { ...sortedQuery(), limit: 1, facets })));
+  return Object.assign({}, ...pages.map((page) => page.facets));
+}
+
+/** Returns the names of the attributes that a shelf's pickers offer. */
+const attributeNames = (shelf) => attributesOf(shelf.filter_options, filters).map((attribute) => attribute.name);
+
+/** Adds the counts of attributes, which are known only after the shelf was read. */
+async function addAttributeFacets(own) {
+  const found = await readFacets(attributeNames(model.shelf));
+  if (own !== generation.now) return;
+  model.facets = { ...model.facets, ...found };
+  render();
+}
+
 async function open({ keepsCards = false } = {}) {
   const own = ++generation.now;
   model.closeStream();
@@ -100,14 +153,19 @@ async function open({ keepsCards = false } = {}) {
     unknown = resolveView(view, model.stores) ?? unknown;
     if (unknown) updateURL({ replaces: true });
     drawShelves(view, model.stores, choose);
-    if (!view.shelf) return (state.textContent = text("noStores"));
-    const [found, page] = await Promise.all([
-      aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: pageSize, facets: "brand,tag,in_stock,price" }),
-    ]);
+    if (!view.shelf && !(view.isWhole && storeOf()?.shelves.length)) return (state.textContent = text("noStores"));
+    const [found, page] = await Promise.all([readPlace(), aisle.page(view.store, view.shelf, { ...query(), limit: pageSize, facets: builtInFacets.join(",") })]);
     if (own !== generation.now) return;
     model.shelf = found;
     model.shownSort = view.sort = page.sort.keys;
+    // A remembered filter is shown like a chosen one.
+    if (page.filter?.source === "user") view.filter = filterOf(page.filter.terms, filters);
+    // So are groups of a remembered view; their members are read later.
+    const isCollapsed = page.collapse ?? false;
+    model.needsRecount = isCollapsed && !isGrouped();
+    if (isCollapsed !== isGrouped()) view.collapse = isCollapsed;
     model.shownFilter = view.filter;
+    model.search = page.q ?? null;
     // A page of several shelves has no version; the ids of its events take its place.
     model.shownVersion = model.latest = page.version ?? 0;
     model.isUnion = page.version === undefined;
@@ -117,24 +175,30 @@ async function open({ keepsCards = false } = {}) {
     follow(own);
   }, {
     isWaiting: renderPending,
-    // Drop an invalid sort or filter, and show the error.
+    // Drop an invalid search, or an invalid sort or filter, and show the error.
     isRefused: (error) => {
-      if (error.status !== 400 || !(view.sort || Object.keys(view.filter).length)) return false;
+      if (error.status !== 400) return false;
+      if (view.query && error.body.parameter === "q") view.query = null;
+      else if (view.sort || view.collapse !== null || Object.keys(view.filter).length) Object.assign(view, { sort: null, filter: {}, collapse: null });
+      else return false;
       refused = error;
-      Object.assign(view, { sort: null, filter: {} });
       updateURL({ replaces: true });
+      showQuery(view.query);
       return true;
     },
   });
   if (own === generation.now && (refused || unknown)) showAlert(refused ? problemText(refused) : text("unknownPlace", unknown));
+  if (own === generation.now && model.shelf && model.needsRecount) attempt(() => recount(own));
+  else if (own === generation.now && model.shelf && attributeNames(model.shelf).length) attempt(() => addAttributeFacets(own));
   if (own === generation.now && model.shelf && model.next && isEndNear()) more();
   if (own === generation.now && state.textContent === text("loading")) state.textContent = "";
 }
 
 /** Shows the requested shelf without its products. */
 function showLoading() {
-  model.shelf = null;
+  model.shelf = model.facets = model.search = null;
   state.textContent = text("loading");
+  drawSearch();
   clearShelf(view, model.stores);
   for (const id of ["wire", "pending"]) find(id).textContent = "";
 }
@@ -143,7 +207,7 @@ function showLoading() {
 function renderPending() {
   if (!model.shelf) return;
   const [sort, filter] = [view.sort !== model.shownSort, JSON.stringify(view.filter) !== JSON.stringify(model.shownFilter)];
-  const title = model.shelf.sort_options.find((option) => option.sort === view.sort)?.title ?? view.sort;
+  const title = sortOptions(view.sort).find((option) => option.sort === view.sort)?.title;
   find("pending").textContent = [sort && title && text("sortWaits", title), filter && text("filterWaits", filterCount())].filter(Boolean).join(" ");
 }
 
@@ -152,14 +216,15 @@ const filterCount = () => Object.values(view.filter).flat().length;
 
 function applyPage(page) {
   model.next = page.page.next_cursor;
-  model.facets = page.facets ?? model.facets;
+  // The counts of attributes stay until they are read again.
+  if (page.facets) model.facets = { ...model.facets, ...page.facets };
   renderCount();
 }
 
 function renderCount() {
-  const isOwn = model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
+  const isOwn = isRemembering() && model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
   find("count").textContent = [text("products", total(), model.isUnion ? total() : model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
-  state.textContent = grid.childElementCount ? "" : model.next ? "" : text(model.isUnion || model.shelf.product_count ? "empty" : "emptyShelf");
+  state.textContent = grid.childElementCount || model.next ? "" : text(view.query ? "noResults" : model.isUnion || model.shelf.product_count ? "empty" : "emptyShelf");
 }
 
 const total = () => model.facets?.total ?? model.shelf.product_count;
@@ -187,7 +252,7 @@ async function resort(sort, { isRemote = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
   updateURL({ replaces: isRemote });
-  if (!isRemote) model.settings?.set(settingKey(), sort);
+  if (!isRemote && isRemembering()) model.settings?.set(settingKey(), sort);
   // A shelf that is still loading is loaded with the new sort.
   if (!model.shelf) return open();
   generation.now += 1;
@@ -206,6 +271,8 @@ const diffWindow = (ids, isAll = model.next === null) => Math.min(Math.max(isAll
  * @param {{isResort?: boolean}} [how] `isResort`: whether the products were up to date and the sort has changed
  */
 async function updateOrder({ isResort = false } = {}) {
+  // The whole store has no diffs.
+  if (view.isWhole) return open({ keepsCards: true });
   const own = generation.now;
   model.isUpdating = true;
   const isUpdated = await attempt(async () => {
@@ -241,8 +308,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const isAll = model.next === null && ids.length === idsOf(grid).length;
   const [limit, start, latest] = [diffWindow(ids, isAll), performance.now(), model.latest];
   const diff = isKnown
-    ? await aisle.diff(view.store, view.shelf, { ...view.filter, from_sort: model.shownSort, to_sort: view.sort, limit })
-    : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: view.filter });
+    ? await aisle.diff(view.store, view.shelf, { ...restriction(), from_sort: model.shownSort, to_sort: view.sort, limit })
+    : await aisle.diffFrom(view.store, view.shelf, ids, { sort: view.sort, limit, filter: restriction() });
   if (own !== generation.now || !appliesTo(diff, ids) || shown().join("/") !== ids.join("/")) return false;
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
@@ -250,7 +317,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const reached = diff.to_version ?? latest;
   // Ids of events and versions are of two kinds.
   if ((diff.to_version === null) !== model.isUnion) [model.isUnion, model.shownVersion, model.latest] = [!model.isUnion, 0, 0];
-  model.needsRecount ||= !isResort || reached > model.shownVersion || view.filter !== model.shownFilter;
+  // Only pages have the members of groups.
+  model.needsRecount ||= !isResort || isGrouped() || reached > model.shownVersion || view.filter !== model.shownFilter;
   [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, reached)];
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
@@ -268,15 +336,23 @@ async function animateDiff(diff) {
 
 /** Reloads the data that may have changed apart from the order: the cards covered by the event stream, and the counts. */
 async function recount(own) {
-  const [found, page] = await Promise.all([
-    aisle.shelf(view.store, view.shelf), aisle.page(view.store, view.shelf, { ...query(), limit: 1, facets: "brand,tag,in_stock,price" }),
-    refreshCards(grid, view.store, idsOf(grid).slice(0, subscriptionLimit), cardOf),
-  ]);
+  const readCounts = async () => {
+    const found = await readPlace();
+    return [found, await readFacets([...builtInFacets, ...attributeNames(found)])];
+  };
+  const [[found, facets]] = await Promise.all([readCounts(), refresh(own, idsOf(grid).slice(0, subscriptionLimit))]);
   if (own !== generation.now) return;
   model.needsRecount = false;
-  [model.shelf, model.facets] = [found, page.facets ?? model.facets];
+  [model.shelf, model.facets] = [found, facets];
   renderCount();
   render();
+}
+
+/** Reads shown products again. Only a page has the matches of a search and the members of groups. */
+async function refresh(own, ids) {
+  if (!view.query && !isGrouped()) return refreshCards(grid, view.store, ids, cardOf);
+  const page = await aisle.page(view.store, view.shelf, { ...query(), limit: subscriptionLimit });
+  if (own === generation.now) replaceProducts(grid, page.products, cardOf);
 }
 
 /** Updates the shown products if a newer version was announced. */
@@ -287,6 +363,8 @@ function catchUp() {
 /** Subscribes to changes of the shelf. */
 function follow(own) {
   model.closeStream();
+  // The whole store has no stream.
+  if (view.isWhole) return;
   model.subscribedCount = Math.min(subscriptionLimit, Math.max(diffWindow(idsOf(grid)), 1));
   const event = ({ name, id, data, bytes }) => {
     if (own !== generation.now) return;
@@ -303,14 +381,14 @@ function follow(own) {
     find("wire").value = transferText(text, data, bytes);
     if (data.moves.length + data.inserts.length + data.deletes.length) animateDiff(data);
     const isCounted = data.inserts.length + data.deletes.length > 0;
-    attempt(() => (isCounted ? recount(own) : refreshCards(grid, view.store, data.changed.map((change) => change.id), cardOf)));
+    attempt(() => (isCounted ? recount(own) : refresh(own, data.changed.map((change) => change.id))));
   };
-  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...query(), limit: model.subscribedCount }, since: String(model.shownVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
+  model.closeStream = aisle.follow(`/v1/stores/${view.store}/shelves/${view.shelf}/events`, { query: { ...sortedQuery(), limit: model.subscribedCount }, since: String(model.shownVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
 }
 
 // MARK: - Lists
 
-const cardOf = (product) => card(product, model.session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null);
+const cardOf = (item) => card(item, (product) => (model.session && !device ? make("button", { type: "button", class: "plus", "aria-label": text("addToList", product.name) }, "+") : null));
 
 /** Returns the most recently modified list, or creates one. */
 async function currentList(key) {
@@ -320,10 +398,12 @@ async function currentList(key) {
 }
 
 grid.addEventListener("click", (event) => {
+  const member = event.target.closest(".member");
+  if (member) showMember(member.closest("[data-id]"), member.value, cardOf);
   const element = event.target.closest(".plus")?.closest("[data-id]");
   // While another shelf loads, the cards are of the previous one.
   if (!element || !model.shelf) return;
-  const [product, store, keys] = [element.product, view.store, [crypto.randomUUID(), crypto.randomUUID()]];
+  const [product, store, keys] = [chosenMember(element.product), view.store, [crypto.randomUUID(), crypto.randomUUID()]];
   model.adding = model.adding.then(() => attempt(async () => {
     const list = await currentList(keys[0]);
     const items = [{ store, sku: product.sku }];
@@ -337,36 +417,85 @@ grid.addEventListener("click", (event) => {
 // MARK: - URL
 
 function readURL(parts) {
-  [view.store, view.shelf, view.sort] = [parts.get("store"), parts.get("shelf"), parts.get("sort")];
+  view.isWhole = parts.get("scope") === "store";
+  [view.store, view.shelf, view.sort] = [parts.get("store"), view.isWhole ? null : parts.get("shelf"), parts.get("sort")];
+  view.query = parts.get("q")?.trim() || null;
+  view.collapse = { true: true, false: false }[parts.get("collapse")] ?? null;
   view.isSortRequested = parts.has("sort");
   view.filter = {};
-  for (const name of filters) if (parts.has(name)) view.filter[name] = parts.getAll(name);
+  for (const name of new Set(parts.keys())) if (filters.includes(name) || isAttribute(name)) view.filter[name] = parts.getAll(name);
+  showQuery(view.query);
 }
 
 function updateURL({ replaces = false } = {}) {
-  const parts = new URLSearchParams({ store: view.store, shelf: view.shelf, ...(view.sort ? { sort: view.sort } : {}) });
-  for (const [name, values] of Object.entries(view.filter)) for (const value of [values].flat()) parts.append(name, value);
+  const { store, shelf, sort, query: q, collapse } = view;
+  const all = { store, ...(view.isWhole ? { scope: "store" } : { shelf }), q, sort, collapse };
+  const parts = new URLSearchParams(Object.entries(all).filter(([, value]) => value !== null));
+  for (const [name, values] of Object.entries(view.filter)) for (const value of values) parts.append(name, value);
   for (const name of ["device", "user"]) if (parameters.get(name)) parts.set(name, parameters.get(name));
-  navigate(`?${parts}`, { replaces });
+  navigate(`?${parts}`, { replaces: replaces || `?${parts}` === location.search });
 }
 
-function choose(store, shelf) {
-  Object.assign(view, { store, shelf, sort: null, filter: {}, isSortRequested: false });
+/** Shows another view; those of its parts that are not given get their defaults. */
+function show(parts) {
+  const { store, shelf } = view;
+  Object.assign(view, { shelf: null, isWhole: false, query: null, sort: null, filter: {}, collapse: null, isSortRequested: false }, parts);
+  showQuery(view.query);
   updateURL();
   scrollTo({ top: 0 });
-  open().then(() => find("title").focus({ preventScroll: true }));
+  return open({ keepsCards: model.shelf !== null && view.store === store && view.shelf === shelf });
+}
+
+const choose = (store, shelf) => show({ store, shelf }).then(() => find("title").focus({ preventScroll: true }));
+
+// MARK: - Searching
+
+/** The place of the view, as parts of another view. */
+const place = () => ({ store: view.store, shelf: view.shelf, isWhole: view.isWhole });
+
+/** Searches the place that is shown; an empty text ends the search. */
+const search = (typed) => show({ ...place(), query: typed.replaceAll(/\s+/g, " ") || null, filter: view.filter, collapse: view.collapse });
+
+/** Goes to a suggestion. Brands and products may be on other shelves than the one that is shown. */
+function takeSuggestion({ kind, text: own, shelf }) {
+  const whole = { store: view.store, isWhole: true };
+  if (kind === "shelf") choose(view.store, shelf);
+  else if (kind === "brand") show({ ...whole, filter: { brand: [own] } });
+  else if (kind === "product") show({ ...whole, query: queryOf(own) });
+  else search(own);
+}
+
+/** Draws what is known of the search, and its buttons. */
+function drawSearch() {
+  find("searched").hidden = !view.query;
+  find("clear-search").hidden = !view.query;
+  find("widen").hidden = view.isWhole;
+  const { missing = [], did_you_mean: correction = null } = model.search ?? {};
+  const said = view.query && model.shelf && [text("searchedFor", view.query, model.shelf.title), missing.length && text("missing", missing)];
+  find("search-text").textContent = said ? said.filter(Boolean).join(" ") : "";
+  find("correct").hidden = correction === null;
+  find("correct").textContent = correction === null ? "" : text("didYouMean", correction);
+  find("correct").value = correction ?? "";
 }
 
 // MARK: - Rendering
 
+/** Returns the sorts of the picker, with the one that is shown. */
+function sortOptions(shown) {
+  const options = model.shelf.sort_options.filter(({ sort }) => sort !== relevance);
+  if (view.query) options.unshift({ sort: relevance, title: text("relevance") });
+  return options.some(({ sort }) => sort === shown) ? options : [...options, { sort: shown, title: shown }];
+}
+
 function render() {
   translate();
+  drawSearch();
   if (!model.shelf) return;
   document.title = `${model.shelf.title} · Aisle`;
   find("title").textContent = model.shelf.title;
   // The label says how the shown cards are sorted, also while another sort waits for the server.
   const shown = model.shownSort;
-  const options = model.shelf.sort_options.some((option) => option.sort === shown) ? model.shelf.sort_options : [...model.shelf.sort_options, { sort: shown, title: shown }];
+  const options = sortOptions(shown);
   find("sort-title").textContent = options.find((option) => option.sort === shown).title;
   const focused = document.activeElement?.closest("#sorts")?.contains(document.activeElement) && document.activeElement.value;
   find("sorts").replaceChildren(...options.map((option) => {
@@ -378,10 +507,14 @@ function render() {
     return make("li", {}, button);
   }));
   if (focused) find("sorts").querySelector(`[value="${CSS.escape(focused)}"]`)?.focus();
-  find("turn").disabled = shown === "position";
+  find("turn").disabled = shown === "position" || shown.includes(relevance);
+  const hasGroups = view.collapse !== null || isGrouped() || [...grid.children].some(({ product }) => product?.group);
+  find("collapse").hidden = !hasGroups || device !== null;
+  find("collapse").setAttribute("aria-pressed", String(isGrouped()));
   find("devices").hidden = !model.session || device !== null;
   find("storm").hidden = !(model.session?.isDemo && model.session.storms.includes(view.store)) || device !== null;
   find("offline").hidden = !model.settings || device === null;
+  find("show").textContent = text("show", total());
   find("filter-count").textContent = filterCount() ? String(filterCount()) : "";
   if (find("pending").textContent) renderPending();
   if (model.facets) renderFilters();
@@ -390,43 +523,18 @@ function render() {
 function applyFilter(filter) {
   view.filter = filter;
   updateURL();
+  render();
   return open({ keepsCards: true });
 }
 
 function renderFilters() {
-  const title = (key) => model.shelf.filter_options.find((option) => option.filter === key)?.title ?? key;
-  const group = (legend, name, choices, isMany) => make("fieldset", {}, make("legend", {}, legend), make("div", { class: "choices" }, ...choices.map((choice) => {
-    const input = make("input", { type: isMany ? "checkbox" : "radio", name, value: choice.value });
-    input.checked = choice.isChosen;
-    input.addEventListener("change", () => applyFilter(choice.filter(input.checked)));
-    return make("label", {}, input, choice.title, make("span", { class: "n" }, choice.count ?? ""));
-  })));
-  const values = (key) => [view.filter[key] ?? []].flat();
-  const many = (key) => model.facets[key].values.slice(0, 30).map(({ value, count }) => ({
-    value, count, title: value || text("without"), isChosen: values(key).includes(value),
-    filter: (isOn) => ({ ...view.filter, [key]: isOn ? [...values(key), value] : values(key).filter((other) => other !== value) }),
-  }));
-  // Use the filter at the time of the click, not at the time of drawing.
-  const without = (...keys) => Object.fromEntries(Object.entries(view.filter).filter(([key]) => !keys.includes(key)));
-  const { price_min, price_max, in_stock } = view.filter;
-  const currency = model.stores.find((store) => store.key === view.store).currency;
-  const limitText = (name, value) => value && `${text(name)} ${amount(value, currency)}`;
-  const only = (values) => String([values ?? []].flat()[0] ?? null);
-  const ranges = [{ price_min: null, price_max: null, count: null }, ...model.facets.price.buckets].map((bucket) => ({
-    value: `${bucket.price_min}-${bucket.price_max}`, count: bucket.count,
-    title: [limitText("from", bucket.price_min), limitText("upTo", bucket.price_max)].filter(Boolean).join(" ") || text("any"),
-    isChosen: only(price_min) === String(bucket.price_min) && only(price_max) === String(bucket.price_max),
-    filter: () => ({ ...without("price_min", "price_max"), ...(bucket.price_min ? { price_min: bucket.price_min } : {}), ...(bucket.price_max ? { price_max: bucket.price_max } : {}) }),
-  }));
-  const stock = [{
-    value: "true", count: model.facets.in_stock.values[0].count, title: text("inStock"), isChosen: String(in_stock) === "true",
-    filter: (isOn) => ({ ...without("in_stock"), ...(isOn ? { in_stock: "true" } : {}) }),
-  }];
-  const groups = [group(title("in_stock"), "in_stock", stock, true), group(text("price"), "price", ranges, false)];
-  for (const key of ["tag", "brand"]) if (model.facets[key].values.length > 1) groups.push(group(title(key), key, many(key), true));
-  const focused = document.activeElement?.closest("#filters") && [document.activeElement.name, document.activeElement.value];
-  find("filters").replaceChildren(...groups);
-  if (focused) find("filters").querySelector(`[name="${focused[0]}"][value="${CSS.escape(focused[1])}"]`)?.focus();
+  const { currency } = storeOf();
+  const all = {
+    filter: view.filter, facets: model.facets, options: model.shelf.filter_options, currency, place: `${view.store}/${view.shelf}`,
+    apply: (change) => applyFilter(change(view.filter)),
+  };
+  drawFacets(all);
+  drawChips(all);
 }
 
 // MARK: - Setup
@@ -436,7 +544,30 @@ find("sort").addEventListener("click", () => {
   find("sorts").querySelector("[aria-pressed=true]")?.focus();
 });
 find("filter").addEventListener("click", () => find("filter-sheet").showModal());
-find("clear").addEventListener("click", () => applyFilter({}));
+for (const id of ["clear", "clear-filters"]) {
+  find(id).addEventListener("click", () => {
+    applyFilter({});
+    if (id === "clear-filters") find("title").focus({ preventScroll: true });
+  });
+}
+find("clear-search").addEventListener("click", () => {
+  search("");
+  find("query").focus();
+});
+find("widen").addEventListener("click", () => {
+  show({ store: view.store, isWhole: true, query: view.query });
+  find("title").focus({ preventScroll: true });
+});
+find("correct").addEventListener("click", () => {
+  search(find("correct").value);
+  find("query").focus();
+});
+find("collapse").addEventListener("click", () => {
+  view.collapse = !isGrouped();
+  updateURL();
+  open({ keepsCards: true });
+});
+searchBox({ read: (typed, signal) => aisle.suggestions(view.store, typed, suggestionLimit, signal), search, choose: takeSuggestion });
 find("turn").addEventListener("click", () => model.shelf && resort(model.shownSort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
 find("devices").addEventListener("click", () => location.assign(withUser("/devices", { store: view.store, shelf: view.shelf })));
 find("storm").addEventListener("click", async () => {

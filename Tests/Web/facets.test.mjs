@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { load } from "./module.mjs";
+
+const facets = await load("facets.js");
+const builtIn = ["brand", "tag", "price_min", "price_max"];
+const option = (filter, title, type, values) => ({ filter, title, type, ...(values && { values }) });
+const options = [
+  option("brand", "Brand", "text"), option("price_min", "Price from", "amount"), option("rating", "Rating", "number"), option("rating_min", "Rating from", "number"),
+  option("rating_max", "Rating up to", "number"), option("attributes.brand", "Maker", "text"), option("protein_min", "Protein price from", "ratio"),
+  option("protein_max", "Protein price up to", "ratio"), option("allergens_any", "Allergens: any of", "set", [{ value: "nuts", title: "Nuts" }]),
+];
+
+test("attributes have full names in addresses, and built-in filters have short ones", () => {
+  assert.deepEqual(["brand", "rating_min", "attributes.brand"].map((name) => facets.fullName(name, builtIn)), ["brand", "attributes.rating_min", "attributes.brand"]);
+  assert.ok(facets.isAttribute("attributes.rating") && !facets.isAttribute("rating"));
+});
+
+test("the options of a picker are grouped by attribute", () => {
+  const found = facets.attributesOf(options, builtIn);
+  assert.deepEqual(found.map(({ name, type }) => [name, type]), [["attributes.rating", "number"], ["attributes.brand", "text"], ["attributes.protein", "ratio"], ["attributes.allergens", "set"]]);
+  assert.deepEqual(found[0].titles, { "": "Rating", _min: "Rating from", _max: "Rating up to" });
+  assert.deepEqual(found[3].values, [{ value: "nuts", title: "Nuts" }]);
+  assert.deepEqual(found.slice(0, 3).filter(({ type }) => type !== "text").map(facets.rangeTitle), ["Rating", "Protein price"]);
+});
+
+test("a range without a common title has the title of its lower end", () => {
+  assert.equal(facets.rangeTitle({ titles: { _min: "от 5", _max: "до 5" } }), "от 5");
+  assert.equal(facets.rangeTitle({ titles: { _min: "Цена белка от", _max: "Цена белка до" } }), "Цена белка");
+});
+
+test("the counts of an attribute are found by its short or its full name", () => {
+  const counts = { brand: 1, rating: 2, "attributes.brand": 3 };
+  assert.deepEqual(["brand", "attributes.rating", "attributes.brand", "attributes.none", "none"].map((name) => facets.facetOf(counts, name)), [1, 2, 3, undefined, undefined]);
+});
+
+test("a request has at most eight facets", () => {
+  const names = Array.from({ length: 17 }, (_, index) => `n${index}`);
+  const requests = facets.facetRequests(names);
+  assert.deepEqual(requests.map((request) => request.split(",").length), [8, 8, 1]);
+  assert.deepEqual(requests.flatMap((request) => request.split(",")), names);
+  assert.deepEqual(facets.facetRequests([]), []);
+});
+
+test("a filter of a response gets names and texts as in addresses", () => {
+  assert.deepEqual(facets.filterOf({ brand: ["Alma", ""], rating_min: 4, in_stock: true }, [...builtIn, "in_stock"]),
+    { brand: ["Alma", ""], "attributes.rating_min": ["4"], in_stock: ["true"] });
+});
+
+test("a value is added once and removed, and a name without values is dropped", () => {
+  const one = facets.withValue({ tag: ["x"] }, "brand", "Alma", true);
+  assert.deepEqual(facets.withValue(one, "brand", "Alma", true), { tag: ["x"], brand: ["Alma"] });
+  assert.deepEqual(facets.withValue(one, "brand", "Alma", false), { tag: ["x"] });
+  assert.deepEqual(facets.withValue(one, "brand", "", true).brand, ["Alma", ""]);
+});
+
+test("a range replaces both ends", () => {
+  const names = ["price_min", "price_max"];
+  assert.deepEqual(facets.withRange({ price_min: ["1"], tag: ["x"] }, names, [null, "5"]), { tag: ["x"], price_max: ["5"] });
+  assert.deepEqual(facets.withRange({ price_min: ["1"], price_max: ["2"] }, names, [null, null]), {});
+});
+
+test("an end of a range that would make it empty drops the other end", () => {
+  const names = ["a_min", "a_max"];
+  assert.deepEqual(facets.withEnd({ a_max: ["10"] }, names, "a_min", "9"), { a_max: ["10"], a_min: ["9"] });
+  assert.deepEqual(facets.withEnd({ a_max: ["10"] }, names, "a_min", "10.5"), { a_min: ["10.5"] });
+  assert.deepEqual(facets.withEnd({ a_min: ["10"] }, names, "a_max", "9"), { a_max: ["9"] });
+  assert.deepEqual(facets.withEnd({ a_min: ["2026-03-01"] }, names, "a_max", "2026-02-28"), { a_max: ["2026-02-28"] });
+  assert.deepEqual(facets.withEnd({ a_min: ["1"], a_max: ["2"] }, names, "a_min", ""), { a_max: ["2"] });
+});
+
+test("each value is a chip", () => {
+  const filter = { brand: ["Alma", ""], price_max: ["5"] };
+  assert.deepEqual(facets.chipsOf(filter), [{ name: "brand", value: "Alma" }, { name: "brand", value: "" }, { name: "price_max", value: "5" }]);
+  assert.deepEqual(facets.chipsOf({}), []);
+});
+
+test("values are searched without case and accents", () => {
+  assert.ok(facets.contains("Crème fraîche", "creme FR") && facets.contains("Ärla Gård", " ärla ") && facets.contains("Кубань", "куб"));
+  assert.ok(!facets.contains("Milk", "oat"));
+  assert.ok(facets.contains("Milk", ""));
+});
