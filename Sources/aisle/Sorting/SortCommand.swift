@@ -48,7 +48,7 @@ struct SortCommand: AisleCommand {
                 first = first ?? page
             } while request.after != nil && products.count < limit ?? .max
             guard let first else { return }
-            show(products, first, .resolve(format))
+            ProductListing(store: first.head.store, products: products).print(.resolve(format))
             if Console.notesAreTerminal {
                 if let ignored = first.plan.resolvedSort.ignored {
                     Console.note(
@@ -91,45 +91,6 @@ struct SortCommand: AisleCommand {
     private static func describe(_ filter: Filter) -> String {
         guard !filter.isEmpty else { return "" }
         return " where " + filter.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
-    }
-
-    private func show(_ products: [Product], _ page: ShelfPage, _ format: OutputFormat) {
-        let store = page.head.store
-        let presentation = ProductPresentation(store: store)
-        if format == .json || format == .ndjson {
-            var json = JSONWriter()
-            if format == .json {
-                json.array(products) { presentation.write($1, to: &$0) }
-                return Console.data(json.text + "\n")
-            }
-            for product in products {
-                var line = JSONWriter()
-                presentation.write(product, to: &line)
-                Console.data(line.text + "\n")
-            }
-            return
-        }
-        var table = Table(columns: [
-            .init(title: "sku"), .init(title: "name"), .init(title: "brand"), .init(title: "price", isNumber: true),
-            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true),
-            .init(title: "popularity", isNumber: true),
-            .init(title: "in_stock"),
-        ])
-        for product in products {
-            let unitPrice = store.unitPricing.display(
-                priceMinor: product.priceMinor,
-                size: product.size,
-                currency: store.currency
-            )
-            let size = product.size.map { ($0.packs > 1 ? "\($0.packs) × " : "") + "\($0.amount) \($0.unit.rawValue)" }
-            table.rows.append([
-                product.sku.text, product.name, product.brand,
-                product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
-                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product.popularity))",
-                product.inStock ? "yes" : "no",
-            ])
-        }
-        table.print(format)
     }
 }
 
