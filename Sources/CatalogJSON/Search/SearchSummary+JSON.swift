@@ -1,9 +1,9 @@
-internal import Catalog
-internal import JSON
+package import Catalog
+package import JSON
 
 extension SearchSummary {
     /// Writes the member `q` of pages, orders, ranks and diffs.
-    func write(to json: inout JSONWriter) {
+    package func write(to json: inout JSONWriter) {
         json.object("q") { json in
             json.field("text", text.text)
             json.field("class", searchClass.name)

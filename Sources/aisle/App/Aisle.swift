@@ -22,7 +22,8 @@ struct Aisle: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
             ImportProfileCommand.self, ExportCommand.self, StoreCommand.self, ShelfCommand.self,
-            ProductCommand.self, AttributeCommand.self, SynonymsCommand.self, SuggestCommand.self, SortCommand.self,
+            ProductCommand.self, AttributeCommand.self, SynonymsCommand.self, SuggestCommand.self, SearchCommand.self,
+            SortCommand.self,
             DiffCommand.self,
             MoveCommand.self,
             OrderCommand.self,

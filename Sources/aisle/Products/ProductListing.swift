@@ -6,6 +6,8 @@ internal import JSON
 struct ProductListing {
     let store: Store
     let products: [Product]
+    /// The search that found the products; nil without one.
+    var search: SearchSummary?
     /// Whether a table shows the barcodes.
     var hasBarcodes = false
 
@@ -15,7 +17,14 @@ struct ProductListing {
         switch format {
         case .json:
             var json = JSONWriter()
-            json.array(products) { presentation.write($1, to: &$0) }
+            if let search {
+                json.object { json in
+                    search.write(to: &json)
+                    json.array("products", products) { presentation.write($1, to: &$0) }
+                }
+            } else {
+                json.array(products) { presentation.write($1, to: &$0) }
+            }
             Console.line(json.text)
         case .ndjson:
             for product in products {
