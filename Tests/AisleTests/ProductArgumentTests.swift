@@ -17,8 +17,8 @@ import Testing
         let options = ["a", "b"].map { AttributeOption(key: $0) }
         let forms: [(String, AttributeForm)] = [
             ("rating", .number(decimals: 3)), ("grade", .enumeration(options)), ("allergens", .set(nil)),
-            ("vegan", .boolean), ("origin", .text), ("since", .date),
-            ("value", .ratio(AttributeRatio(numerator: .price, denominators: [.quantity]))),
+            ("vegan", .boolean), ("origin", .text), ("harvested", .date),
+            ("worth", .ratio(AttributeRatio(numerator: .price, denominators: [.quantity]))),
         ]
         return AttributeSet(
             deployment: try forms.map { name, form in
@@ -71,7 +71,7 @@ import Testing
         for (text, value) in [
             ("rating=1.125", "1.125"), ("rating=-2", "-2"), ("grade=b", #""b""#),
             ("allergens=milk|nuts", #"["milk","nuts"]"#),
-            ("allergens=|", "[]"), ("vegan=true", "true"), ("since=2026-03-01", #""2026-03-01""#),
+            ("allergens=|", "[]"), ("vegan=true", "true"), ("harvested=2026-03-01", #""2026-03-01""#),
         ] {
             let name = text.prefix { $0 != "=" }
             #expect(try await Self.patch(["--attribute", text]) == #"{"attributes":{"\#(name)":\#(value)}}"#)
@@ -111,8 +111,8 @@ import Testing
                 CommandFailure.badData
             ),
             (
-                ["--attribute", "value=1"],
-                "attribute “value” must be empty, because the attribute is computed (got “1”)", CommandFailure.badData
+                ["--attribute", "worth=1"],
+                "attribute “worth” must be empty, because the attribute is computed (got “1”)", CommandFailure.badData
             ),
         ] as [([String], String, Int32)] {
             let failure = await #expect(throws: CommandFailure.self) { try await Self.patch(arguments) }

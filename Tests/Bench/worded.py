@@ -17,10 +17,10 @@ ATTRIBUTES = {
     "allergens": {"type": "set"},
     "vegan": {"type": "boolean"},
     "harvested": {"type": "date"},
-    "note": {"type": "text", "searchable": True},
+    "remark": {"type": "text", "searchable": True},
 }
 # The attributes that products can be sorted by.
-SORTS = ["-rating", "protein", "origin", "grade", "vegan", "harvested", "note"]
+SORTS = ["-rating", "protein", "origin", "grade", "vegan", "harvested", "remark"]
 _random = random.Random(SEED)
 _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnprstvz" for vowel in "aeiou"]
 WORDS = sorted({"".join(_random.choices(_SYLLABLES, k=_random.choice((2, 3, 3, 4)))) for _ in range(4000)})

@@ -40,13 +40,13 @@ import Testing
             let store = CatalogKey("s")!
             _ = try await catalog.shelves.put(Store(key: store, title: "S", currency: Currency("EUR")!))
             for (name, declaration) in [
-                ("rating", #"{"type":"number","decimals":1}"#), ("note", #"{"type":"text"}"#),
+                ("rating", #"{"type":"number","decimals":1}"#), ("remark", #"{"type":"text"}"#),
                 ("grade", #"{"type":"enum","values":[{"key":"a"},{"key":"b"}]}"#),
             ] {
                 let path = "/v1/attributes/\(name)"
                 #expect(try await send(client, .put, path, declaration).status == 201)
             }
-            let product = #"{"name":"Milk","attributes":{"rating":4.5,"note":"fresh","grade":"a"}}"#
+            let product = #"{"name":"Milk","attributes":{"rating":4.5,"remark":"fresh","grade":"a"}}"#
             #expect(try await send(client, .put, milk, product).status == 201)
             try await body(client)
         }
@@ -60,12 +60,12 @@ import Testing
             let before = try await Self.send(client, .get, Self.milk).json
             for (attributes, parameter, detail) in [
                 (
-                    #"{"note":"\#(String(repeating: "x", count: 5 << 10))"}"#, "attributes",
+                    #"{"remark":"\#(String(repeating: "x", count: 5 << 10))"}"#, "attributes",
                     "attributes must be an object of at most 4096 bytes"
                 ),
                 (
-                    #"{"note":"\#(String(repeating: "x", count: 501))"}"#, "attributes.note",
-                    "attributes.note must be a printable text of 1 to 500 bytes (got "
+                    #"{"remark":"\#(String(repeating: "x", count: 501))"}"#, "attributes.remark",
+                    "attributes.remark must be a printable text of 1 to 500 bytes (got "
                 ),
                 (
                     #"{"rating":"good"}"#, "attributes.rating",
@@ -131,7 +131,7 @@ import Testing
             }
             let list = try await Self.send(client, .get, own)
             let names = list.json["attributes"]?.elements?.compactMap { $0["name"]?.string }
-            #expect(names == ["grade", "note", "origin", "rating"])
+            #expect(names == ["grade", "origin", "rating", "remark"])
         }
     }
 }
