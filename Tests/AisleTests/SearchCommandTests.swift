@@ -3,7 +3,7 @@ import Testing
 
 @testable import aisle
 
-/// What the command says about a search without results.
+/// The message about a search without results.
 @Suite struct SearchCommandTests {
     @Test("A search without results says which words find nothing, and its correction")
     func failures() {
