@@ -79,6 +79,8 @@ import Testing
                 #expect(run.code == 0 && run.notes.hasPrefix(reason), "\(run)")
                 #expect(run.output.split(separator: "\n").count == 1, "\(words)")
             }
+            let corrected = await commands.aisle(["search", "shop", "chokolaet"]).notes
+            #expect(corrected.lowercased() == "no product has “chokolaet”; did you mean “chocolate”?\n")
             await commands.expect(
                 ["search", "shop", "milk", "--price-max", "1"],
                 output: "sku\tname\tbrand\tprice\tunit_price\tsize\tpopularity\tin_stock\n",
