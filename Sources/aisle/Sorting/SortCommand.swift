@@ -37,7 +37,7 @@ struct SortCommand: AisleCommand {
             let (store, key) = try await shelf.resolve(catalog)
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             if descendants { request.includesDescendants = true }
-            if let why { return try await RankListing.print(why, request, .resolve(format), catalog) }
+            if let why { return try await explain(why, request, catalog) }
             let (products, first) = try await catalog.pages.products(request, limit: limit)
             ProductListing(store: first.head.store, products: products).print(.resolve(format))
             if Console.notesAreTerminal {
@@ -51,6 +51,11 @@ struct SortCommand: AisleCommand {
                 )
             }
         }
+    }
+
+    /// Prints the rank of a product with the values that are compared.
+    private func explain(_ sku: String, _ request: PageRequest, _ catalog: PostgresCatalog) async throws {
+        try await RankListing.print(sku, request, .resolve(format), catalog)
     }
 
     /// The number of products on the shelf; empty for several shelves.
