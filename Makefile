@@ -367,6 +367,11 @@ bench: build browser ## Measure pages, imports, diffs and scripts as ratios to t
 	for input in ordinals ids; do MALLOC_MMAP_THRESHOLD_=65536 .build/release/DiffBench memory $$input; done
 	.build/release/DiffBench
 
+.PHONY: bench-search
+bench-search: build ## Judge searches on the catalogs in ../shared/data, beside those of PostgreSQL alone (JUDGE="--verbose")
+	@$(MAKE) --no-print-directory deps PACKAGES="postgresql python3"
+	python3 -B Tests/Search/bench.py $(AISLE) ../shared/data $(JUDGE)
+
 .PHONY: bench-growth
 bench-growth: build ## Measure pages and their storage with 10,000 to 10,000,000 products (SIZES="10000 100000")
 	swift build -c release --static-swift-stdlib --product PageLoad

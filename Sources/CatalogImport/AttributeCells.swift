@@ -40,7 +40,7 @@ package struct AttributeCells: Sendable {
     // MARK: - Titles
 
     /// The beginning of a title that is that of an attribute only.
-    private static let titlePrefix = "attributes."
+    private static let titlePrefix = AttributeReference.pathPrefix
 
     /// The titles of the other columns of imports, as they are compared.
     private static let otherTitles = Set(ImportColumn.allCases.map { ColumnTitle.key($0.columnName) })

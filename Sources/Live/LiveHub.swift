@@ -105,6 +105,7 @@ package final class LiveHub: Sendable {
     /// - Parameters:
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
+    ///   - search: the search; nil for all products. Each event has the classes in use of its version.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
     ///   - includesProducts: whether an event with the whole order has the products, too.
@@ -113,6 +114,7 @@ package final class LiveHub: Sendable {
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
+        search: SearchText? = nil,
         includesDescendants: Bool? = nil,
         limit: Int,
         from start: SubscriptionStart,
@@ -122,6 +124,7 @@ package final class LiveHub: Sendable {
             address: address,
             sort: sort,
             filter: filter,
+            search: search,
             includesDescendants: includesDescendants,
             limit: limit
         )

@@ -9,6 +9,8 @@ final class ShelfFeed: Sendable {
         /// The sort; nil for the shelf's current default.
         var sort: Sort?
         var filter: Filter?
+        /// The search; nil for all products.
+        var search: SearchText?
         /// Whether the products of the shelves below are shown, too; nil for what the shelf says.
         var includesDescendants: Bool?
         var limit: Int
@@ -145,7 +147,8 @@ final class ShelfFeed: Sendable {
             head: page.head,
             union: page.plan.union,
             resolvedSort: page.plan.resolvedSort,
-            list: OrderedIDs(newest.ids)
+            list: OrderedIDs(newest.ids),
+            search: page.search
         )
         let diff = try? OrderDiff(
             old: shown?.ids ?? [],
@@ -246,6 +249,7 @@ final class ShelfFeed: Sendable {
             shelf: key.address.shelf,
             sort: key.sort,
             filter: key.filter,
+            search: key.search,
             limit: key.limit
         )
         request.includesDescendants = key.includesDescendants

@@ -9,23 +9,19 @@ package struct ViewRequest: Sendable, Hashable {
     package var sortsSoldOutLast: Bool
     /// The currency of the filter's amounts.
     package var currency: Currency
-    /// Whether the relevance of the matches of a search comes before the sort's keys.
-    package var sortsByRelevance: Bool
 
     package init(
         sort: Sort,
         filter: Filter = .none,
         dimension: Dimension,
         sortsSoldOutLast: Bool,
-        currency: Currency,
-        sortsByRelevance: Bool = false
+        currency: Currency
     ) {
         self.sort = sort
         self.filter = filter
         self.dimension = dimension
         self.sortsSoldOutLast = sortsSoldOutLast
         self.currency = currency
-        self.sortsByRelevance = sortsByRelevance
     }
 }
 
@@ -69,7 +65,7 @@ extension ShelfTable {
     ///
     /// - Parameter matches: the products that a search finds; nil without a search.
     /// - Precondition: the table is not that of a union, if the sort has the manual order. It has the columns of the request's attributes.
-    ///   Matches are those of an index of this table.
+    ///   Matches are those of an index of this table, and given if the sort has the relevance.
     /// - Complexity: O(*n*) for each sort key and each key of the filter. A manual order, and unit prices, take O(*n* log *n*) if many of their keys
     ///   have equal beginnings.
     package func view(_ request: ViewRequest, _ matches: SearchMatches? = nil) -> TableView {
@@ -91,7 +87,8 @@ extension ShelfTable {
         var rows = matches?.rows ?? (0..<UInt32(count)).map { $0 }
         if sort.tieBreakerDirection == .descending { rows.reverse() }
         // A name that decides last has the base order already.
-        let isNamed = sort.terms.last.map { $0.key == .name && $0.direction == sort.tieBreakerDirection } ?? false
+        let isNamed =
+            sort.comparedTerms.last.map { $0.key == .name && $0.direction == sort.tieBreakerDirection } ?? false
         for criterion in request.criteria(matches).dropLast(isNamed ? 1 : 0).reversed() {
             order(&rows, by: criterion, request.dimension)
         }
@@ -105,9 +102,10 @@ extension ShelfTable {
 extension ViewRequest {
     /// Returns the criteria of the order between availability and the tie-breakers, from the first to the last.
     fileprivate func criteria(_ matches: SearchMatches?) -> [OrderCriterion] {
-        let keys = sort.terms.map(OrderCriterion.key)
-        guard sortsByRelevance else { return keys }
-        guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
-        return [.relevance(matches)] + keys
+        sort.comparedTerms.map { term in
+            guard term.key == .relevance else { return .key(term) }
+            guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
+            return .relevance(matches)
+        }
     }
 }

@@ -5,7 +5,7 @@ Usage: bench.py AISLE [CSV]    AISLE: the release executable; CSV: a catalog fil
 """
 import http.client, json, os, re, statistics, subprocess, sys, time
 
-import abuse, filters, pages, reports, resort, shelves, titles, users
+import abuse, attributes, filters, pages, reports, resort, searches, shelves, titles, users
 from harness import *
 
 # The number of rows of the largest import.
@@ -169,7 +169,7 @@ def million():
     print(f"50 ids in the middle of a million: {sum(int(n or 0) for n in hits.groups())} buffers (aim: ≤ 5)")
 
 
-only = os.environ.get("AISLE_BENCH_ONLY", "imports large titles pages shelves filters moves million users resort abuse reports").split()
+only = os.environ.get("AISLE_BENCH_ONLY", "imports large titles pages shelves filters attributes searches moves million users resort abuse reports").split()
 try:
     if CSV and "imports" in only:
         imports()
@@ -185,6 +185,10 @@ try:
         shelves.all()
     if "filters" in only:
         filters.all(CSV)
+    if "attributes" in only:
+        attributes.all()
+    if "searches" in only:
+        searches.all()
     if "moves" in only:
         moves()
     if "million" in only:

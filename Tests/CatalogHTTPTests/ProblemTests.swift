@@ -62,6 +62,8 @@ import Testing
     )
     .attributes[0]
 
+    private static let synonyms = try! Synonyms(groups: [["pop", "soda"]], oneWay: [])
+
     static let cases: [Case] = [
         Case(error: .malformed(parameter: nil, detail: "d"), type: "malformed-request", detail: "d"),
         Case(
@@ -156,6 +158,12 @@ import Testing
             error: .staleSynonyms(current: nil),
             type: "stale",
             detail: "the synonyms are not as If-Match expects; read them again, and repeat the change"
+        ),
+        Case(
+            error: .staleSynonyms(current: synonyms),
+            type: "stale",
+            detail: "the synonyms are not as If-Match expects; read them again, and repeat the change",
+            headers: ["ETag": Call.hash(synonyms.json)]
         ),
         Case(error: .forbidden("d"), type: "forbidden", detail: "d"),
         Case(

@@ -12,9 +12,9 @@ import Testing
         "A sort uses an attribute by its name, in either direction and at any place",
         arguments: [
             ("rating", true), ("-rating", true), ("price,-rating", true), ("rating,price", true),
-            ("attributes.rating", true), ("price,-attributes.rating,name", true), (" -rating , price", true),
+            ("attributes.rating", true), ("price,-attributes.rating,name", true), ("later_key,rating", true),
             ("", false), ("price", false), ("ratings", false), ("my_rating", false), ("rating_min", false),
-            ("-attributes.ratings", false), ("other.rating", false), ("--rating", false),
+            ("-attributes.ratings", false), ("other.rating", false), ("--rating", false), ("- rating", false),
         ]
     )
     func sorts(_ text: String, _ isUsed: Bool) {

@@ -70,28 +70,25 @@ extension AttributeName {
         }
     }
 
-    /// Returns whether the text of a sort has the attribute as a key.
+    /// Returns whether the text of a sort has the attribute as a key. Its other keys may be those of a later release.
     package func isUsed(bySort text: String) -> Bool {
-        text.split(separator: ",").contains { part in
-            let key = String(part).trimmed
-            return isNamed(by: key.hasPrefix("-") ? String(key.dropFirst()) : key)
+        text.split(separator: ",").contains { term in
+            guard case .attribute(let key)? = SortKey(name: term.hasPrefix("-") ? term.dropFirst() : term) else {
+                return false
+            }
+            return key.name == self
         }
     }
 
     /// Returns whether a filter of this name is one by the attribute.
     package func isUsed(byFilter name: String) -> Bool {
-        if isNamed(by: name) { return true }
-        return Self.reservedEndings.contains { name.hasSuffix($0) && isNamed(by: String(name.dropLast($0.count))) }
+        guard case .attribute(let key, _)? = FilterKey(name: name) else { return false }
+        return key.name == self
     }
 
     /// Returns whether the document of an import profile maps a column to the attribute.
     package func isUsed(byProfile document: JSONValue) -> Bool {
         guard case .object(let attributes)? = document["attributes"] else { return false }
         return attributes.contains { $0.name == text }
-    }
-
-    /// Whether a text names the attribute, alone or after `attributes.`.
-    private func isNamed(by name: String) -> Bool {
-        name == text || name == "attributes.\(text)"
     }
 }

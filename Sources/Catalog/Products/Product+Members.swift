@@ -34,7 +34,8 @@ extension Product {
 }
 
 extension Size {
-    fileprivate var json: JSONValue {
+    /// The size as a member of a body.
+    package var json: JSONValue {
         .object([
             .init("amount", .string(amount.description)), .init("unit", .string(unit.rawValue)),
             .init("packs", .integer(packs)), .init("drained", .text(drained?.description)),

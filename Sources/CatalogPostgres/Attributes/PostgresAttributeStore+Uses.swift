@@ -57,7 +57,8 @@ extension PostgresAttributeStore {
     /// only letters, digits and underscores.
     static func word(_ attribute: AttributeName) -> String {
         let endings = AttributeName.reservedEndings.sorted().joined(separator: "|")
-        return #"(^|[^a-z0-9_.])(attributes\.)?\#(attribute.text)(\#(endings))?($|[^a-z0-9_])"#
+        let path = AttributeReference.pathPrefix.replacing(".", with: #"\."#)
+        return #"(^|[^a-z0-9_.])(\#(path))?\#(attribute.text)(\#(endings))?($|[^a-z0-9_])"#
     }
 
     // MARK: - Statements. `$1` is the regular expression, `$2` a store or null for all, `$3` stores that do not count.

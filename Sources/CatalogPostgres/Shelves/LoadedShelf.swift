@@ -10,28 +10,94 @@ struct LoadedShelf: CurrentShelf {
     let caches: ShelfCaches
     /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
     var orderingKey: [UInt8]?
+    /// The rules of searches; nil unless the request has a search.
+    var rules: SearchRules?
+    /// What searches need; nil unless the request has one.
+    var search: LoadedSearch?
+
+    var indexedProducts: Int { search?.indexedProducts ?? 0 }
 
     private var table: ShelfTable { shelf.table }
 
+    /// Returns the shelf with the rules of searches.
+    func with(_ rules: SearchRules) -> LoadedShelf {
+        var copy = self
+        copy.rules = rules
+        return copy
+    }
+
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
+        if plan.search != nil { return try await searchPage(plan, into: items) }
         let view = await caches.view(plan, of: shelf, at: key)
-        let rest = view.rows[(plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0)...]
-        let rows = rest.prefix(plan.limit)
-        var items = items
-        for row in rows.lazy.map(Int.init) {
-            let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
-            if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
-            items.add(try product(row))
-        }
-        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
-        var page = PageOf(PlannedPage(basis, plan), items, next: next, matches: view.rows.count)
+        var page = try page(rows(of: view, plan), plan, into: items)
         if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
     }
 
+    /// The rows of a page.
+    private struct PageRows: Sendable {
+        let rows: ArraySlice<UInt32>
+        let next: Cursor?
+        /// The number of rows of all pages.
+        let count: Int
+    }
+
+    private func rows(of view: TableView, _ plan: PagePlan) -> PageRows {
+        let rest = view.rows[(plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0)...]
+        let rows = rest.prefix(plan.limit)
+        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
+        return PageRows(rows: rows, next: next, count: view.rows.count)
+    }
+
+    private func page<Items: PageItems>(
+        _ found: PageRows,
+        _ plan: PagePlan,
+        into items: Items
+    ) throws(CatalogError) -> PageOf<Items> {
+        var items = items
+        for row in found.rows.lazy.map(Int.init) {
+            let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
+            if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
+            items.add(try product(row))
+        }
+        return PageOf(PlannedPage(basis, plan), items, next: found.next, matches: found.count)
+    }
+
+    /// Returns a page of what a search finds. All of the search is done on another thread than an event loop's: the highlights alone take as
+    /// long as several pages.
+    private func searchPage<Items: PageItems>(
+        _ plan: PagePlan,
+        into items: Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        let found = await offLoop(if: true) {
+            () -> (rows: PageRows, matches: [[ProductMatch]], summary: SearchSummary?, facets: Facets?) in
+            let search = loadedSearch
+            let rows = rows(of: caches.viewNow(plan, of: shelf, at: key, search), plan)
+            let products = rows.rows.map { table.product(Int($0)) }
+            return (
+                rows, search.highlights(plan, of: products), search.summary(plan, of: table),
+                plan.facets.isEmpty ? nil : caches.facetsNow(plan, of: shelf, at: key, search)
+            )
+        }
+        var page = try page(found.rows, plan, into: items)
+        (page.matches, page.search, page.facets) = (found.matches, found.summary, found.facets)
+        return page
+    }
+
+    /// - Precondition: the shelf was read for a request with a search.
+    private var loadedSearch: LoadedSearch {
+        guard let search else { preconditionFailure("the shelf was read for a request without a search") }
+        return search
+    }
+
+    func searchSummary(_ plan: PagePlan) async -> SearchSummary? {
+        if plan.search == nil { return nil }
+        return await offLoop(if: true) { loadedSearch.summary(plan, of: table) }
+    }
+
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let rows = caches.viewNow(plan, of: shelf, at: key).rows
+        let rows = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch).rows
         let shown = limit.map { Array(rows.prefix($0)) } ?? rows
         let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
         return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
@@ -55,14 +121,15 @@ struct LoadedShelf: CurrentShelf {
             at: table.sku(row),
             table.name(row),
             table.values(row, in: view),
-            isSoldOut: plan.sortsSoldOutLast && !table.isInStock(row)
+            isSoldOut: plan.sortsSoldOutLast && !table.isInStock(row),
+            searchClass: view.matches?.classInUse
         )
     }
 
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
         if let orderingKey {
-            for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
+            for (index, term) in plan.sort.comparedTerms.enumerated() where term.key == .position {
                 cursor.values[index] = .bytes(orderingKey)
             }
         }

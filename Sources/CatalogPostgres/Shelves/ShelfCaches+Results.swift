@@ -11,7 +11,7 @@ extension ShelfCaches {
 
     /// Returns a view of a shelf.
     func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+        let result = ResultKey(table: key, version: shelf.version, request: OrderKey(plan))
         if let known = views[result] { return known }
         let isFollowed = shelf.steps.contains { views.peek(result.at($0.version)) != nil }
         let limit = isFollowed ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
@@ -19,21 +19,30 @@ extension ShelfCaches {
     }
 
     /// The same on the current thread, which is not an event loop's.
-    func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+    ///
+    /// - Parameter search: what a search of the plan needs; nil for a plan without one.
+    func viewNow(
+        _ plan: PagePlan,
+        of shelf: ShelfSnapshot,
+        at key: TableKey,
+        _ search: LoadedSearch? = nil
+    ) -> TableView {
+        let found = search?.matches(plan)
+        let result = ResultKey(table: key, version: shelf.version, request: OrderKey(plan, found?.key))
         if let known = views[result] { return known }
         let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: key)
-        let view = earlierView(result, of: shelf, table) ?? table.view(result.request)
+        let view = earlierView(result, of: shelf, table) ?? table.view(result.request.view, found?.matches)
         views[result] = view
         fitShelves()
         return view
     }
 
-    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
+    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed. That
+    /// of a search has the same matches, because its key has the number of the index.
     ///
     /// - Parameter table: that of the shelf, with columns of attributes.
     private func earlierView(
-        _ key: ResultKey<ViewRequest>,
+        _ key: ResultKey<OrderKey>,
         of shelf: ShelfSnapshot,
         _ table: ShelfTable
     ) -> TableView? {
@@ -126,20 +135,32 @@ extension ShelfCaches {
         return shelf.table.column(column, changed: changed, key: collator.key)
     }
 
-    /// Returns the facets of a page.
+    /// Returns the facets of a page without a search.
     func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
-        let request = FacetRequest(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency)
+        let result = ResultKey(table: key, version: shelf.version, request: FacetRequest(plan))
+        if let known = facets[result] { return known }
+        return await offLoop(if: shelf.table.count >= Self.limit(plan)) { self.facetsNow(plan, of: shelf, at: key) }
+    }
+
+    /// Returns the facets of a page on the current thread, which is not an event loop's.
+    ///
+    /// - Parameter search: what a search of the plan needs; nil for a plan without one.
+    func facetsNow(
+        _ plan: PagePlan,
+        of shelf: ShelfSnapshot,
+        at key: TableKey,
+        _ search: LoadedSearch? = nil
+    ) -> Facets {
+        let found = search?.matches(plan)
+        let request = FacetRequest(plan, found?.key)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = facets[result] { return known }
-        return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
-            if let known = self.facets[result] { return known }
-            let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
-            let table = self.table(with: attributes, plan.language, of: shelf, at: key)
-            let counted = table.facets(request.facets, request.filter, in: request.currency)
-            self.facets[result] = counted
-            self.fitShelves()
-            return counted
-        }
+        let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
+        let table = table(with: attributes, plan.language, of: shelf, at: key)
+        let counted = table.facets(request.facets, request.filter, in: request.currency, of: found?.matches)
+        facets[result] = counted
+        fitShelves()
+        return counted
     }
 }
 
@@ -176,6 +197,18 @@ extension [ResolvedAttribute] {
             if case .ratio = attribute.form { attribute.operands } else { [attribute] }
         }
         return Array(Set(all))
+    }
+}
+
+extension ShelfCaches.OrderKey {
+    init(_ plan: PagePlan, _ matches: ShelfCaches.MatchesKey? = nil) {
+        self.init(view: ViewRequest(plan), matches: matches)
+    }
+}
+
+extension ShelfCaches.FacetRequest {
+    init(_ plan: PagePlan, _ matches: ShelfCaches.MatchesKey? = nil) {
+        self.init(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency, matches: matches)
     }
 }
 

@@ -22,7 +22,9 @@ struct Aisle: AsyncParsableCommand {
         subcommands: [
             DevCommand.self, ServeCommand.self, DatabaseCommand.self, SeedCommand.self, ImportCommand.self,
             ImportProfileCommand.self, ExportCommand.self, StoreCommand.self, ShelfCommand.self,
-            AttributeCommand.self, SynonymsCommand.self, SuggestCommand.self, SortCommand.self, DiffCommand.self,
+            ProductCommand.self, AttributeCommand.self, SynonymsCommand.self, SuggestCommand.self, SearchCommand.self,
+            SortCommand.self,
+            DiffCommand.self,
             MoveCommand.self,
             OrderCommand.self,
             PurchasesCommand.self, PricesCommand.self, ResortCommand.self,

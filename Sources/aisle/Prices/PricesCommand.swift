@@ -34,16 +34,7 @@ struct PricesCommand: AsyncParsableCommand {
                     guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
                         throw CommandFailure("prices must be SKU=PRICE (got “\(pair)”)", CommandFailure.usage)
                     }
-                    if halves[1] == "none" { return PriceChange(sku: sku, priceMinor: nil) }
-                    guard let amount = ExactDecimal(halves[1]), let price = currency.minorUnits(amount),
-                        !price.wasRounded
-                    else {
-                        throw CommandFailure(
-                            "“\(halves[1])” is not a valid price in \(currency.code), such as 1.99",
-                            CommandFailure.usage
-                        )
-                    }
-                    return PriceChange(sku: sku, priceMinor: price.minor)
+                    return PriceChange(sku: sku, priceMinor: try parsePrice(halves[1], in: currency))
                 }
                 let outcome = try await catalog.prices.setPrices(changes, in: found, pricedIn: currency)
                 Console.note(
@@ -254,4 +245,13 @@ struct PriceStorm {
         let (median, high) = (sorted[sorted.count / 2], sorted[min(sorted.count - 1, sorted.count * 95 / 100)])
         return "moves per shelf and day: median \(median), 95th percentile \(high), maximum \(sorted.last!)"
     }
+}
+
+/// Parses a price from a command line argument; nil for `none`.
+func parsePrice(_ text: String, in currency: Currency) throws(CommandFailure) -> Int64? {
+    if text == "none" { return nil }
+    guard let amount = ExactDecimal(text), let price = currency.minorUnits(amount), !price.wasRounded else {
+        throw CommandFailure("“\(text)” is not a valid price in \(currency.code), such as 1.99", CommandFailure.usage)
+    }
+    return price.minor
 }

@@ -38,17 +38,8 @@ struct SortCommand: AisleCommand {
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             if descendants { request.includesDescendants = true }
             if let why { return try await explain(why, request, catalog) }
-            var products: [Product] = []
-            var first: ShelfPage?
-            repeat {
-                request.limit = min(limit.map { $0 - products.count } ?? 100, 100)
-                let page = try await catalog.pages.page(request)
-                products += page.products
-                request.after = page.next
-                first = first ?? page
-            } while request.after != nil && products.count < limit ?? .max
-            guard let first else { return }
-            show(products, first, .resolve(format))
+            let (products, first) = try await catalog.pages.products(request, limit: limit)
+            ProductListing(store: first.head.store, products: products).print(.resolve(format))
             if Console.notesAreTerminal {
                 if let ignored = first.plan.resolvedSort.ignored {
                     Console.note(
@@ -56,7 +47,7 @@ struct SortCommand: AisleCommand {
                     )
                 }
                 Console.note(
-                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(Self.describe(first.plan.resolvedSort.filter))"
+                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(first.plan.resolvedSort.filter.phrase)"
                 )
             }
         }
@@ -64,72 +55,47 @@ struct SortCommand: AisleCommand {
 
     /// Prints the rank of a product with the values that are compared.
     private func explain(_ sku: String, _ request: PageRequest, _ catalog: PostgresCatalog) async throws {
-        let found = try await catalog.pages.ranks(RankRequest(page: request, skus: [sku.composed]))
-        let format = OutputFormat.resolve(format)
-        if format == .json || format == .ndjson { return Console.line(String(decoding: found.json, as: UTF8.self)) }
-        var table = Table(columns: [
-            .init(title: "sku"), .init(title: "reason"), .init(title: "rank", isNumber: true),
-            .init(title: "of", isNumber: true), .init(title: "before"), .init(title: "after"), .init(title: "filters"),
-            .init(title: "tuple"),
-        ])
-        let presentation = ProductPresentation(store: found.basis.head.store)
-        for rank in found.ranks {
-            let tuple = found.tuple(of: rank, presentation).map { "\($0.key)=\($0.value.text)" }
-            table.rows.append([
-                rank.sku, rank.reason.rawValue, rank.rank.map { "\($0)" }, "\(found.count)", rank.before, rank.after,
-                rank.filters.map(\.name).joined(separator: " "), tuple.joined(separator: " "),
-            ])
-        }
-        table.print(format)
+        try await RankListing.print(sku, request, .resolve(format), catalog)
     }
 
     /// The number of products on the shelf; empty for several shelves.
     private static func total(_ page: ShelfPage) -> String {
         page.plan.union == nil ? " of \(page.head.state.productCount)" : ""
     }
+}
 
-    private static func describe(_ filter: Filter) -> String {
-        guard !filter.isEmpty else { return "" }
-        return " where " + filter.parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
+extension PageStore {
+    /// Returns the first products of an order, and the first page of them.
+    ///
+    /// - Parameter limit: the maximum number of products; nil for all.
+    func products(
+        _ request: PageRequest,
+        limit: Int?
+    ) async throws(CatalogError) -> (products: [Product], first: ShelfPage) {
+        func read(_ count: Int, after cursor: Cursor?) async throws(CatalogError) -> ShelfPage {
+            var request = request
+            request.limit = min(limit.map { $0 - count } ?? Self.batch, Self.batch)
+            request.after = cursor
+            return try await page(request)
+        }
+        let first = try await read(0, after: nil)
+        var (products, next) = (first.products, first.next)
+        while let cursor = next, products.count < limit ?? .max {
+            let page = try await read(products.count, after: cursor)
+            products += page.products
+            next = page.next
+        }
+        return (products, first)
     }
 
-    private func show(_ products: [Product], _ page: ShelfPage, _ format: OutputFormat) {
-        let store = page.head.store
-        let presentation = ProductPresentation(store: store)
-        if format == .json || format == .ndjson {
-            var json = JSONWriter()
-            if format == .json {
-                json.array(products) { presentation.write($1, to: &$0) }
-                return Console.data(json.text + "\n")
-            }
-            for product in products {
-                var line = JSONWriter()
-                presentation.write(product, to: &line)
-                Console.data(line.text + "\n")
-            }
-            return
-        }
-        var table = Table(columns: [
-            .init(title: "sku"), .init(title: "name"), .init(title: "brand"), .init(title: "price", isNumber: true),
-            .init(title: "unit_price", isNumber: true), .init(title: "size", isNumber: true),
-            .init(title: "popularity", isNumber: true),
-            .init(title: "in_stock"),
-        ])
-        for product in products {
-            let unitPrice = store.unitPricing.display(
-                priceMinor: product.priceMinor,
-                size: product.size,
-                currency: store.currency
-            )
-            let size = product.size.map { ($0.packs > 1 ? "\($0.packs) × " : "") + "\($0.amount) \($0.unit.rawValue)" }
-            table.rows.append([
-                product.sku.text, product.name, product.brand,
-                product.priceMinor.map { "\(store.currency.decimal($0)) \(store.currency.code)" },
-                unitPrice.map { "\($0.value)/\($0.per)" }, size, "\(presentation.score(product.popularity))",
-                product.inStock ? "yes" : "no",
-            ])
-        }
-        table.print(format)
+    /// The number of products that are read at once.
+    private static var batch: Int { PageRequest.limits.upperBound }
+}
+
+extension Filter {
+    /// The filter as the end of a sentence; empty without one.
+    var phrase: String {
+        isEmpty ? "" : " where " + parameters.map { "\($0.name)=\($0.value)" }.joined(separator: ", ")
     }
 }
 

@@ -1,0 +1,34 @@
+#!/usr/bin/env python3
+"""Judges Aisle's searches and the baselines on both catalogs, with a private PostgreSQL and a server of its own.
+
+Usage: bench.py AISLE DATA [--verbose]. AISLE is the release executable, and DATA the folder with the catalogs. README.md defines the figures.
+"""
+import os, subprocess, sys
+
+FOLDER = os.path.dirname(os.path.abspath(__file__))
+DATA = os.path.abspath(sys.argv[2])
+# Of each catalog: the key of its store, and the language in which people search it.
+STORES = {"konzum-hr": ("konzum-0204", "hr-HR"), "spar-at": ("spar", "de-AT")}
+
+missing = [name for name in STORES if not os.path.exists(f"{DATA}/{name}.csv")]
+if missing:
+    print(f"searches are not judged: {DATA} has no {' and no '.join(f'{name}.csv' for name in missing)}")
+    sys.exit()
+
+# The harness starts PostgreSQL.
+sys.path.insert(0, os.path.join(FOLDER, "..", "Bench"))
+import harness
+
+DATABASE = "judged"
+try:
+    harness.fresh(DATABASE)
+    dsn = f"{harness.DSN} dbname={DATABASE}"
+    for name, (store, locale) in STORES.items():
+        harness.run(harness.AISLE, "store", "create", store, "--currency", "EUR", "--locale", locale, "--dsn", dsn)
+        harness.run(harness.AISLE, "import", f"{DATA}/{name}.csv", "--create-store", "--dsn", dsn)
+    with harness.served(DATABASE):
+        judge = [sys.executable, "-B", f"{FOLDER}/judge.py", DATA, dsn, "--aisle", harness.BASE, *sys.argv[3:]]
+        status = subprocess.run(judge).returncode
+finally:
+    harness.run(harness.AISLE, "db", "stop")
+sys.exit(status)
