@@ -23,10 +23,15 @@ export function showQuery(query) {
   input.value = query ?? "";
 }
 
-/** Closes the list, and drops suggestions that have not arrived yet. */
-function close() {
+/** Drops suggestions that have not arrived yet. */
+function drop() {
   clearTimeout(state.timer);
   state.request?.abort();
+}
+
+/** Closes the list. */
+function close() {
+  drop();
   state.suggestions = [];
   list.replaceChildren();
   list.hidden = true;
@@ -63,10 +68,11 @@ function show(suggestions) {
 export function searchBox({ read, search, choose }) {
   const typed = () => input.value.trim();
 
+  /** Requests suggestions. Those that are shown stay until the others replace them. */
   async function ask() {
-    close();
+    drop();
     const query = typed();
-    if (!query) return;
+    if (!query) return close();
     const request = (state.request = new AbortController());
     // Without suggestions, the search works as well.
     const suggestions = await read(query, request.signal).catch(() => []);
@@ -81,8 +87,9 @@ export function searchBox({ read, search, choose }) {
   }
 
   input.addEventListener("input", () => {
-    clearTimeout(state.timer);
-    state.request?.abort();
+    drop();
+    // The shown suggestions are for an earlier text, so Enter searches for the typed one.
+    activate(-1);
     if (typed()) state.timer = setTimeout(ask, delay);
     else close();
   });
