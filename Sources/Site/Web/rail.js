@@ -162,8 +162,9 @@ function attributeGroups(view, attribute) {
   const [any, none] = ["_any", "_none"].map((ending) => valuesOf(view.filter, name + ending));
   const included = titled(withChosen(counted, any));
   // The counts are of products that pass, so they lack the values that are excluded.
-  const known = [...declared, ...counted.filter(({ value }) => value !== "")].map(({ value }) => value);
-  const excluded = titled(withChosen([], [...new Set([...known, ...none])]));
+  const known = counted.map(({ value }) => value).filter((value) => value !== "");
+  const values = declared.length ? [...declared.map(({ value }) => value), ...known, ...none] : [...known, ...none].sort((a, b) => a.localeCompare(b, language.now));
+  const excluded = titled([...new Set(values)].map((value) => ({ value })));
   return [
     ...(included.length ? [valueGroup(view, { key: `${name}_any`, title: titles._any, values: included, more })] : []),
     ...(excluded.length ? [valueGroup(view, { key: `${name}_none`, title: titles._none, values: excluded, more })] : []),

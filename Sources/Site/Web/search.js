@@ -2,7 +2,7 @@
 import { announce } from "/alerts.js";
 import { find, make } from "/dom.js";
 import { text } from "/language.js";
-import { marked } from "/matches.js";
+import { marked, queryOf } from "/matches.js";
 
 const [form, input, list] = ["search", "query", "suggestions"].map(find);
 /** The time without typing after which suggestions are requested, in milliseconds. */
@@ -20,6 +20,7 @@ const state = {
 /** Shows a query in the box. */
 export function showQuery(query) {
   close();
+  input.setCustomValidity("");
   input.value = query ?? "";
 }
 
@@ -87,6 +88,7 @@ export function searchBox({ read, search, choose }) {
   }
 
   input.addEventListener("input", () => {
+    input.setCustomValidity("");
     drop();
     // The shown suggestions are for an earlier text, so Enter searches for the typed one.
     activate(-1);
@@ -118,6 +120,11 @@ export function searchBox({ read, search, choose }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     close();
+    // The text stays in the box, where it can be corrected.
+    if (typed() && !queryOf(typed())) {
+      input.setCustomValidity(text("noWord"));
+      return void input.reportValidity();
+    }
     // On touch screens, the keyboard would cover the results.
     if (matchMedia("(pointer: coarse)").matches) input.blur();
     search(typed());

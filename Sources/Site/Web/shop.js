@@ -204,7 +204,7 @@ async function open({ keepsCards = false } = {}) {
     follow(own);
   }, {
     isWaiting: renderPending,
-    // Drop what the server rejects, and show the error. The text stays in the search box, where it can be corrected.
+    // Drop what the server rejects, and show the error. A text stays in the search box, where it can be corrected.
     isRefused: (error) => {
       const left = error.status === 400 ? withoutRejected(view, error.body.parameter, filters) : null;
       if (!left) return false;
@@ -516,9 +516,9 @@ function choose(store, shelf) {
 /** The place of the view, as parts of another view. */
 const place = () => ({ store: view.store, shelf: view.shelf, isWhole: view.isWhole });
 
-/** Searches the place that is shown; an empty text ends the search. A text without words is rejected by the server. */
+/** Searches the place that is shown; an empty text ends the search. */
 function search(typed) {
-  const query = queryOf(typed) || typed.trim() || null;
+  const query = queryOf(typed) || null;
   if (query === view.query) return showQuery(query);
   show({ ...place(), query, filter: view.filter, collapse: view.collapse });
 }
