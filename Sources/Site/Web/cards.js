@@ -24,7 +24,7 @@ export const cardID = (product) => (isGroup(product) ? `group/${product.group}` 
 /** Returns the product that the card of a group shows. */
 export const chosenMember = (product) => (isGroup(product) && product.members?.find((member) => member.sku === product.chosen)) || product;
 
-/** Creates the buttons of a group's members, with their sizes and prices. */
+/** Creates the buttons of a group's members, with their sizes or names, and prices. */
 function memberList(product, shown) {
   const labels = product.members.map((member) => sizeText(text("units"), member.size) ?? member.name);
   return make("ul", { class: "members", "aria-label": text("variants") }, ...product.members.map((member, index) => {
