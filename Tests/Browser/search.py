@@ -1,9 +1,12 @@
 """Tests of the shop's search, facets and groups with the seed catalog."""
 import contextlib, urllib.parse
 
-from harness import Tab, wait_until
-from shop import NARROW, PLACE, SHELF
+from harness import AWAY, Tab, wait_until
+from shop import NARROW, SHELF
 
+# A user without a remembered sort, and one whose sorts are remembered.
+PLACE = "/?store=corner&shelf=dairy&user=sue"
+SORTED = "/?store=corner&shelf=dairy&user=tess"
 PHONE = {"width": 390, "height": 844}
 OPTIONS = "#suggestions [role=option]"
 
@@ -86,6 +89,11 @@ def suggestions_are_chosen_by_keyboard(server, browser):
     assert tab.page.evaluate("document.activeElement.id") == "query"
     # Leaving the box closes the list.
     types(tab, server, "but")
+    tab.page.keyboard.press("ArrowDown")
+    assert chosen(tab) == 0
+    # Enter does not take a suggestion for an earlier text.
+    tab.page.keyboard.type("t")
+    assert chosen(tab) is None
     tab.page.keyboard.press("Tab")
     tab.page.wait_for_selector(OPTIONS, state="detached")
     return tab
@@ -150,6 +158,12 @@ def a_search_is_a_view_whose_sorts_glide(server, browser):
     with changed(server, {found[0]: {"price_minor": first + 4000}}):
         tab.wait("([id, price]) => document.querySelector(`[data-id='${id}']`).product.price_minor === price", [found[0], first + 4000])
         assert tab.ids() == found and tab.page.locator(f"[data-id='{found[0]}'] mark").count()
+    # A product that a diff inserts gets its highlights.
+    other = next(sku for sku in everything if sku not in found)
+    with changed(server, {other: {"name": "Milk of another kind"}}):
+        tab.shows(server.order(SHELF, "q=milk"))
+        tab.page.wait_for_selector(f"[data-id='{other}'] h2 mark")
+    tab.shows(found)
     tab.page.click("#widen")
     tab.shows(whole_store(server, "q=milk"))
     assert "scope=store" in tab.page.url and "shelf=" not in tab.page.url and tab.page.is_hidden("#widen")
@@ -158,6 +172,12 @@ def a_search_is_a_view_whose_sorts_glide(server, browser):
     tab.page.go_back()
     tab.page.go_back()
     tab.shows(found)
+    # The same search again changes nothing.
+    tab.sort("price")
+    tab.shows(server.order(SHELF, "q=milk&sort=price"))
+    tab.page.focus("#query")
+    tab.page.keyboard.press("Enter")
+    assert "sort=price" in tab.page.url and tab.text("#sort-title") == "Price: low to high"
     tab.page.click("#clear-search")
     tab.shows(everything)
     assert "q=" not in tab.page.url and tab.page.evaluate("document.activeElement.id") == "query"
@@ -165,30 +185,143 @@ def a_search_is_a_view_whose_sorts_glide(server, browser):
 
 
 def a_search_without_results_offers_a_correction(server, browser):
-    tab = Tab(browser)
-
-    def fail(route):
-        answer = route.fetch()
-        body = {**answer.json(), "products": [], "q": {"text": "<b>mlik", "class": "typo", "missing": ["<b>mlik"], "did_you_mean": "milk"}}
-        route.fulfill(json=body)
-
-    tab.page.route("**/shelves/dairy/products?*mlik*", fail)
-    tab.open(f"{server.base}{PLACE}&q=%3Cb%3Emlik", "#correct:not([hidden])")
-    assert tab.text("#search-text") == "Results for “<b>mlik” in Dairy. No product matches “<b>mlik”."
-    assert "No products match the search" in tab.text("#state")
+    said = server.get("/v1/stores/corner/shelves/dairy/products?q=mlik")["q"]
+    assert said["missing"] == ["mlik"] and said["did_you_mean"], said
+    correction = said["did_you_mean"]
+    tab = Tab(browser).open(f"{server.base}{PLACE}&q=mlik", "#correct:not([hidden])")
+    assert tab.text("#search-text") == "Results for “mlik” in Dairy. No product matches “mlik”."
+    assert tab.text("#state") == "No products match the search."
     tab.is_accessible()
-    tab.page.get_by_role("button", name="Did you mean “milk”?").click()
-    tab.shows(server.order(SHELF, "q=milk"))
-    assert tab.page.is_hidden("#correct") and tab.page.input_value("#query") == "milk"
+    tab.page.get_by_role("button", name=f"Did you mean “{correction}”?").click()
+    tab.shows(server.order(SHELF, "q=" + urllib.parse.quote(correction)))
+    assert tab.page.is_hidden("#correct") and tab.page.input_value("#query") == correction
+    # The summary follows changes: a product with the word comes, and goes.
+    tab.open(f"{server.base}{PLACE}&q=mlik", "#correct:not([hidden])")
+    with changed(server, {"C1003": {"name": "Mlik"}}):
+        tab.shows(["C1003"])
+        tab.wait("() => document.querySelector('#search-text').textContent === 'Results for “mlik” in Dairy.'")
+        tab.page.wait_for_selector("#correct", state="hidden")
+    tab.page.wait_for_selector("#correct:not([hidden])")
+    return tab
+
+
+def a_hostile_correction_is_a_text(server, browser):
+    tab = Tab(browser)
+    hostile = "<img src=x onerror='window.ran=1'>"
+
+    def change(route):
+        answer = route.fetch()
+        body = answer.json()
+        route.fulfill(json={**body, "q": {**body["q"], "did_you_mean": hostile}})
+
+    tab.page.route("**/shelves/dairy/products?*mlik*", change)
+    tab.open(f"{server.base}{PLACE}&q=%3Cb%3Emlik", "#correct:not([hidden])")
+    assert tab.text("#search-text").startswith("Results for “<b>mlik” in Dairy.")
+    assert tab.page.locator("#correct").text_content() == f"Did you mean “{hostile}”?"
+    assert tab.page.locator("#correct > *, #search-text > *").count() == 0 and tab.page.evaluate("() => window.ran") is None
     return tab
 
 
 def an_invalid_search_is_reported(server, browser):
-    tab = Tab(browser).open(f"{server.base}{PLACE}&sort=price&q=%26%26")
+    tab = Tab(browser).open(f"{server.base}{PLACE}&sort=price&in_stock=true&q=%26%26")
     tab.page.wait_for_selector("#away:not([hidden])")
-    tab.shows(server.order(SHELF, "sort=price"))
-    assert "q=" not in tab.page.url and tab.page.input_value("#query") == ""
+    # The sort and the filter stay, and so does the text.
+    tab.shows(server.order(SHELF, "sort=price&in_stock=true"))
+    assert "q=" not in tab.page.url and tab.page.input_value("#query") == "&&"
+    tab.page.fill("#query", "& %")
+    tab.page.keyboard.press("Enter")
+    assert tab.page.evaluate("document.querySelector('#query').validationMessage") == "Type a word or a number."
+    assert "q=" not in tab.page.url and tab.page.input_value("#query") == "& %"
+    # More than eight words are cut.
+    tab.page.fill("#query", "milk milk milk milk milk milk milk milk milk")
+    tab.page.keyboard.press("Enter")
+    query = " ".join(["milk"] * 8)
+    tab.shows(server.order(SHELF, f"in_stock=true&q={urllib.parse.quote(query)}"))
+    assert tab.page.input_value("#query") == query
     tab.ignores_errors("400")
+    return tab
+
+
+def refused_suggestions_do_not_stop_a_search(server, browser):
+    tab = Tab(browser).open(server.base + PLACE)
+    for status in (429, 503):
+        asked = []
+        tab.page.route("**/suggest?*", lambda route: (asked.append(route), route.fulfill(status=status, json={"detail": "busy"})))
+        tab.page.fill("#query", "")
+        tab.page.focus("#query")
+        tab.page.keyboard.type("milk" if status == 429 else "butter")
+        wait_until(tab.page, lambda: asked)
+        tab.page.keyboard.press("Enter")
+        tab.shows(server.order(SHELF, "q=milk" if status == 429 else "q=butter"))
+        assert tab.page.locator(OPTIONS).count() == 0 and tab.page.is_hidden("#away")
+        tab.page.unroute("**/suggest?*")
+    tab.ignores_errors("429", "503")
+    return tab
+
+
+def an_offline_search_waits(server, browser):
+    tab = Tab(browser).open(server.base + PLACE)
+    before = tab.ids()
+    server.stop()
+    tab.page.fill("#query", "milk")
+    tab.page.keyboard.press("Enter")
+    tab.wait("() => document.querySelector('#pending').textContent === 'The search for “milk” starts when you are online again.'")
+    # The cards are those from before, so the summary does not name the search yet.
+    assert tab.ids() == before and tab.text("#search-text") == ""
+    server.start()
+    tab.shows(server.order(SHELF, "q=milk"))
+    assert tab.text("#pending") == "" and tab.text("#search-text") == "Results for “milk” in Dairy."
+    tab.ignores_errors(*AWAY)
+    return tab
+
+
+def a_loading_shelf_has_no_facets_of_another_one(server, browser):
+    tab = Tab(browser).open(server.base + PLACE + "&sort=price&in_stock=true")
+    tab.wait("() => document.querySelectorAll('#filters fieldset').length && document.querySelectorAll('#active .chip').length")
+    link = tab.page.locator("#shelves section:not(.other) a:not([aria-current])").first
+    shelf = urllib.parse.parse_qs(urllib.parse.urlparse(link.get_attribute("href")).query)["shelf"][0]
+    title = link.evaluate("(link) => link.firstChild.textContent")
+    held = tab.holds(f"**/v1/stores/corner/shelves/{shelf}*")
+    link.click()
+    held.wait()
+    assert tab.page.evaluate("document.activeElement.id") == "title" and tab.text("#title") == title
+    assert tab.text("#filters") == tab.text("#sort-title") == tab.text("#count") == "" and tab.page.is_hidden("#chips")
+    # The response does not take the focus out of the search box.
+    tab.page.focus("#query")
+    held.release()
+    tab.shows(server.order(f"corner/{shelf}", ""))
+    assert tab.page.evaluate("document.activeElement.id") == "query"
+    assert tab.page.evaluate("async () => (await import('/session.js')).withUser('/devices', { store: 'corner', shelf: null })") == "/devices?store=corner&user=sue"
+    return tab
+
+
+def changed_content_keeps_the_focus(server, browser):
+    tab = Tab(browser).open(server.base + PLACE)
+    seen = tab.page.evaluate("""async () => {
+        const { make, updateContent } = await import("/dom.js");
+        const place = document.querySelector("main").appendChild(make("div"));
+        const seen = [];
+        const choices = (...names) => make("div", {}, make("fieldset", { "data-key": "f" }, ...names.map((name) => make("label", { "data-key": name }, make("input", { type: "checkbox", name })))));
+        updateContent(place, choices("a", "b", "c"));
+        place.querySelector("[name=b]").focus();
+        for (const names of [["c", "b"], ["c"], ["c", "d"]]) {
+            updateContent(place, choices(...names));
+            seen.push(document.activeElement.name);
+        }
+        const box = (value) => make("div", {}, make("input", { type: "number", class: "box", "aria-label": "box", value }));
+        updateContent(place, box("1"));
+        const input = place.querySelector(".box");
+        input.focus();
+        updateContent(place, box("2"));
+        seen.push(input.value);
+        input.value = "25";
+        updateContent(place, box("3"));
+        seen.push(input.value);
+        place.remove();
+        return seen;
+    }""")
+    # The focus stays, and goes to the next control if its own is gone. A text that is being typed stays.
+    assert seen == ["b", "c", "c", "2", "25"], seen
     return tab
 
 
@@ -256,13 +389,13 @@ def chips_remove_filters(server, browser):
     tab = Tab(browser).open(f"{server.base}{PLACE}&sort=price&brand=Olympia&brand=Almgr%C3%BCn&price_max=3&dimension=mass")
     tab.shows(server.order(SHELF, "sort=price&brand=Olympia&brand=Almgr%C3%BCn&price_max=3&dimension=mass"))
     labels = lambda: [chip.get_attribute("aria-label").removeprefix("Remove filter: ") for chip in tab.page.locator("#active .chip").all()]
-    assert labels() == ["Brand: Olympia", "Brand: Almgrün", "Price up to €3.00", "Sold by: mass"], labels()
+    assert labels() == ["Brand: Olympia", "Brand: Almgrün", "Price up to €3.00", "Sold by: weight"], labels()
     tab.is_accessible()
     # The focus goes to the next chip.
     tab.page.focus("#active .chip >> nth=1")
     tab.page.keyboard.press("Enter")
     tab.shows(server.order(SHELF, "sort=price&brand=Olympia&price_max=3&dimension=mass"))
-    assert labels() == ["Brand: Olympia", "Price up to €3.00", "Sold by: mass"]
+    assert labels() == ["Brand: Olympia", "Price up to €3.00", "Sold by: weight"]
     assert tab.page.evaluate("document.activeElement.getAttribute('aria-label')") == "Remove filter: Price up to €3.00"
     tab.page.go_back()
     tab.shows(server.order(SHELF, "sort=price&brand=Olympia&brand=Almgr%C3%BCn&price_max=3&dimension=mass"))
@@ -287,6 +420,16 @@ def ranges_are_typed(server, browser):
     tab.page.check("#filters [data-key='price amount'] [value='…']")
     tab.shows(server.order(SHELF, "sort=price"))
     assert tab.page.input_value("[name=price_max]") == ""
+    # A number with more decimals than the server accepts is rounded.
+    tab.page.fill("[name=price_min]", "1.20000004")
+    tab.page.keyboard.press("Tab")
+    tab.shows(server.order(SHELF, "sort=price&price_min=1.2"))
+    assert "price_min=1.2&" in tab.page.url + "&" and tab.page.input_value("[name=price_min]") == "1.2" and tab.page.is_hidden("#away")
+    # Navigation also changes a box with the focus.
+    tab.page.focus("[name=price_min]")
+    tab.page.go_back()
+    tab.shows(server.order(SHELF, "sort=price"))
+    assert tab.page.input_value("[name=price_min]") == ""
     return tab
 
 
@@ -294,6 +437,7 @@ ATTRIBUTES = {
     "rating": {"type": "number", "decimals": 1, "title": {"en": "Rating", "ru": "Оценка"}, "natural": "desc"},
     "origin": {"type": "text", "title": {"en": "Origin", "ru": "Происхождение"}},
     "allergens": {"type": "set", "values": [{"key": "nuts", "title": {"en": "Nuts", "ru": "Орехи"}}, {"key": "lactose", "title": {"en": "Lactose"}}], "title": {"en": "Allergens"}},
+    "labels": {"type": "set", "title": {"en": "Labels"}},
 }
 
 
@@ -302,7 +446,7 @@ def attributes(server):
     """Declares attributes in the corner shop, and gives values to some products of the shelf."""
     skus = server.order(SHELF, "sort=name")[:14]
     values = {
-        sku: {"attributes": {"rating": round(1.5 + index / 5, 1), "origin": f"Région {index}", **({"allergens": [["nuts"], ["lactose"], []][index % 3]} if index % 4 else {})}}
+        sku: {"attributes": {"rating": round(1.5 + index / 5, 1), "origin": f"Région {index}", "labels": [["bio"], ["bio", "fair"], []][index % 3], **({"allergens": [["nuts"], ["lactose"], []][index % 3]} if index % 4 else {})}}
         for index, sku in enumerate(skus)
     }
     token = server.token("mia", "catalog:write")
@@ -318,7 +462,7 @@ def attributes(server):
 
 def attributes_are_sorted_filtered_and_counted(server, browser):
     with attributes(server):
-        tab = Tab(browser).open(server.base + PLACE + "&sort=price")
+        tab = Tab(browser).open(server.base + SORTED + "&sort=price")
         facet = lambda name: tab.page.locator(f"#filters fieldset:has(> legend:text-is('{name}'))")
         facet("Rating").wait_for()
         tab.is_accessible()
@@ -351,6 +495,17 @@ def attributes_are_sorted_filtered_and_counted(server, browser):
         tab.shows(server.order(SHELF, "sort=-rating&allergens_none=nuts"))
         tab.page.click("#clear-filters")
         tab.shows(server.order(SHELF, "sort=-rating"))
+        # An excluded value stays, although no shown product has it.
+        facet("Labels: none of").get_by_label("bio").check()
+        tab.shows(server.order(SHELF, "sort=-rating&labels_none=bio"))
+        assert facet("Labels: none of").get_by_label("bio").is_checked() and tab.page.evaluate("document.activeElement.value") == "bio"
+        facet("Labels: any of").get_by_label("None").check()
+        tab.shows(server.order(SHELF, "sort=-rating&labels_none=bio&labels_any="))
+        assert tab.page.locator("#active .chip").last.get_attribute("aria-label") == "Remove filter: Labels: None"
+        facet("Labels: none of").get_by_label("bio").uncheck()
+        tab.shows(server.order(SHELF, "sort=-rating&labels_any="))
+        tab.page.click("#clear-filters")
+        tab.shows(server.order(SHELF, "sort=-rating"))
         # Many values are searched; chosen ones stay.
         values = facet("Origin").locator(".long > label:not([hidden])")
         assert values.count() == 14
@@ -360,7 +515,7 @@ def attributes_are_sorted_filtered_and_counted(server, browser):
         tab.shows(server.order(SHELF, "sort=-rating&origin=" + urllib.parse.quote("Région 13")))
         facet("Origin").get_by_role("searchbox").fill("nowhere")
         assert values.count() == 1
-        russian = Tab(browser, locale="ru-RU", viewport=NARROW).open(server.base + PLACE + "&sort=-rating")
+        russian = Tab(browser, locale="ru-RU", viewport=NARROW).open(server.base + SORTED + "&sort=-rating")
         assert russian.text("#sort-title") == "Оценка: по убыванию"
         russian.page.click("#filter")
         russian.page.get_by_role("dialog").get_by_role("group", name="Происхождение").wait_for()
@@ -393,8 +548,10 @@ def a_phone_filters_in_a_dialog(server, browser):
 
 
 def a_phone_searches_by_touch(server, browser):
+    tabs = []
     for options in ({}, {"color_scheme": "dark", "locale": "ru-RU"}, {"forced_colors": "active"}):
         tab = Tab(browser, viewport=PHONE, has_touch=True, **options).open(server.base + PLACE)
+        tabs.append(tab)
         tab.page.tap("#query")
         tab.page.keyboard.type("milk")
         tab.page.wait_for_selector(OPTIONS)
@@ -406,45 +563,93 @@ def a_phone_searches_by_touch(server, browser):
         tab.shows(server.order(SHELF, "q=milk"))
         assert tab.page.locator(OPTIONS).count() == 0 and tab.page.evaluate("document.documentElement.scrollWidth") <= 390
         tab.is_accessible()
-    return tab
+    return tabs
 
 
 def a_group_is_one_card_with_its_sizes(server, browser):
     # Two sizes of cream, and two of yoghurt.
     with changed(server, {"C1012": {"group": "cream"}, "C1013": {"group": "cream"}, "C1007": {"group": "yoghurt"}, "C1008": {"group": "yoghurt"}}):
-        tab = Tab(browser).open(server.base + PLACE + "&sort=price")
+        tab = Tab(browser).open(server.base + SORTED + "&sort=price")
         tab.shows(server.order(SHELF, "sort=price"))
-        tab.page.get_by_role("button", name="One card per group").click()
+        tab.page.get_by_role("button", name="Combine variants").click()
         order = server.order(SHELF, "sort=price&collapse=true")
         assert "group/cream" in order and "group/yoghurt" in order and "C1012" not in order
         tab.shows(order)
         assert "collapse=true" in tab.page.url and tab.page.get_attribute("#collapse", "aria-pressed") == "true"
         card = tab.page.locator("[data-id='group/yoghurt']")
-        sizes = card.get_by_role("list", name="Sizes").get_by_role("button")
-        assert sizes.count() == 2 and "2 sizes" in card.locator(".facts").text_content()
+        sizes = card.get_by_role("list", name="Variants").get_by_role("button")
+        assert sizes.count() == 2 and "2 variants" in card.locator(".facts").text_content()
         tab.is_accessible()
-        # The card shows the chosen size.
+        # The card shows the chosen size, and its list stays where it was scrolled to.
+        tab.page.evaluate("() => document.styleSheets[0].insertRule('.members { max-width: 5rem; }', document.styleSheets[0].cssRules.length)")
+        card.scroll_into_view_if_needed()
+        place = card.locator(".members").evaluate("(list) => (list.scrollLeft = list.scrollWidth, list.scrollLeft)")
+        assert place > 0
         shown = card.locator(".member[aria-pressed=true]").get_attribute("value")
         other = next(sku for sku in ("C1007", "C1008") if sku != shown)
-        card.locator(f".member[value={other}]").click()
+        card.locator(f".member[value={other}]").evaluate("(button) => button.click()")
+        assert card.locator(".members").evaluate("(list) => list.scrollLeft") == place
         assert card.locator(".member[aria-pressed=true]").get_attribute("value") == other
         assert tab.page.evaluate("document.activeElement.value") == other
         price = server.get(f"/v1/stores/corner/products/{other}")["price_minor"]
         assert f"{price / 100:.2f}" in card.locator(".price").text_content()
-        # Sorts glide, and filters say how many sizes match.
+        # Sorts glide, and filters say how many variants match.
         tab.sort("-price")
         tab.shows(server.order(SHELF, "sort=-price&collapse=true"))
         tab.page.fill("#rail [name=price_max]", "4")
         tab.page.keyboard.press("Enter")
         tab.shows(server.order(SHELF, "sort=-price&collapse=true&price_max=4"))
-        assert "1 of 2 sizes" in tab.page.locator("[data-id='group/cream'] .facts").text_content()
+        assert "1 of 2 variants" in tab.page.locator("[data-id='group/cream'] .facts").text_content()
         tab.page.click("#collapse")
         tab.shows(server.order(SHELF, "sort=-price&price_max=4"))
         return tab
 
 
+def a_new_group_gets_its_variants(server, browser):
+    tab = Tab(browser).open(server.base + SORTED + "&sort=price&collapse=true")
+    before = server.order(SHELF, "sort=price&collapse=true")
+    tab.shows(before)
+    # Diffs have groups without their members.
+    with changed(server, {"C1012": {"group": "cream"}, "C1013": {"group": "cream"}}):
+        tab.shows(server.order(SHELF, "sort=price&collapse=true"))
+        tab.wait("() => document.querySelectorAll(`[data-id='group/cream'] .member`).length === 2")
+        assert "of" not in tab.text("#count")
+    tab.shows(before)
+    return tab
+
+
+def a_shelf_that_combines_variants_keeps_doing_so(server, browser):
+    place = "/?store=corner&shelf=dairy&user=vera"
+    token = server.token("mia", "catalog:write")
+    server.send("PATCH", "/v1/stores/corner/shelves/dairy", {"collapses_groups": True}, token)
+    try:
+        with changed(server, {"C1012": {"group": "cream"}, "C1013": {"group": "cream"}}):
+            tab = Tab(browser).open(server.base + place)
+            tab.shows(server.order(SHELF, ""))
+            assert "group/cream" in tab.ids()
+            # The shelf's default is not for a requested manual order.
+            for sort in ("position", "price"):
+                tab.sort(sort)
+                tab.shows(server.order(SHELF, f"sort={sort}&collapse=true"))
+                assert "collapse=true" in tab.page.url and tab.page.get_attribute("#collapse", "aria-pressed") == "true"
+            tab.page.click("#collapse")
+            tab.shows(server.order(SHELF, "sort=price&collapse=false"))
+            tab.page.reload()
+            tab.shows(server.order(SHELF, "sort=price&collapse=false"))
+            tab.open(server.base + place + "&sort=position")
+            tab.shows(server.order(SHELF, "sort=position"))
+            assert "group/cream" not in tab.ids()
+            tab.sort("price")
+            tab.shows(server.order(SHELF, "sort=price&collapse=false"))
+            return tab
+    finally:
+        server.send("PATCH", "/v1/stores/corner/shelves/dairy", {"collapses_groups": None}, token)
+
+
 TESTS = [
     suggestions_are_chosen_by_keyboard, suggestions_lead_to_shelves_brands_and_products, a_search_is_a_view_whose_sorts_glide,
-    a_search_without_results_offers_a_correction, an_invalid_search_is_reported, late_suggestions_are_dropped, hostile_names_are_texts, chips_remove_filters,
-    ranges_are_typed, attributes_are_sorted_filtered_and_counted, a_phone_filters_in_a_dialog, a_phone_searches_by_touch, a_group_is_one_card_with_its_sizes,
+    a_search_without_results_offers_a_correction, a_hostile_correction_is_a_text, an_invalid_search_is_reported, refused_suggestions_do_not_stop_a_search,
+    an_offline_search_waits, a_loading_shelf_has_no_facets_of_another_one, late_suggestions_are_dropped, hostile_names_are_texts, changed_content_keeps_the_focus,
+    chips_remove_filters, ranges_are_typed, attributes_are_sorted_filtered_and_counted, a_phone_filters_in_a_dialog, a_phone_searches_by_touch,
+    a_group_is_one_card_with_its_sizes, a_new_group_gets_its_variants, a_shelf_that_combines_variants_keeps_doing_so,
 ]

@@ -21,12 +21,46 @@ test("the options of a picker are grouped by attribute", () => {
   assert.deepEqual(found.map(({ name, type }) => [name, type]), [["attributes.rating", "number"], ["attributes.brand", "text"], ["attributes.protein", "ratio"], ["attributes.allergens", "set"]]);
   assert.deepEqual(found[0].titles, { "": "Rating", _min: "Rating from", _max: "Rating up to" });
   assert.deepEqual(found[3].values, [{ value: "nuts", title: "Nuts" }]);
-  assert.deepEqual(found.slice(0, 3).filter(({ type }) => type !== "text").map(facets.rangeTitle), ["Rating", "Protein price"]);
+  assert.deepEqual(found.slice(0, 3).filter(({ type }) => type !== "text").map(facets.attributeTitle), ["Rating", "Protein price"]);
 });
 
-test("a range without a common title has the title of its lower end", () => {
-  assert.equal(facets.rangeTitle({ titles: { _min: "от 5", _max: "до 5" } }), "от 5");
-  assert.equal(facets.rangeTitle({ titles: { _min: "Цена белка от", _max: "Цена белка до" } }), "Цена белка");
+test("an attribute without a title has the common prefix of the titles of its filters", () => {
+  const title = (titles) => facets.attributeTitle({ titles });
+  assert.equal(title({ _min: "от 5", _max: "до 5" }), "от 5");
+  assert.equal(title({ _min: "Цена белка от", _max: "Цена белка до" }), "Цена белка");
+  assert.equal(title({ _any: "Allergens: any of", _all: "Allergens: all of", _none: "Allergens: none of" }), "Allergens");
+  assert.equal(title({ _any: "Allergens: any of" }), "Allergens: any of");
+});
+
+test("chosen values are among those of a facet, also without a count", () => {
+  assert.deepEqual(facets.withChosen([{ value: "a", count: 2 }], ["b", "a"]), [{ value: "a", count: 2 }, { value: "b" }]);
+  assert.deepEqual(facets.withChosen([], ["nuts"]), [{ value: "nuts" }]);
+  assert.deepEqual(facets.withChosen([{ value: "", count: 1 }], []), [{ value: "", count: 1 }]);
+});
+
+test("a typed limit becomes a plain decimal with at most six digits after the point", () => {
+  const typed = { 1.5: "1.5", "1.50": "1.5", 100: "100", "1e3": "1000", "1e-7": "0", "-1e-7": "0", 1.1234567: "1.123457", 999999999999: "999999999999", "-0.25": "-0.25" };
+  assert.deepEqual(Object.keys(typed).map(facets.limitOf), Object.values(typed));
+});
+
+test("a rejected request loses only the parameter that the server rejects", () => {
+  const view = { query: "milk", sort: "price", filter: { brand: ["Alma"], "attributes.rating_min": ["x"] }, collapse: true };
+  const left = (parameter) => facets.withoutRejected({ ...view, store: "corner" }, parameter, builtIn);
+  assert.deepEqual(left("q"), { ...view, query: null });
+  assert.deepEqual(left("sort"), { ...view, sort: null });
+  assert.deepEqual(left("brand"), { ...view, filter: { "attributes.rating_min": ["x"] } });
+  for (const name of ["rating_min", "attributes.rating_min"]) assert.deepEqual(left(name), { ...view, filter: { brand: ["Alma"] } });
+});
+
+test("a rejected request loses its sort and filters if the server names no parameter", () => {
+  const view = { query: "milk", sort: "price", filter: { brand: ["Alma"] }, collapse: true };
+  assert.deepEqual(facets.withoutRejected(view, undefined, builtIn), { query: "milk", sort: null, filter: {}, collapse: null });
+});
+
+test("a request is not repeated unless it loses something", () => {
+  const view = { query: null, sort: null, filter: { brand: ["Alma"] }, collapse: null };
+  for (const parameter of ["q", "sort", "collapse", "tag", "facets"]) assert.equal(facets.withoutRejected(view, parameter, builtIn), null);
+  assert.equal(facets.withoutRejected({ ...view, filter: {} }, undefined, builtIn), null);
 });
 
 test("the counts of an attribute are found by its short or its full name", () => {

@@ -49,3 +49,17 @@ test("a query has at most 8 words and 100 characters of a name", () => {
   assert.equal(queryOf("& – %"), "");
   assert.equal(queryOf("молоко 3,2%"), "молоко 3,2%");
 });
+
+test("a word that is too long for a query is cut", () => {
+  assert.equal(queryOf("x".repeat(101)), "x".repeat(100));
+  assert.equal(queryOf("🥛".repeat(99) + "xyz"), "🥛".repeat(99) + "x");
+  assert.equal(queryOf("&".repeat(100) + "x"), "");
+  assert.equal(queryOf(`${"x".repeat(120)} y`), "x".repeat(100));
+});
+
+test("a query has at most 32 words if letters and digits are split", () => {
+  assert.equal(queryOf("a1".repeat(20)), "a1".repeat(16));
+  assert.equal(queryOf(`${"a1".repeat(15)} b c d`), `${"a1".repeat(15)} b c`);
+  assert.equal(queryOf(`${"a1".repeat(15)} b2c`), "a1".repeat(15));
+  assert.equal(queryOf("l’été ".repeat(4)), "l’été l’été l’été l’été");
+});

@@ -15,7 +15,7 @@ export const money = (minor, currency) => moneyText(language.locale, minor, curr
 const blank = document.createElement("template");
 blank.innerHTML = '<li class="card"><div class="picture"></div><h2></h2><p class="facts"></p><p class="price"></p><p class="unit"></p></li>';
 
-/** Whether a product stands for its group on a card. */
+/** Whether a product represents its group on a card. */
 const isGroup = (product) => product.members_total !== undefined && Boolean(product.group);
 
 /** Returns the id of a product's card in orders and diffs. */
@@ -24,10 +24,10 @@ export const cardID = (product) => (isGroup(product) ? `group/${product.group}` 
 /** Returns the product that the card of a group shows. */
 export const chosenMember = (product) => (isGroup(product) && product.members?.find((member) => member.sku === product.chosen)) || product;
 
-/** Creates the buttons of a group's members, with their sizes and prices. */
+/** Creates the buttons of a group's members, with their sizes or names, and prices. */
 function memberList(product, shown) {
   const labels = product.members.map((member) => sizeText(text("units"), member.size) ?? member.name);
-  return make("ul", { class: "members", "aria-label": text("sizes") }, ...product.members.map((member, index) => {
+  return make("ul", { class: "members", "aria-label": text("variants") }, ...product.members.map((member, index) => {
     // Members that differ in other ways than the size have their names.
     const label = labels.indexOf(labels[index]) === labels.lastIndexOf(labels[index]) ? labels[index] : member.name;
     const price = member.price_minor === null ? null : ` ${money(member.price_minor, member.currency)}`;
@@ -43,7 +43,7 @@ export function showMember(element, sku, draw) {
 
 /**
  * Creates the card of a product or a product group. A product without a photo has a placeholder that depends only on the product.
- * @param {any} item a product, with the members of its group if it stands for them @param {(product: any) => HTMLElement|null} [tool]
+ * @param {any} item a product, with the members of its group if it represents them @param {(product: any) => HTMLElement|null} [tool]
  *   returns an extra button for the shown product
  */
 export function card(item, tool = () => null) {
@@ -95,7 +95,10 @@ function redraw(element, fresh) {
   // A loaded photo stays, so that it does not flicker.
   const [old, photo] = [element, fresh].map((card) => card.querySelector("img"));
   if (old && old.getAttribute("src") === photo?.getAttribute("src")) photo.replaceWith(old);
+  const place = element.querySelector(".members")?.scrollLeft ?? 0;
   element.replaceChildren(...fresh.children);
+  const list = element.querySelector(".members");
+  if (list) list.scrollLeft = place;
 }
 
 /** Redraws all cards, for example after a change of language. @param {(product: any) => HTMLElement} draw */

@@ -37,20 +37,35 @@ const keyOf = (element) => element.dataset.key ?? (element.className || element.
 
 /**
  * Changes the content of an element into that of another one. Elements of both with the same `data-key`, class or name stay, with the
- * listeners that they have, so that the focus, a text that is being typed and a click in progress are not lost.
+ * listeners that they have, so that the focus, a text that is being typed and a click in progress are not lost. If the focused control
+ * is gone, the next one of its group has the focus.
  */
 export function updateContent(element, fresh) {
-  const focused = document.activeElement;
+  const focused = element.contains(document.activeElement) ? document.activeElement : null;
+  const controlsOf = (group) => [...group.querySelectorAll("input, button")].filter((control) => !control.closest("[hidden]"));
+  const group = focused?.closest("fieldset");
+  const at = focused && controlsOf(group ?? element).indexOf(focused);
+  change(element, fresh, focused);
+  if (!focused) return;
+  if (focused.isConnected) return focused.focus({ preventScroll: true });
+  // Another group has the focus if the whole group is gone.
+  const controls = controlsOf(group?.isConnected ? group : element);
+  controls[Math.min(Math.max(at, 0), controls.length - 1)]?.focus({ preventScroll: true });
+}
+
+function change(element, fresh, focused) {
   const known = new Map([...element.children].map((child) => [keyOf(child), child]));
   const nodes = [...fresh.childNodes].map((node) => {
     const old = node.nodeType === Node.ELEMENT_NODE ? known.get(keyOf(node)) : undefined;
     if (!old) return node;
     known.delete(keyOf(node));
+    // A text that differs from the one that was drawn is being typed.
+    const isTyped = old === focused && old.value !== (old.getAttribute("value") ?? "");
     for (const { name } of [...old.attributes]) if (!node.hasAttribute(name)) old.removeAttribute(name);
     for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
     if ("checked" in old) old.checked = node.checked;
-    if ("value" in old && old.value !== node.value && old !== focused) old.value = node.value;
-    updateContent(old, node);
+    if ("value" in old && old.value !== node.value && !isTyped) old.value = node.value;
+    change(old, node, focused);
     return old;
   });
   const staying = new Set(nodes);
@@ -60,7 +75,6 @@ export function updateContent(element, fresh) {
     if (node.parentNode !== element || node.nextSibling !== next) element.insertBefore(node, next);
     next = node;
   }
-  if (element.contains(focused)) focused.focus({ preventScroll: true });
 }
 
 // A click outside closes a sheet.

@@ -33,12 +33,12 @@ export function attributesOf(options, builtIn) {
   return [...found.values()];
 }
 
-/** Returns the title of an attribute's range; without a title of its own, that which the titles of both ends begin with. */
-export function rangeTitle({ titles }) {
+/** Returns the title of an attribute: that of the filter with its name, or the common prefix of the titles of its other filters. */
+export function attributeTitle({ titles }) {
   if (titles[""]) return titles[""];
-  const [from, to] = [titles._min, titles._max];
-  const length = [...from].findIndex((letter, index) => letter !== [...to][index]);
-  return [...from].slice(0, length).join("").trim() || from;
+  const [first, ...others] = Object.values(titles).map((title) => [...title]);
+  const length = first.findIndex((letter, index) => others.some((other) => other[index] !== letter));
+  return first.slice(0, length === -1 ? first.length : length).join("").replace(/[\s:]+$/, "") || first.join("");
 }
 
 /** Returns the counts of an attribute, which responses name as briefly as possible. */
@@ -61,7 +61,7 @@ export const without = (filter, ...names) => Object.fromEntries(Object.entries(f
 /** Returns a filter with other values of a name; without the name if there are none. */
 export const withValues = (filter, name, values) => (values.length ? { ...filter, [name]: values } : without(filter, name));
 
-/** Returns a filter with a value more or less. */
+/** Returns a filter with a value added or removed. */
 export function withValue(filter, name, value, isOn) {
   const others = valuesOf(filter, name).filter((other) => other !== value);
   return withValues(filter, name, isOn ? [...others, value] : others);
@@ -78,6 +78,31 @@ export function withEnd(filter, [lower, upper], changed, value) {
   if (from === undefined || to === undefined) return next;
   const isEmpty = Number.isNaN(Number(from)) ? from > to : Number(from) > Number(to);
   return isEmpty ? without(next, changed === lower ? upper : lower) : next;
+}
+
+/** Returns the counted values of a facet with the chosen ones, which may have no count. @param {{value: string, count?: number}[]} counted */
+export const withChosen = (counted, chosen) =>
+  [...counted, ...chosen.filter((value) => !counted.some((one) => one.value === value)).map((value) => ({ value }))];
+
+/** Returns a number that a box accepts as the decimal of a limit, with at most six digits after the point. */
+export const limitOf = (typed) => Number(typed).toFixed(6).replace(/\.?0+$/, "").replace(/^-0$/, "0");
+
+/**
+ * Returns the parts of a view that a rejected request leaves.
+ * @param {{query: string|null, sort: string|null, filter: Record<string, string[]>, collapse: boolean|null}} view
+ * @param {string|undefined} parameter the parameter that the server rejects, if it names one; all parts are dropped without it
+ * @returns {typeof view|null} null if the parameter is not of the view
+ */
+export function withoutRejected({ query, sort, filter, collapse }, parameter, builtIn) {
+  const view = { query, sort, filter, collapse };
+  const isGiven = { q: query !== null, sort: sort !== null, collapse: collapse !== null };
+  if (parameter === undefined) {
+    const isAny = isGiven.sort || isGiven.collapse || Object.keys(filter).length > 0;
+    return isAny ? { ...view, sort: null, filter: {}, collapse: null } : null;
+  }
+  if (parameter in isGiven) return isGiven[parameter] ? { ...view, [parameter === "q" ? "query" : parameter]: null } : null;
+  const name = fullName(parameter, builtIn);
+  return name in filter ? { ...view, filter: without(filter, name) } : null;
 }
 
 /** Returns the values of a filter, each with its name. @returns {{name: string, value: string}[]} */

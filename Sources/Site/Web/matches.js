@@ -25,16 +25,28 @@ export function partsOf(text, ranges) {
 /** Returns the nodes of a text whose matches are marked. */
 export const marked = (text, ranges = []) => partsOf(text, ranges).map((part) => (part.isMatch ? make("mark", {}, part.text) : part.text));
 
-/** The maximum number of characters of a query, and of its words between white space. */
-const [characterLimit, wordLimit] = [100, 8];
+/** The maximum numbers of characters of a query, of its words between white space, and of its words if letters and digits are split. */
+const [characterLimit, wordLimit, partLimit] = [100, 8, 32];
+const hasLetterOrDigit = /[\p{L}\p{N}]/u;
+const partPattern = /\p{L}[\p{L}\p{M}'’]*|\p{N}+/gu;
 
 /** Returns the beginning of a text that is a valid query; it is empty for a text without a letter or a digit. */
 export function queryOf(text) {
-  let query = "";
-  for (const word of text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).slice(0, wordLimit)) {
-    const longer = `${query} ${word}`.trim();
-    if ([...longer].length > characterLimit) break;
-    query = longer;
+  const words = [];
+  let [characters, parts] = [0, 0];
+  for (const word of text.split(/\s+/).filter((word) => hasLetterOrDigit.test(word)).slice(0, wordLimit)) {
+    const end = words.length ? word.length : endOf(word);
+    characters += [...word.slice(0, end)].length + 1;
+    parts += [...word.slice(0, end).matchAll(partPattern)].length;
+    if (characters > characterLimit + 1 || parts > partLimit) break;
+    words.push(word.slice(0, end));
+    if (end < word.length) break;
   }
-  return query;
+  return words.filter((word) => hasLetterOrDigit.test(word)).join(" ");
+}
+
+/** Returns where to cut a word that is too long for a query. */
+function endOf(word) {
+  const next = [...word.matchAll(partPattern)][partLimit];
+  return Math.min([...word].slice(0, characterLimit).join("").length, next?.index ?? word.length);
 }

@@ -46,9 +46,6 @@ const model = {
   anchor: null,
 };
 
-/** Returns the parameters of the manual order, in which each product has a card, whatever the shelf says. */
-const ungrouped = (shelf) => ({ collapse: shelf.collapses_groups ? false : null });
-const manual = (shelf) => ({ sort: "position", ...ungrouped(shelf) });
 const path = (rest = "") => `/v1/stores/${view.store}/shelves/${view.shelf}${rest}`;
 const elementOf = (id) => childOf(grid, id);
 const isRejected = () => model.rejected.moves.length > 0 || model.rejected.whole !== null;
@@ -78,7 +75,7 @@ async function open() {
     if (!view.shelf) return (state.textContent = text("noStores"));
     // Read the version first: the products are then at least as new.
     const found = await aisle.shelf(view.store, view.shelf);
-    const page = await aisle.page(view.store, view.shelf, { ...manual(found), limit: pageSize });
+    const page = await aisle.page(view.store, view.shelf, { sort: "position", limit: pageSize });
     if (own !== generation.now) return;
     model.shelf = found;
     [model.orderVersion, model.shelfVersion, model.next] = [found.order_version, page.version, page.page.next_cursor];
@@ -121,7 +118,7 @@ async function more() {
   if (model.isLoading || model.isRefreshing || model.next === null || !model.shelf || model.queue.length || model.isDragging) return;
   model.isLoading = true;
   const own = generation.now;
-  const read = await attempt(() => appendPage(grid, view, manual(model.shelf), model.next, option));
+  const read = await attempt(() => appendPage(grid, view, { sort: "position" }, model.next, option));
   if (own !== generation.now) return;
   model.isLoading = false;
   if (read) model.next = read.next;
@@ -170,7 +167,7 @@ async function refresh(own) {
   if (own !== generation.now || ids.length > diffLimit) return ids.length > diffLimit ? void open() : false;
   // At the end of the shelf, ask for a few more.
   const limit = Math.min(model.next === null ? ids.length + 20 : Math.max(ids.length, 1), diffLimit);
-  const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit, filter: ungrouped(found) });
+  const diff = await aisle.diffFrom(view.store, view.shelf, ids, { sort: "position", limit });
   // Local moves come first.
   if (own !== generation.now || model.isDragging || model.queue.length || idsOf(grid).join("/") !== ids.join("/")) return false;
   [model.orderVersion, model.shelfVersion, model.needsRefresh] = [Math.max(model.orderVersion, found.order_version), Math.max(model.shelfVersion, diff.to_version), false];
@@ -207,7 +204,7 @@ function follow(own) {
     attempt(() => refreshCards(grid, view.store, changed, option));
     catchUp();
   };
-  model.closeStream = aisle.follow(path("/events"), { query: { ...manual(model.shelf), limit: pageSize }, since: String(model.shelfVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
+  model.closeStream = aisle.follow(path("/events"), { query: { sort: "position", limit: pageSize }, since: String(model.shelfVersion), event, state: (isOpen) => own === generation.now && reportStream(isOpen) });
 }
 
 // MARK: - Moving

@@ -1,7 +1,7 @@
 /** The filters of the shop: facets in the rail or in the sheet, and chips of the active filters. */
 import { amount } from "/cards.js";
 import { find, make, updateContent } from "/dom.js";
-import { attributesOf, chipsOf, contains, facetOf, fullName, rangeTitle, valuesOf, withEnd, withRange, withValue, withValues, without } from "/facets.js";
+import { attributesOf, attributeTitle, chipsOf, contains, facetOf, fullName, limitOf, valuesOf, withChosen, withEnd, withRange, withValue, withValues, without } from "/facets.js";
 import { filters } from "/filters.js";
 import { dateText, numberText } from "/format.js";
 import { language, text } from "/language.js";
@@ -11,6 +11,8 @@ const [container, chips] = [find("filters"), find("chips")];
 const searchThreshold = 10;
 /** The filters with amounts in the store's currency. */
 const priceRange = ["price_min", "price_max"];
+/** The greatest end of a range. */
+const limit = 999_999_999_999;
 /** The texts that search the values of facets, by the name of the filter, and the place whose facets they search. */
 const searches = new Map();
 let searchedPlace = null;
@@ -19,7 +21,7 @@ let searchedPlace = null;
  * What the filters depend on.
  * @typedef {{filter: Record<string, string[]>, facets: any, options: any[], currency: string, place: string,
  *   apply: (change: (filter: Record<string, string[]>) => Record<string, string[]>) => void}} View `place`: the store and shelf; `apply`
- *   applies a change to the filter of that time, and draws it
+ *   applies a change to the current filter, and draws it
  */
 
 // MARK: - Texts
@@ -27,6 +29,7 @@ let searchedPlace = null;
 /** Formats a limit or a value of an attribute for people. */
 function valueText(type, value, currency) {
   if (type === "amount") return amount(value, currency);
+  if (type === "dimension") return text("dimensions")[value] ?? value;
   if (type === "boolean") return text(value === "true" ? "yes" : "no");
   if (type === "date" || type === "time") return dateText(language.locale, value);
   return ["number", "ratio"].includes(type) ? numberText(language.locale, value) : value;
@@ -37,9 +40,12 @@ function chipText({ options, currency }, name, value) {
   const option = options.find((option) => fullName(option.filter, filters) === name);
   if (!option) return `${name}: ${value}`;
   if (name === "in_stock") return text(value === "true" ? "inStock" : "soldOut");
+  if (option.type === "set" && value === "") {
+    const attribute = attributesOf(options, filters).find((one) => Object.keys(one.titles).some((ending) => one.name + ending === name));
+    return `${attributeTitle(attribute)}: ${text("emptySet")}`;
+  }
   const known = option.values?.find((other) => other.value === value)?.title ?? valueText(option.type, value, currency);
-  // A set may have no elements; a product without a value of another attribute is unknown.
-  const shown = value !== "" ? known : text(option.type === "set" || filters.includes(name) ? "without" : "unknown");
+  const shown = value !== "" ? known : text(filters.includes(name) ? "without" : "unknown");
   const isPhrase = ["amount", "amount_per_quantity", "time"].includes(option.type) || (!filters.includes(name) && /_(min|max|any|all|none)$/.test(name));
   return `${option.title}${isPhrase ? "" : ":"} ${shown}`;
 }
@@ -112,12 +118,13 @@ function rangeGroup({ filter, currency, apply }, { key, title, names, labels, ty
   }, () => apply((filter) => withRange(without(filter, key), names, [from, to])));
   const radios = [radio(null, null), ...buckets.map(({ from, to, count }) => radio(from, to, count))];
   const inputs = names.map((name, index) => {
-    const kind = type === "date" ? { type } : { type: "number", step: "any", min: type === "amount" ? 0 : null };
+    const kind = type === "date" ? { type } : { type: "number", step: "any", min: type === "amount" ? 0 : -limit, max: limit };
     const input = make("input", { ...kind, name, value: ends[index], placeholder: [min, max][index] });
     input.addEventListener("change", () => {
       if (!input.validity.valid) return void input.reportValidity();
-      // The browser accepts exponents, the server does not.
-      const value = type === "date" || input.value === "" ? input.value : String(Number(input.value));
+      // Browsers accept exponents and any number of decimals, the server does not.
+      if (type !== "date" && input.value !== "") input.value = limitOf(input.value);
+      const { value } = input;
       apply((filter) => withEnd(without(filter, key), names, name, value));
     });
     return make("label", { "data-key": name }, make("span", {}, labels[index]), input);
@@ -132,27 +139,35 @@ function attributeGroups(view, attribute) {
   const { name, type, titles, values: declared } = attribute;
   const facet = facetOf(view.facets, name);
   if (!facet) return [];
+  // A filter stays visible while it is set, even if no product is left.
+  const isSet = Object.keys(titles).some((ending) => valuesOf(view.filter, name + ending).length);
   if (facet.buckets) {
-    if (facet.min === null && !valuesOf(view.filter, `${name}_min`).length && !valuesOf(view.filter, `${name}_max`).length) return [];
+    if (facet.min === null && !isSet) return [];
     const buckets = facet.buckets.map(({ min, max, count }) => ({ from: min, to: max, count }));
     return [rangeGroup(view, {
-      key: name, title: rangeTitle(attribute), names: [`${name}_min`, `${name}_max`], labels: [titles._min, titles._max], type, buckets,
+      key: name, title: attributeTitle(attribute), names: [`${name}_min`, `${name}_max`], labels: [titles._min, titles._max], type, buckets,
       min: facet.min, max: facet.max, unknown: titles[""] === undefined ? undefined : facet.unknown,
     })];
   }
-  const titleOf = (value) => (value === "" ? text("without") : declared.find((one) => one.value === value)?.title ?? valueText(type, value));
-  const counted = facet.values.map(({ value, count }) => ({ value, count, title: titleOf(value) }));
-  const { more } = facet;
+  const titleOf = (value) => (value === "" ? text("emptySet") : declared.find((one) => one.value === value)?.title ?? valueText(type, value));
+  const titled = (values) => values.map((one) => ({ ...one, title: titleOf(one.value) }));
+  const { more, values: counted } = facet;
   if (type !== "set") {
-    // Values without products only matter if they are chosen.
-    const values = counted.filter(({ value, count }) => count || valuesOf(view.filter, name).includes(value));
-    return values.length + Math.sign(facet.unknown) > 1 || valuesOf(view.filter, name).length ? [valueGroup(view, { key: name, title: titles[""], values, more, unknown: facet.unknown })] : [];
+    // Values without products only matter if they are chosen. Unknown values are apart.
+    const chosen = valuesOf(view.filter, name).filter((value) => value !== "");
+    const values = titled(withChosen(counted.filter(({ value, count }) => count || chosen.includes(value)), chosen));
+    return values.length + Math.sign(facet.unknown) > 1 || isSet ? [valueGroup(view, { key: name, title: titles[""], values, more, unknown: facet.unknown })] : [];
   }
-  const named = declared.length ? declared : counted.filter(({ value }) => value !== "");
-  const excluded = named.map(({ value, title }) => ({ value, title }));
+  if (!counted.length && !isSet) return [];
+  const [any, none] = ["_any", "_none"].map((ending) => valuesOf(view.filter, name + ending));
+  const included = titled(withChosen(counted, any));
+  // The counts are of products that pass, so they lack the values that are excluded.
+  const known = counted.map(({ value }) => value).filter((value) => value !== "");
+  const values = declared.length ? [...declared.map(({ value }) => value), ...known, ...none] : [...known, ...none].sort((a, b) => a.localeCompare(b, language.now));
+  const excluded = titled([...new Set(values)].map((value) => ({ value })));
   return [
-    ...(counted.length ? [valueGroup(view, { key: `${name}_any`, title: titles._any, values: counted, more })] : []),
-    ...(excluded.length && counted.length ? [valueGroup(view, { key: `${name}_none`, title: titles._none, values: excluded, more })] : []),
+    ...(included.length ? [valueGroup(view, { key: `${name}_any`, title: titles._any, values: included, more })] : []),
+    ...(excluded.length ? [valueGroup(view, { key: `${name}_none`, title: titles._none, values: excluded, more })] : []),
   ];
 }
 
@@ -171,7 +186,7 @@ export function drawFacets(view) {
     }),
   ];
   for (const key of ["tag", "brand"]) {
-    const values = facets[key].values.map(({ value, count }) => ({ value, count, title: value || text("without") }));
+    const values = withChosen(facets[key].values, valuesOf(filter, key)).map((one) => ({ ...one, title: one.value || text("without") }));
     if (values.length > 1 || valuesOf(filter, key).length) groups.push(valueGroup(view, { key, title: title(key), values, more: facets[key].more }));
   }
   groups.push(...attributesOf(options, filters).flatMap((attribute) => attributeGroups(view, attribute)));
@@ -179,6 +194,13 @@ export function drawFacets(view) {
 }
 
 // MARK: - Chips
+
+/** Removes the facets and the chips, for example while another shelf loads. */
+export function clearFilters() {
+  container.replaceChildren();
+  find("active").replaceChildren();
+  chips.hidden = true;
+}
 
 /** Draws the chips of the active filters, each of which removes its filter. @param {View} view */
 export function drawChips(view) {

@@ -2,7 +2,7 @@
 import { announce } from "/alerts.js";
 import { find, make } from "/dom.js";
 import { text } from "/language.js";
-import { marked } from "/matches.js";
+import { marked, queryOf } from "/matches.js";
 
 const [form, input, list] = ["search", "query", "suggestions"].map(find);
 /** The time without typing after which suggestions are requested, in milliseconds. */
@@ -20,13 +20,19 @@ const state = {
 /** Shows a query in the box. */
 export function showQuery(query) {
   close();
+  input.setCustomValidity("");
   input.value = query ?? "";
 }
 
-/** Closes the list, and drops suggestions that have not arrived yet. */
-function close() {
+/** Drops suggestions that have not arrived yet. */
+function drop() {
   clearTimeout(state.timer);
   state.request?.abort();
+}
+
+/** Closes the list. */
+function close() {
+  drop();
   state.suggestions = [];
   list.replaceChildren();
   list.hidden = true;
@@ -63,10 +69,11 @@ function show(suggestions) {
 export function searchBox({ read, search, choose }) {
   const typed = () => input.value.trim();
 
+  /** Requests suggestions. Those that are shown stay until the others replace them. */
   async function ask() {
-    close();
+    drop();
     const query = typed();
-    if (!query) return;
+    if (!query) return close();
     const request = (state.request = new AbortController());
     // Without suggestions, the search works as well.
     const suggestions = await read(query, request.signal).catch(() => []);
@@ -81,8 +88,10 @@ export function searchBox({ read, search, choose }) {
   }
 
   input.addEventListener("input", () => {
-    clearTimeout(state.timer);
-    state.request?.abort();
+    input.setCustomValidity("");
+    drop();
+    // The shown suggestions are for an earlier text, so Enter searches for the typed one.
+    activate(-1);
     if (typed()) state.timer = setTimeout(ask, delay);
     else close();
   });
@@ -111,6 +120,11 @@ export function searchBox({ read, search, choose }) {
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     close();
+    // The text stays in the box, where it can be corrected.
+    if (typed() && !queryOf(typed())) {
+      input.setCustomValidity(text("noWord"));
+      return void input.reportValidity();
+    }
     // On touch screens, the keyboard would cover the results.
     if (matchMedia("(pointer: coarse)").matches) input.blur();
     search(typed());

@@ -67,10 +67,11 @@ export async function signIn(wanted = "") {
   return session.token ? { user: subjectOf(session.token), isDemo: session.demo.sessions, storms: session.demo.storms } : null;
 }
 
-/** Returns a link to another page that keeps the user of the URL. */
+/** Returns a link to another page that keeps the user of the URL. Parts that are null are omitted. */
 export function withUser(path, parts = {}) {
   const named = parameters.get("user");
-  const query = new URLSearchParams({ ...parts, ...(named && { user: named }) });
+  const given = Object.entries(parts).filter(([, value]) => value !== null);
+  const query = new URLSearchParams([...given, ...(named ? [["user", named]] : [])]);
   return query.size ? `${path}?${query}` : path;
 }
 

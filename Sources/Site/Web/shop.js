@@ -1,16 +1,16 @@
 /** The shop: the products of a shelf or of a store, with searches, sorts, filters and live updates. */
 import { Settings, animate, appliesTo } from "/aisle.js";
 import { showAlert, announce, attempt, problemText, pinMessage, generation, reportStream } from "/alerts.js";
-import { appendPage, card, chosenMember, isEndNear, onEndNear, refreshCards, replaceProducts, showMember } from "/cards.js";
+import { appendPage, card, cardID, chosenMember, isEndNear, onEndNear, refreshCards, replaceProducts, showMember } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
-import { attributesOf, facetRequests, filterOf, isAttribute } from "/facets.js";
+import { attributesOf, facetRequests, filterOf, isAttribute, withoutRejected } from "/facets.js";
 import { filters } from "/filters.js";
 import { transferText } from "/format.js";
 import "/header.js";
 import { onLanguage, text, translate } from "/language.js";
 import { queryOf } from "/matches.js";
 import { navigate, onNavigate } from "/navigation.js";
-import { drawChips, drawFacets } from "/rail.js";
+import { clearFilters, drawChips, drawFacets } from "/rail.js";
 import { searchBox, showQuery } from "/search.js";
 import { aisle, device, parameters, signIn, storm, withUser } from "/session.js";
 import { clearShelf, drawShelves, readStores, resolveView } from "/shelves.js";
@@ -23,6 +23,8 @@ const animationLimit = 300;
 const [diffLimit, subscriptionLimit] = [10_000, 100];
 /** The facets of every shelf. */
 const builtInFacets = ["brand", "tag", "in_stock", "price"];
+/** The maximum number of products that are read again after a diff. */
+const rereadLimit = 1000;
 /** The number of suggestions. */
 const suggestionLimit = 8;
 /** The sort of a search without another sort. */
@@ -42,11 +44,13 @@ const model = {
   session: null,
   /** The user's settings on this device; null if no user is signed in. */
   settings: null,
-  /** The shown shelf (null while it loads), the sort and the filter of its cards, and its version. */
+  /** The shown shelf (null while it loads), the sort of its cards, what restricts them, and its version. */
   shelf: null,
   shownSort: null,
-  shownFilter: {},
+  shown: { filter: {}, query: null, collapse: null },
   shownVersion: 0,
+  /** The ids of cards from diffs, which have neither the matches of a search nor the members of a group. */
+  partial: new Set(),
   /** What the server says about the search; null without one. */
   search: null,
   /** The latest version announced by an event. */
@@ -60,6 +64,8 @@ const model = {
   /** Whether prices and counts may be stale. */
   needsRecount: false,
   facets: null,
+  /** The number of requests for counts, of which only the latest is shown. */
+  countRequests: 0,
   /** The number of products covered by the event stream, and the function that closes it. */
   subscribedCount: 0,
   closeStream: () => {},
@@ -73,11 +79,22 @@ const model = {
 
 const storeOf = () => model.stores.find((store) => store.key === view.store);
 
+/** Whether the shelf combines product groups unless a request says otherwise. */
+const collapsesByDefault = () => storeOf()?.shelves.find((shelf) => shelf.key === view.shelf)?.collapses_groups ?? false;
+
 /** Whether a product group is one card. */
-const isGrouped = () => view.collapse ?? storeOf()?.shelves.find((shelf) => shelf.key === view.shelf)?.collapses_groups ?? false;
+const isGrouped = () => view.collapse ?? collapsesByDefault();
 
 /** Returns the parameters that choose what an order has: a filter, a search, and groups. */
 const restriction = () => ({ ...view.filter, q: view.query, collapse: view.collapse });
+/** Returns what restricts the requested cards. */
+const requested = () => ({ filter: view.filter, query: view.query, collapse: isGrouped() });
+/** Whether a part of what restricts the requested cards waits for the server. */
+const isWaiting = (part) => JSON.stringify(requested()[part]) !== JSON.stringify(model.shown[part]);
+/** Whether the cards are of the request, apart from their sort. */
+const isShown = () => !Object.keys(model.shown).some(isWaiting);
+/** Whether only pages have all of what cards show: the matches of a search, or the members of groups. */
+const needsPages = () => view.query !== null || isGrouped();
 const sortedQuery = () => ({ ...restriction(), sort: view.sort });
 /** Returns the parameters of pages. */
 const query = () => ({ ...sortedQuery(), members: isGrouped() || null });
@@ -122,10 +139,15 @@ async function readPlace() {
   return view.isWhole ? { ...found, title: store.title, sort_options: found.sort_options.filter(({ sort }) => sort !== "position") } : found;
 }
 
-/** Reads counts. @param {string[]} names the names of the facets */
-async function readFacets(names) {
+/**
+ * Reads counts, and what the server says about the search.
+ * @param {string[]} names the names of the facets, at least one
+ */
+async function readCounts(names) {
   const pages = await Promise.all(facetRequests(names).map((facets) => aisle.page(view.store, view.shelf, { ...sortedQuery(), limit: 1, facets })));
-  return Object.assign({}, ...pages.map((page) => page.facets));
+  // Requests may be answered at different times; the total is that of the first one.
+  const [{ facets: { total }, q = null }] = pages;
+  return { facets: { ...Object.assign({}, ...pages.map((page) => page.facets)), total }, search: q };
 }
 
 /** Returns the names of the attributes that a shelf's pickers offer. */
@@ -133,8 +155,9 @@ const attributeNames = (shelf) => attributesOf(shelf.filter_options, filters).ma
 
 /** Adds the counts of attributes, which are known only after the shelf was read. */
 async function addAttributeFacets(own) {
-  const found = await readFacets(attributeNames(model.shelf));
-  if (own !== generation.now) return;
+  const request = ++model.countRequests;
+  const { facets: { total, ...found } } = await readCounts(attributeNames(model.shelf));
+  if (own !== generation.now || request !== model.countRequests) return;
   model.facets = { ...model.facets, ...found };
   render();
 }
@@ -142,7 +165,9 @@ async function addAttributeFacets(own) {
 async function open({ keepsCards = false } = {}) {
   const own = ++generation.now;
   model.closeStream();
-  model.isLoading = model.isUpdating = false;
+  model.isLoading = false;
+  // The next page of the old cards would be another one.
+  model.isUpdating = true;
   if (!keepsCards) showLoading();
   else state.textContent = "";
   let [refused, unknown] = [null, null];
@@ -160,33 +185,36 @@ async function open({ keepsCards = false } = {}) {
     model.shownSort = view.sort = page.sort.keys;
     // A remembered filter is shown like a chosen one.
     if (page.filter?.source === "user") view.filter = filterOf(page.filter.terms, filters);
-    // So are groups of a remembered view; their members are read later.
+    // Groups of a remembered view come without members, which are read later.
     const isCollapsed = page.collapse ?? false;
     model.needsRecount = isCollapsed && !isGrouped();
-    if (isCollapsed !== isGrouped()) view.collapse = isCollapsed;
-    model.shownFilter = view.filter;
+    // The shelf's default is not for every sort, so that later requests name what is shown.
+    if (isCollapsed || collapsesByDefault()) view.collapse = isCollapsed;
+    model.shown = requested();
     model.search = page.q ?? null;
+    model.partial.clear();
+    model.countRequests += 1;
     // A page of several shelves has no version; the ids of its events take its place.
     model.shownVersion = model.latest = page.version ?? 0;
     model.isUnion = page.version === undefined;
     grid.replaceChildren(...page.products.map(cardOf));
     applyPage(page);
     render();
+    model.isUpdating = false;
     follow(own);
   }, {
     isWaiting: renderPending,
-    // Drop an invalid search, or an invalid sort or filter, and show the error.
+    // Drop what the server rejects, and show the error. A text stays in the search box, where it can be corrected.
     isRefused: (error) => {
-      if (error.status !== 400) return false;
-      if (view.query && error.body.parameter === "q") view.query = null;
-      else if (view.sort || view.collapse !== null || Object.keys(view.filter).length) Object.assign(view, { sort: null, filter: {}, collapse: null });
-      else return false;
+      const left = error.status === 400 ? withoutRejected(view, error.body.parameter, filters) : null;
+      if (!left) return false;
+      Object.assign(view, left);
       refused = error;
       updateURL({ replaces: true });
-      showQuery(view.query);
       return true;
     },
   });
+  if (own === generation.now) model.isUpdating = false;
   if (own === generation.now && (refused || unknown)) showAlert(refused ? problemText(refused) : text("unknownPlace", unknown));
   if (own === generation.now && model.shelf && model.needsRecount) attempt(() => recount(own));
   else if (own === generation.now && model.shelf && attributeNames(model.shelf).length) attempt(() => addAttributeFacets(own));
@@ -200,15 +228,20 @@ function showLoading() {
   state.textContent = text("loading");
   drawSearch();
   clearShelf(view, model.stores);
-  for (const id of ["wire", "pending"]) find(id).textContent = "";
+  clearFilters();
+  for (const id of ["wire", "pending", "sort-title", "filter-count"]) find(id).textContent = "";
+  find("show").textContent = text("close");
 }
 
 /** Says which choices wait for the server; nothing if all are shown. */
 function renderPending() {
   if (!model.shelf) return;
-  const [sort, filter] = [view.sort !== model.shownSort, JSON.stringify(view.filter) !== JSON.stringify(model.shownFilter)];
-  const title = sortOptions(view.sort).find((option) => option.sort === view.sort)?.title;
-  find("pending").textContent = [sort && title && text("sortWaits", title), filter && text("filterWaits", filterCount())].filter(Boolean).join(" ");
+  const title = view.sort !== model.shownSort && sortOptions(view.sort).find((option) => option.sort === view.sort)?.title;
+  const waiting = [
+    title && text("sortWaits", title), isWaiting("filter") && text("filterWaits", filterCount()), isWaiting("query") && text("searchWaits", view.query),
+    isWaiting("collapse") && text("collapseWaits", isGrouped()),
+  ];
+  find("pending").textContent = waiting.filter(Boolean).join(" ");
 }
 
 /** The number of chosen filter values. */
@@ -223,14 +256,15 @@ function applyPage(page) {
 
 function renderCount() {
   const isOwn = isRemembering() && model.settings && sortOf(model.settings.get(settingKey())) === model.shownSort;
-  find("count").textContent = [text("products", total(), model.isUnion ? total() : model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
-  state.textContent = grid.childElementCount || model.next ? "" : text(view.query ? "noResults" : model.isUnion || model.shelf.product_count ? "empty" : "emptyShelf");
+  find("count").textContent = [text("products", total(), model.isUnion || isGrouped() ? total() : model.shelf.product_count), isOwn && text("yours")].filter(Boolean).join(" · ");
+  const isEmpty = !grid.childElementCount && !model.next;
+  state.textContent = !isEmpty ? "" : view.query ? text("noResults", filterCount() > 0) : text(model.isUnion || model.shelf.product_count ? "empty" : "emptyShelf");
 }
 
 const total = () => model.facets?.total ?? model.shelf.product_count;
 
 async function more() {
-  if (model.isLoading || model.isUpdating || model.next === null || !model.shelf) return;
+  if (model.isLoading || model.isUpdating || model.next === null || !model.shelf || !isShown()) return;
   model.isLoading = true;
   const own = generation.now;
   state.textContent = text("more");
@@ -239,6 +273,7 @@ async function more() {
   model.isLoading = false;
   if (read) model.next = read.next;
   renderCount();
+  drawGroupButton();
   if (read && model.subscribedCount < subscriptionLimit) follow(own);
   if (model.latest > model.shownVersion) return catchUp();
   // Load more while the end is near; do not repeat a rejected request.
@@ -277,7 +312,7 @@ async function updateOrder({ isResort = false } = {}) {
   model.isUpdating = true;
   const isUpdated = await attempt(async () => {
     // Retry a diff that no longer applies to the shown products.
-    for (let isKnown = isResort; own === generation.now && !(await applyDiffOnce(own, { isResort, isKnown })); isKnown = false);
+    for (let isKnown = isResort && isShown(); own === generation.now && !(await applyDiffOnce(own, { isResort, isKnown })); isKnown = false);
     if (own === generation.now && model.needsRecount) await recount(own);
     return own === generation.now;
   }, { isWaiting: renderPending });
@@ -317,9 +352,9 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const reached = diff.to_version ?? latest;
   // Ids of events and versions are of two kinds.
   if ((diff.to_version === null) !== model.isUnion) [model.isUnion, model.shownVersion, model.latest] = [!model.isUnion, 0, 0];
-  // Only pages have the members of groups.
-  model.needsRecount ||= !isResort || isGrouped() || reached > model.shownVersion || view.filter !== model.shownFilter;
-  [model.shownSort, model.shownFilter, model.shownVersion] = [view.sort, view.filter, Math.max(model.shownVersion, reached)];
+  model.needsRecount ||= !isResort || reached > model.shownVersion || !isShown();
+  [model.shownSort, model.shown, model.shownVersion] = [view.sort, requested(), Math.max(model.shownVersion, reached)];
+  model.search = diff.q ?? null;
   model.next = isAll && diff.new_count < limit ? null : undefined;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
   render();
@@ -328,6 +363,8 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
 }
 
 async function animateDiff(diff) {
+  if (needsPages()) for (const { id } of diff.inserts ?? []) model.partial.add(id);
+  model.needsRecount ||= model.partial.size > 0;
   const ended = await animate(grid, diff, (insert) => cardOf(insert.product));
   document.documentElement.dataset.script = ended.script.toFixed(1);
 }
@@ -336,23 +373,41 @@ async function animateDiff(diff) {
 
 /** Reloads the data that may have changed apart from the order: the cards covered by the event stream, and the counts. */
 async function recount(own) {
-  const readCounts = async () => {
+  const request = ++model.countRequests;
+  const read = async () => {
     const found = await readPlace();
-    return [found, await readFacets([...builtInFacets, ...attributeNames(found)])];
+    return { found, ...(await readCounts([...builtInFacets, ...attributeNames(found)])) };
   };
-  const [[found, facets]] = await Promise.all([readCounts(), refresh(own, idsOf(grid).slice(0, subscriptionLimit))]);
-  if (own !== generation.now) return;
+  const [{ found, facets, search }] = await Promise.all([read(), refresh(own, idsOf(grid).slice(0, subscriptionLimit))]);
+  if (own !== generation.now || request !== model.countRequests) return;
   model.needsRecount = false;
-  [model.shelf, model.facets] = [found, facets];
+  [model.shelf, model.facets, model.search] = [found, facets, search];
   renderCount();
   render();
 }
 
-/** Reads shown products again. Only a page has the matches of a search and the members of groups. */
+/** Reads shown products again, and those whose cards came with a diff and are not complete. */
 async function refresh(own, ids) {
-  if (!view.query && !isGrouped()) return refreshCards(grid, view.store, ids, cardOf);
-  const page = await aisle.page(view.store, view.shelf, { ...query(), limit: subscriptionLimit });
-  if (own === generation.now) replaceProducts(grid, page.products, cardOf);
+  if (!needsPages()) return refreshCards(grid, view.store, ids, cardOf);
+  const all = idsOf(grid);
+  model.partial = new Set(all.filter((id) => model.partial.has(id)));
+  const wanted = new Set([...ids, ...model.partial]);
+  const end = Math.min(all.findLastIndex((id) => wanted.has(id)) + 1, rereadLimit);
+  let [count, cursor] = [0, undefined];
+  while (count < end && cursor !== null) {
+    const page = await aisle.page(view.store, view.shelf, { ...query(), cursor, limit: subscriptionLimit });
+    if (own !== generation.now) return;
+    replaceProducts(grid, page.products, cardOf);
+    for (const product of page.products) model.partial.delete(cardID(product));
+    count += page.products.length;
+    cursor = page.page.next_cursor;
+  }
+  const isIncomplete = idsOf(grid).slice(rereadLimit).some((id) => model.partial.has(id));
+  if (!isIncomplete) return;
+  // Cards that are too far down are read again when they are scrolled to.
+  for (const element of [...grid.children].slice(rereadLimit)) element.remove();
+  model.next = undefined;
+  model.partial.clear();
 }
 
 /** Updates the shown products if a newer version was announced. */
@@ -379,6 +434,8 @@ function follow(own) {
     if (!isAll || model.isUpdating || model.isLoading) return catchUp();
     model.shownVersion = model.latest;
     find("wire").value = transferText(text, data, bytes);
+    model.search = data.q ?? null;
+    drawSearch();
     if (data.moves.length + data.inserts.length + data.deletes.length) animateDiff(data);
     const isCounted = data.inserts.length + data.deletes.length > 0;
     attempt(() => (isCounted ? recount(own) : refresh(own, data.changed.map((change) => change.id))));
@@ -446,7 +503,13 @@ function show(parts) {
   return open({ keepsCards: model.shelf !== null && view.store === store && view.shelf === shelf });
 }
 
-const choose = (store, shelf) => show({ store, shelf }).then(() => find("title").focus({ preventScroll: true }));
+/** Shows a shelf. The focus moves with the choice, and not when the response comes: the user may be elsewhere then. */
+function choose(store, shelf) {
+  const parts = { store, shelf, isWhole: false };
+  resolveView(parts, model.stores);
+  show(parts);
+  find("title").focus({ preventScroll: true });
+}
 
 // MARK: - Searching
 
@@ -454,28 +517,41 @@ const choose = (store, shelf) => show({ store, shelf }).then(() => find("title")
 const place = () => ({ store: view.store, shelf: view.shelf, isWhole: view.isWhole });
 
 /** Searches the place that is shown; an empty text ends the search. */
-const search = (typed) => show({ ...place(), query: typed.replaceAll(/\s+/g, " ") || null, filter: view.filter, collapse: view.collapse });
+function search(typed) {
+  const query = queryOf(typed) || null;
+  if (query === view.query) return showQuery(query);
+  show({ ...place(), query, filter: view.filter, collapse: view.collapse });
+}
 
 /** Goes to a suggestion. Brands and products may be on other shelves than the one that is shown. */
 function takeSuggestion({ kind, text: own, shelf }) {
   const whole = { store: view.store, isWhole: true };
   if (kind === "shelf") choose(view.store, shelf);
   else if (kind === "brand") show({ ...whole, filter: { brand: [own] } });
-  else if (kind === "product") show({ ...whole, query: queryOf(own) });
+  else if (kind === "product") show({ ...whole, query: queryOf(own) || null });
   else search(own);
 }
 
-/** Draws what is known of the search, and its buttons. */
+/** Draws the search summary, which is that of the shown cards, and the buttons of the requested search. */
 function drawSearch() {
+  const isLoaded = model.shelf !== null;
+  const { missing = [], did_you_mean: correction = null } = (isLoaded && model.search) || {};
+  const said = isLoaded && model.shown.query ? [text("searchedFor", model.shown.query, model.shelf.title), missing.length && text("missing", missing)] : [];
+  const summary = said.filter(Boolean).join(" ");
+  // The same text would be read out again.
+  if (find("search-text").textContent !== summary) find("search-text").textContent = summary;
   find("searched").hidden = !view.query;
-  find("clear-search").hidden = !view.query;
   find("widen").hidden = view.isWhole;
-  const { missing = [], did_you_mean: correction = null } = model.search ?? {};
-  const said = view.query && model.shelf && [text("searchedFor", view.query, model.shelf.title), missing.length && text("missing", missing)];
-  find("search-text").textContent = said ? said.filter(Boolean).join(" ") : "";
   find("correct").hidden = correction === null;
   find("correct").textContent = correction === null ? "" : text("didYouMean", correction);
   find("correct").value = correction ?? "";
+}
+
+/** Draws the button that combines variants, if there are any. */
+function drawGroupButton() {
+  const hasGroups = view.collapse !== null || isGrouped() || [...grid.children].some(({ product }) => product?.group);
+  find("collapse").hidden = !hasGroups || device !== null;
+  find("collapse").setAttribute("aria-pressed", String(isGrouped()));
 }
 
 // MARK: - Rendering
@@ -508,9 +584,7 @@ function render() {
   }));
   if (focused) find("sorts").querySelector(`[value="${CSS.escape(focused)}"]`)?.focus();
   find("turn").disabled = shown === "position" || shown.includes(relevance);
-  const hasGroups = view.collapse !== null || isGrouped() || [...grid.children].some(({ product }) => product?.group);
-  find("collapse").hidden = !hasGroups || device !== null;
-  find("collapse").setAttribute("aria-pressed", String(isGrouped()));
+  drawGroupButton();
   find("devices").hidden = !model.session || device !== null;
   find("storm").hidden = !(model.session?.isDemo && model.session.storms.includes(view.store)) || device !== null;
   find("offline").hidden = !model.settings || device === null;
@@ -524,7 +598,7 @@ function applyFilter(filter) {
   view.filter = filter;
   updateURL();
   render();
-  return open({ keepsCards: true });
+  return open({ keepsCards: model.shelf !== null });
 }
 
 function renderFilters() {
@@ -565,7 +639,8 @@ find("correct").addEventListener("click", () => {
 find("collapse").addEventListener("click", () => {
   view.collapse = !isGrouped();
   updateURL();
-  open({ keepsCards: true });
+  drawGroupButton();
+  open({ keepsCards: model.shelf !== null });
 });
 searchBox({ read: (typed, signal) => aisle.suggestions(view.store, typed, suggestionLimit, signal), search, choose: takeSuggestion });
 find("turn").addEventListener("click", () => model.shelf && resort(model.shownSort.split(",").map((key) => (key.startsWith("-") ? key.slice(1) : `-${key}`)).join(",")));
