@@ -33,6 +33,11 @@ struct SpecifiedShelf: CurrentShelf {
 
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
 
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
+        let found = search(plan)?.relevances.map { ($0.key.text, SearchRelevance(rawValue: UInt8($0.value))) } ?? []
+        return Dictionary(found) { first, _ in first }.filter { ids.contains($0.key) }
+    }
+
     /// The listings that a plan shows, in order.
     private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Listing] {
         listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }

@@ -95,6 +95,16 @@ struct LoadedShelf: CurrentShelf {
         return await offLoop(if: true) { loadedSearch.summary(plan, of: table) }
     }
 
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
+        if plan.search == nil { return [:] }
+        return await offLoop(if: true) {
+            guard let matches = loadedSearch.matches(plan)?.matches else { return [:] }
+            let rows = table.rows(of: ids.map { SKU(stored: $0) })
+            let found = rows.compactMap { sku, row in matches.relevance(of: row).map { (sku.text, $0) } }
+            return Dictionary(found) { first, _ in first }
+        }
+    }
+
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
         let rows = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch).rows
