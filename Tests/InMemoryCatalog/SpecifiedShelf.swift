@@ -17,7 +17,7 @@ struct SpecifiedShelf: CurrentShelf {
         return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
     }
 
-    /// What the search of a plan finds; nil without a search.
+    /// The result of a plan's search; nil without a search.
     private func search(_ plan: PagePlan) -> SpecifiedSearch? {
         plan.search.map { text in
             SpecifiedSearch(

@@ -213,7 +213,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var facets: Facets?
     /// The number of products that match the filter, on all pages; nil if it was not requested.
     package var total: Int?
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package var search: SearchSummary?
     /// The parts of each product that match the search; empty without a search.
     package var matches: [[ProductMatch]] = []

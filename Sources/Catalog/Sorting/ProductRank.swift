@@ -54,7 +54,7 @@ package struct ShelfRanks: Sendable {
     package let count: Int
     /// The ranks in the order of the request.
     package let ranks: [ProductRank]
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package let search: SearchSummary?
 
     /// - Parameters:

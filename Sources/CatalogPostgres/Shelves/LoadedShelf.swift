@@ -10,9 +10,9 @@ struct LoadedShelf: CurrentShelf {
     let caches: ShelfCaches
     /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
     var orderingKey: [UInt8]?
-    /// The rules of searches; nil unless the request has a search.
+    /// The rules of searches, before the index is ready; nil unless the request has a search.
     var rules: SearchRules?
-    /// What searches need; nil unless the request has one.
+    /// The index and the rules of searches; nil unless the request has a search.
     var search: LoadedSearch?
 
     var indexedProducts: Int { search?.indexedProducts ?? 0 }

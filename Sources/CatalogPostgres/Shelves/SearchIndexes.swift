@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The search indexes of the tables in memory, and the rules by which the words of stores match.
 ///
-/// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. With another language
-/// of the store, its rules and its indexes are made again; with other synonyms, only its rules are, and with other searchable attributes,
-/// only its indexes.
+/// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. After a change of the
+/// store's language, rules and indexes are made again. After one of synonyms, only rules are made, and after one of searchable attributes, only
+/// indexes.
 final class SearchIndexes: Sendable {
     /// An index with the table that has it.
     final class KeptIndex: Sendable {
