@@ -180,12 +180,16 @@ final class SearchIndexes: Sendable {
         _ willBuild: (Int) -> Void
     ) -> NumberedIndex {
         if let known = known(shelf, at: key, inflection, attributes) { return known }
-        let texts = shelf.table.searchedTexts(of: attributes)
+        let earlier = caches.indexes[key].flatMap { $0.content.isOf(inflection, attributes) ? $0 : nil }
+        let texts: [SearchIndex.Text]
+        if let earlier, earlier.table.hasSameAttributes(as: shelf.table) {
+            texts = earlier.content.texts
+        } else {
+            texts = shelf.table.searchedTexts(of: attributes)
+        }
         // Another version may have the same index.
-        if let kept = caches.indexes[key], kept.content.isOf(inflection, attributes),
-            SearchIndex.isShared(by: kept.table, kept.content.texts, and: shelf.table, texts)
-        {
-            return keep(kept.content, of: shelf, at: key)
+        if let earlier, SearchIndex.isShared(by: earlier.table, earlier.content.texts, and: shelf.table, texts) {
+            return keep(earlier.content, of: shelf, at: key)
         }
         willBuild(shelf.table.count)
         let index = SearchIndex(shelf.table, texts: texts, inflection: inflection)
