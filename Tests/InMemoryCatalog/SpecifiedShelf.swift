@@ -11,12 +11,18 @@ struct SpecifiedShelf: CurrentShelf {
 
     var indexedProducts: Int { 0 }
 
-    /// What the search of a plan finds; nil without a search.
+    private var productsByName: [Product] {
+        let products = listings.map { Listing(product: $0.product, position: [], isSoldOut: false) }
+        let sort = Sort(.name, .ascending)!
+        return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
+    }
+
+    /// The result of a plan's search; nil without a search.
     private func search(_ plan: PagePlan) -> SpecifiedSearch? {
         plan.search.map { text in
             SpecifiedSearch(
                 text,
-                listings.map(\.product),
+                productsByName,
                 Inflection(InflectionLanguage(tag: basis.head.store.locale).map { [$0] } ?? []),
                 synonyms,
                 basis.attributes.searchable,
@@ -26,6 +32,11 @@ struct SpecifiedShelf: CurrentShelf {
     }
 
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
+
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
+        let found = search(plan)?.relevances.map { ($0.key.text, SearchRelevance(rawValue: UInt8($0.value))) } ?? []
+        return Dictionary(found) { first, _ in first }.filter { ids.contains($0.key) }
+    }
 
     /// The listings that a plan shows, in order.
     private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Listing] {

@@ -40,6 +40,8 @@ package struct ProductRank: Sendable {
     package let after: String?
     /// The product; nil if it is not on the shelf.
     package let product: Product?
+    /// The relevance of a product that the search finds; nil without a search.
+    package let relevance: SearchRelevance?
     /// The keys of the filter that exclude the product.
     package let filters: [FilterKey]
 }
@@ -52,7 +54,7 @@ package struct ShelfRanks: Sendable {
     package let count: Int
     /// The ranks in the order of the request.
     package let ranks: [ProductRank]
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package let search: SearchSummary?
 
     /// - Parameters:
@@ -65,7 +67,8 @@ package struct ShelfRanks: Sendable {
         _ plan: PagePlan,
         order: OrderedIDs,
         products: [Product],
-        search: SearchSummary? = nil
+        search: SearchSummary? = nil,
+        relevances: [String: SearchRelevance] = [:]
     ) {
         self.search = search
         (self.basis, self.plan, count) = (basis, plan, order.count)
@@ -85,14 +88,20 @@ package struct ShelfRanks: Sendable {
                     rank: index,
                     before: index > 0 ? order[index - 1] : nil,
                     after: index + 1 < order.count ? order[index + 1] : nil,
-                    product: product
+                    product: product,
+                    relevance: relevances[sku]
                 )
             }
             let excluding = filter.keys.filter { key in
                 !filter.without(Set(filter.keys).subtracting([key])).accepts(product, in: currency)
             }
-            let isUnfound = plan.search != nil && excluding.isEmpty
-            return ProductRank(sku, isUnfound ? .notFound : .filteredOut, product: product, filters: excluding)
+            return ProductRank(
+                sku,
+                plan.search != nil && excluding.isEmpty ? .notFound : .filteredOut,
+                product: product,
+                relevance: relevances[sku],
+                filters: excluding
+            )
         }
     }
 }
@@ -105,10 +114,11 @@ extension ProductRank {
         before: String? = nil,
         after: String? = nil,
         product: Product? = nil,
+        relevance: SearchRelevance? = nil,
         filters: [FilterKey] = []
     ) {
         (self.sku, self.reason, self.rank, self.before, self.after) = (sku, reason, rank, before, after)
-        (self.product, self.filters) = (product, filters)
+        (self.product, self.relevance, self.filters) = (product, relevance, filters)
     }
 }
 
@@ -127,7 +137,8 @@ extension PageStore {
             plan,
             order: await shelf.ids(plan, first: nil),
             products: try shelf.products(request.skus),
-            search: await shelf.searchSummary(plan)
+            search: await shelf.searchSummary(plan),
+            relevances: await shelf.relevances(request.skus, plan)
         )
     }
 }

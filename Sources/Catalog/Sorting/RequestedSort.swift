@@ -1,4 +1,4 @@
-/// What a request names of the context of an order: the sort, the filter and the search.
+/// The sort, the filter and the search that a request names.
 package struct RequestedSort: Hashable, Sendable {
     /// nil for the caller's, the shelf's, the store's or the system's sort.
     package var sort: Sort?

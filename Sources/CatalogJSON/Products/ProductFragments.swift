@@ -98,7 +98,7 @@ package struct RenderedProducts: PageItems {
         ends.append(bytes.count)
     }
 
-    /// Returns the products with their matches, which are not in fragments, because they are those of one search.
+    /// Returns the products with their matches. Fragments have none, because all searches share fragments.
     ///
     /// - Parameter matches: those of each product; empty without a search.
     func bytes(with matches: [[ProductMatch]]) -> [UInt8] {
