@@ -106,7 +106,8 @@ import Testing
         let full = [
             "brand": "'B'", "price_minor": "7", "regular_price_minor": "9", "size_amount": "2", "size_unit": "'kg'",
             "size_packs": "3", "size_drained": "1", "size_approximate": "true", "size_dimension": "0",
-            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "in_stock": "false", "tags": "'{t}'",
+            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "product_group": "'g'", "in_stock": "false",
+            "tags": "'{t}'",
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "name_key": "'\\x03'", "brand_key": "'\\x04'",
             "line": "8", "part": "2", "shelf_key": "'x'", "position_numerator": "1", "position_denominator": "3",
             "keeps_attributes": "true",
