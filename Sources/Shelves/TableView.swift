@@ -80,8 +80,9 @@ package struct TableView: Sendable, Equatable {
 
     /// The size in memory, in bytes, including matches that the view shares with others, without columns, which count once.
     package var size: Int {
-        let arrays = 4 * (rows.capacity + (groups?.matching.capacity ?? 0)) + (matches?.sizeOfArrays ?? 0)
-        return MemoryLayout<TableView>.size + 2 * ShelfTable.arrayOverhead + arrays
+        let grouped = groups.map { ShelfTable.arrayOverhead + 4 * $0.matching.capacity } ?? 0
+        return MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + grouped
+            + (matches?.sizeOfArrays ?? 0)
     }
 
     /// The criteria of the order between availability and the tie-breakers.
