@@ -105,6 +105,25 @@ extension ShelfTable {
         }
     }
 
+    /// Returns the texts of attributes that searches read, by ascending rows.
+    ///
+    /// - Precondition: none of the attributes is a ratio.
+    /// - Complexity: O(*n*) for *n* bytes of all attributes.
+    package func searchedTexts(of attributes: [ResolvedAttribute]) -> [SearchIndex.Text] {
+        guard !attributes.isEmpty else { return [] }
+        var readers = attributes.map { AttributeReader($0) }
+        var texts: [SearchIndex.Text] = []
+        for row in 0..<count {
+            for (number, attribute) in attributes.enumerated() {
+                guard let value = readers[number].value(details, row) else { continue }
+                for text in attribute.searchedTexts(of: value) {
+                    texts.append(SearchIndex.Text(row: UInt32(row), text: text))
+                }
+            }
+        }
+        return texts
+    }
+
     /// Returns the column from that of an earlier table, which has the same products in the same rows, and other values in some.
     ///
     /// - Parameter changed: the rows with other values.

@@ -3,18 +3,22 @@ package import Catalog
 extension ShelfTable {
     /// Counts facets; each one's counts ignore its own filter.
     ///
-    /// - Parameter countsGroups: whether to count the groups that have a matching product with a value, in place of products.
+    /// - Parameters:
+    ///   - matches: the products that a search finds, which alone are counted; nil for all.
+    ///   - countsGroups: whether to count the groups that have a matching product with a value, in place of products.
     /// - Precondition: the table has the columns of the attributes, and its groups if they are counted.
     /// - Complexity: O(*n* + *v* log *v*) for *n* products with *v* distinct values.
     package func facets(
         _ counted: Set<Facet>,
         _ filter: Filter,
         in currency: Currency,
+        of matches: SearchMatches? = nil,
         countsGroups: Bool = false
     ) -> Facets {
         let ordered = counted.ordered
         // A row counts for a facet if no other facet's filter excludes it.
-        var excluded = [UInt16](repeating: 0, count: count)
+        var excluded = [UInt16](repeating: matches == nil ? 0 : Self.otherFilters, count: count)
+        for row in matches?.rows ?? [] { excluded[Int(row)] = 0 }
         func exclude(_ part: Filter, _ bit: UInt16) {
             guard !part.isEmpty else { return }
             for (row, matches) in rows(matching: part, in: currency).enumerated() where !matches {

@@ -56,6 +56,7 @@ extension ShelfTable {
         case .position:
             precondition(positions.count == count, "a union of shelves has no manual order")
             RowOrder.sort(&rows, by: positions)
+        case .relevance: preconditionFailure("the relevance is that of matches")
         case .attribute(let reference):
             guard let attribute = reference.resolved else { return }
             if case .ratio = attribute.form {
@@ -111,6 +112,7 @@ extension ShelfTable {
         case .modified: .integer(modified[row])
         case .tags: .integer(Int64(tagSetValues[Int(tagSets[row])].count))
         case .position: .bytes(Array(positions[row]))
+        case .relevance: .missing
         case .attribute(let reference): reference.resolved.map { value(of: $0, row) } ?? .missing
         }
     }
@@ -137,7 +139,7 @@ extension ShelfTable {
                 case .texts(let numbers, let texts) = values(of: attribute), numbers[row] != Self.none
             else { return nil }
             return texts[Int(numbers[row])]
-        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position: return nil
+        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position, .relevance: return nil
         }
     }
 
@@ -188,7 +190,7 @@ extension ShelfTable {
             case .price: prices[row] == Self.noPrice
             case .unitPrice: !hasUnitPrice(row)
             case .brand: brands[row] == Self.none
-            case .popularity, .name, .created, .modified, .tags, .position: false
+            case .popularity, .name, .created, .modified, .tags, .position, .relevance: false
             case .attribute: value(of: key, row) == .missing
             }
         if isMissing || other.value == .missing {
@@ -226,7 +228,7 @@ extension ShelfTable {
             default: return .same
             }
         case (.price, _), (.unitPrice, _), (.popularity, _), (.brand, _), (.name, _), (.created, _), (.modified, _),
-            (.tags, _), (.position, _):
+            (.tags, _), (.position, _), (.relevance, _):
             preconditionFailure("a key's values have one type")
         }
     }

@@ -33,7 +33,7 @@ package struct ViewPlace: Sendable {
 extension ShelfTable {
     /// Returns the index, in a view, of the first row after a place.
     ///
-    /// - Precondition: the place has a value for each key of the view's sort, and before them the relevance, if the view has one.
+    /// - Precondition: the place has a value for each compared key of the view's sort.
     /// - Complexity: O(log *n*), or O(log² *n*) by relevance.
     package func index(after place: ViewPlace, in view: TableView) -> Int {
         with(view.columns).index(after: place, in: view.rows, view.request, view.criteria)

@@ -9,8 +9,6 @@ package struct ViewRequest: Sendable, Hashable {
     package var sortsSoldOutLast: Bool
     /// The currency of the filter's amounts.
     package var currency: Currency
-    /// Whether the relevance of the matches of a search comes before the sort's keys.
-    package var sortsByRelevance: Bool
     /// Whether each group has only one row.
     package var collapsesGroups: Bool
 
@@ -20,7 +18,6 @@ package struct ViewRequest: Sendable, Hashable {
         dimension: Dimension,
         sortsSoldOutLast: Bool,
         currency: Currency,
-        sortsByRelevance: Bool = false,
         collapsesGroups: Bool = false
     ) {
         self.sort = sort
@@ -28,7 +25,6 @@ package struct ViewRequest: Sendable, Hashable {
         self.dimension = dimension
         self.sortsSoldOutLast = sortsSoldOutLast
         self.currency = currency
-        self.sortsByRelevance = sortsByRelevance
         self.collapsesGroups = collapsesGroups
     }
 
@@ -42,8 +38,7 @@ package struct ViewRequest: Sendable, Hashable {
     /// The request for the same rows in the natural direction of the first key, in which the first row of a group represents it.
     package var natural: ViewRequest {
         var request = self
-        // The relevance, which comes first, is not reversed.
-        if !sortsByRelevance { request.sort = sort.natural }
+        request.sort = sort.natural
         return request
     }
 }
@@ -99,8 +94,7 @@ extension ShelfTable {
     ///
     /// - Parameter matches: the products that a search finds; nil without a search.
     /// - Precondition: the table is not that of a union, if the sort has the manual order. It has the columns of the request's attributes, and its
-    ///   groups if the request collapses them.
-    ///   Matches are those of an index of this table.
+    ///   groups if the request collapses them. Matches are those of an index of this table, and given if the sort has the relevance.
     /// - Complexity: O(*n*) for each sort key and each key of the filter. A manual order, and unit prices, take O(*n* log *n*) if many of their keys
     ///   have equal beginnings.
     package func view(_ request: ViewRequest, _ matches: SearchMatches? = nil) -> TableView {
@@ -127,7 +121,8 @@ extension ShelfTable {
         var rows = matches?.rows ?? (0..<UInt32(count)).map { $0 }
         if sort.tieBreakerDirection == .descending { rows.reverse() }
         // A name that decides last has the base order already.
-        let isNamed = sort.terms.last.map { $0.key == .name && $0.direction == sort.tieBreakerDirection } ?? false
+        let isNamed =
+            sort.comparedTerms.last.map { $0.key == .name && $0.direction == sort.tieBreakerDirection } ?? false
         for criterion in request.criteria(matches).dropLast(isNamed ? 1 : 0).reversed() {
             order(&rows, by: criterion, request.dimension)
         }
@@ -141,9 +136,10 @@ extension ShelfTable {
 extension ViewRequest {
     /// Returns the criteria of the order between availability and the tie-breakers, from the first to the last.
     fileprivate func criteria(_ matches: SearchMatches?) -> [OrderCriterion] {
-        let keys = sort.terms.map(OrderCriterion.key)
-        guard sortsByRelevance else { return keys }
-        guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
-        return [.relevance(matches)] + keys
+        sort.comparedTerms.map { term in
+            guard term.key == .relevance else { return .key(term) }
+            guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
+            return .relevance(matches)
+        }
     }
 }

@@ -35,7 +35,7 @@ import Testing
 
     @Test("A query has at most 100 characters, 8 words, and 32 parts")
     func queryLimits() throws {
-        func error(_ text: String) -> SearchQueryError? {
+        func error(_ text: String) -> SearchTextError? {
             do {
                 _ = try SearchQuery(text)
                 return nil
@@ -52,10 +52,10 @@ import Testing
                 && error(String(repeating: "a1", count: 17)) == .tooManyParts(34)
         )
         for text in ["", "   ", "- . ,", "🍎", "\u{301}", "'"] { #expect(error(text) == .noWord, "\(text)") }
-        #expect(SearchQueryError.tooLong(101).detail == "must have at most 100 characters (got 101)")
-        #expect(SearchQueryError.tooManyWords(9).detail == "must have at most 8 words (got 9)")
-        #expect(SearchQueryError.noWord.detail == "must have a letter or a digit")
-        #expect(SearchQueryError.tooManyParts(34).detail.hasSuffix("(got 34)"))
+        #expect(SearchTextError.tooLong(101).detail == "must have at most 100 characters (got 101)")
+        #expect(SearchTextError.tooManyWords(9).detail == "must have at most 8 words (got 9)")
+        #expect(SearchTextError.noWord.detail == "must have a letter or a digit")
+        #expect(SearchTextError.tooManyParts(34).detail.hasSuffix("(got 34)"))
         let query = try SearchQuery("🍎 Straße\u{3000}1,50l")
         #expect(query.words.indices.map(query.sourceText) == ["Straße", "1,50", "l"])
     }

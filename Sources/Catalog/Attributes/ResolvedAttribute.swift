@@ -25,6 +25,15 @@ package final class ResolvedAttribute: Sendable {
     package var name: AttributeName { definition.name }
     package var form: AttributeForm { definition.form }
 
+    /// Returns the texts of a value that searches read: a text, the key of an option, or the elements of a set.
+    package func searchedTexts(of value: AttributeValue) -> [String] {
+        switch value {
+        case .set(let elements): elements
+        case .text, .rank: [form.text(of: value)]
+        case .number, .boolean, .date, .ratio: []
+        }
+    }
+
     /// Whether products can be sorted by the attribute: elements of a set have no order.
     package var isSortable: Bool { if case .set = form { false } else { true } }
 
@@ -73,6 +82,8 @@ extension AttributeDefinition {
 package final class ResolvedAttributes: Sendable {
     /// The attributes by name.
     package let all: [ResolvedAttribute]
+    /// Those by which searches find products, by name.
+    package let searchable: [ResolvedAttribute]
     private let byName: [AttributeName: ResolvedAttribute]
 
     package static let none = ResolvedAttributes(.none)
@@ -99,13 +110,16 @@ package final class ResolvedAttributes: Sendable {
         }
         byName = known
         all = known.values.sorted { $0.name < $1.name }
+        searchable = set.attributes.filter(\.definition.isSearchable).compactMap { known[$0.name] }
     }
 
     package subscript(name: AttributeName) -> ResolvedAttribute? { byName[name] }
 }
 
 extension ResolvedAttributes: Hashable {
-    package static func == (a: ResolvedAttributes, b: ResolvedAttributes) -> Bool { a === b || a.all == b.all }
+    package static func == (a: ResolvedAttributes, b: ResolvedAttributes) -> Bool {
+        a === b || (a.all == b.all && a.searchable == b.searchable)
+    }
 
     package func hash(into hasher: inout Hasher) {
         for attribute in all { hasher.combine(attribute) }

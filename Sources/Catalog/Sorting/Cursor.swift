@@ -17,7 +17,9 @@ package struct Cursor: Hashable, Sendable {
     package var keyGeneration: Int64
     /// Identifies the attributes in the sort and in the filter; empty without any.
     package var attributes: String
-    /// The last row's value of each sort key.
+    /// The search with the class in use on the first page; nil without a search.
+    package var search: Search?
+    /// The last row's value of each compared key.
     package var values: [SortValue]
     package var name: String
     package var id: String
@@ -32,6 +34,7 @@ package struct Cursor: Hashable, Sendable {
         isSoldOut: Bool = false,
         keyGeneration: Int64 = 0,
         attributes: String = "",
+        search: Search? = nil,
         values: [SortValue] = [],
         name: String = "",
         id: String
@@ -45,6 +48,7 @@ package struct Cursor: Hashable, Sendable {
         self.isSoldOut = isSoldOut
         self.keyGeneration = keyGeneration
         self.attributes = attributes
+        self.search = search
         self.values = values
         self.name = name
         self.id = id
@@ -52,6 +56,18 @@ package struct Cursor: Hashable, Sendable {
 }
 
 extension Cursor {
-    /// A text that identifies the position.
-    package var place: String { "\(isSoldOut)\(values)\u{0}\(name)\u{0}\(id)" }
+    /// A search with the class in use, which later pages keep.
+    package struct Search: Hashable, Sendable {
+        package var text: SearchText
+        package var searchClass: SearchClass
+
+        package init(_ text: SearchText, _ searchClass: SearchClass) {
+            (self.text, self.searchClass) = (text, searchClass)
+        }
+    }
+
+    /// A text that identifies the position, and the class in use.
+    package var place: String {
+        "\(isSoldOut)\(values)\u{0}\(name)\u{0}\(id)" + (search.map { "\u{0}\($0.searchClass.name)" } ?? "")
+    }
 }

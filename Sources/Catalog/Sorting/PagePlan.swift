@@ -23,6 +23,9 @@ package final class PagePlan: Sendable, Hashable {
     /// Computed once, because a plan is used for many requests.
     private let hash: Int
 
+    /// The class of the search's matches that the first page had in use; nil for the first page.
+    package var searchClass: SearchClass? { after?.search?.searchClass }
+    package var search: SearchText? { resolvedSort.search }
     package var sort: Sort { resolvedSort.sort }
     package var source: SortSource { resolvedSort.source }
 
@@ -68,12 +71,15 @@ package final class PagePlan: Sendable, Hashable {
 extension PagePlan {
     /// Returns the cursor for the page after a product.
     ///
-    /// - Parameter values: the value of each sort key.
+    /// - Parameters:
+    ///   - values: the value of each compared key.
+    ///   - searchClass: the class in use; nil without a search.
     package func cursor(
         at sku: SKU,
         _ name: String,
         _ values: [SortValue],
-        isSoldOut: Bool
+        isSoldOut: Bool,
+        searchClass: SearchClass? = nil
     ) -> Cursor {
         Cursor(
             scope: scope,
@@ -85,6 +91,7 @@ extension PagePlan {
             isSoldOut: isSoldOut,
             keyGeneration: keyGeneration,
             attributes: resolvedSort.attributeDigest,
+            search: search.flatMap { text in searchClass.map { Cursor.Search(text, $0) } },
             values: values,
             name: name,
             id: sku.text
@@ -107,7 +114,7 @@ extension PagePlan {
     /// - Parameter day: the UTC day to which popularity is scaled.
     package func entityTag(_ head: ShelfHead, day: Int) -> String {
         var hash = FNV64()
-        hash.combine(resolvedSort.text)
+        hash.combine(head.text(of: resolvedSort))
         // Pages with filters were short in earlier versions, under the same tag.
         if !resolvedSort.filter.isEmpty { hash.combine("whole") }
         hash.combine(facetNames)

@@ -9,6 +9,8 @@ package struct PageRequest: Sendable, Hashable {
     package var sort: Sort?
     /// The requested filter; nil for the one remembered with the caller's sort, if that sort applies.
     package var filter: Filter?
+    /// The requested search; nil for all products.
+    package var search: SearchText?
     /// The facets to count.
     package var facets: Set<Facet>
     /// Whether to count the products that match the filter.
@@ -23,13 +25,14 @@ package struct PageRequest: Sendable, Hashable {
     package static let limitRule = "between \(limits.lowerBound) and \(limits.upperBound)"
     package static let defaultLimit = 24
     /// The parameters of pages that are not filters. An attribute with such a name is filtered by its path.
-    package static let parameterNames = ["sort", "limit", "cursor", "facets", "total", "include"]
+    package static let parameterNames = ["sort", "limit", "cursor", "facets", "total", "include", "q"]
 
     package init(
         store: CatalogKey,
         shelf: CatalogKey?,
         sort: Sort? = nil,
         filter: Filter? = nil,
+        search: SearchText? = nil,
         facets: Set<Facet> = [],
         wantsTotal: Bool = false,
         user: UserID? = nil,
@@ -40,6 +43,7 @@ package struct PageRequest: Sendable, Hashable {
         self.shelf = shelf
         self.sort = sort
         self.filter = filter
+        self.search = search
         self.facets = facets
         self.wantsTotal = wantsTotal
         self.user = user
@@ -71,8 +75,17 @@ extension PageRequest {
     /// The shelf; nil for all shelves of the store.
     package var address: ShelfAddress? { shelf.map { ShelfAddress(store, $0) } }
 
-    /// The user whose remembered sorts matter to the page: a cursor contains its sort.
-    package var rememberingUser: UserID? { after == nil ? user : nil }
+    /// What the request names of the context of its order.
+    package var requested: RequestedSort {
+        get { RequestedSort(sort: sort, filter: filter, search: search) }
+        set { (sort, filter, search) = (newValue.sort, newValue.filter, newValue.search) }
+    }
+
+    /// Whether the page shows what a search finds: that of the request, or that of its cursor.
+    package var isSearch: Bool { after == nil ? search != nil : after?.search != nil }
+
+    /// The user whose remembered sorts matter to the page: a cursor contains its sort, and a search has a default of its own.
+    package var rememberingUser: UserID? { after == nil && search == nil ? user : nil }
 
     /// Whether the page shows the products of several shelves, whatever a shelf says.
     package var asksForUnion: Bool { shelf == nil || includesDescendants == true }
@@ -105,7 +118,8 @@ extension PageRequest {
 
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
-    ///   sort or filter, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does not have.
+    ///   sort, filter or search, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does
+    ///   not have; `unknownSortKey` for the relevance without a search.
     package func plan(
         for head: ShelfHead,
         remembering remembered: RememberedSorts = .none,
@@ -117,25 +131,28 @@ extension PageRequest {
         let facets = try facets.resolved(in: attributes)
         guard let after else {
             let resolved = try head.resolve(
-                RequestedSort(sort: sort, filter: filter),
+                requested,
                 remembering: remembered,
                 allowsPositions: union == nil,
                 attributes: attributes
             )
             return PagePlan(self, resolved, head, union, dimension: dimension, facets: facets)
         }
-        let requested = try sort.map { sort throws(CatalogError) in try sort.known(in: attributes) }
+        let named = try sort.map { sort throws(CatalogError) in try sort.known(in: attributes) }
         let wanted = try filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
-        guard after.scope == scope(in: head.store, isUnion: union != nil), let written = try? Sort.parse(after.sort),
-            let order = try? written.resolved(in: attributes), requested == nil || requested == order,
-            union == nil || !order.readsPositions, after.values.count == order.terms.count,
+        guard after.scope == scope(in: head.store, isUnion: union != nil),
+            let written = try? Sort.parse(after.sort, allowsRelevance: after.search != nil),
+            let order = try? written.resolved(in: attributes), named == nil || named == order,
+            union == nil || !order.readsPositions, after.values.count == order.comparedTerms.count,
+            search == nil || search == after.search?.text,
             let shown = try? Filter(query: after.filter).resolved(in: attributes), wanted == nil || wanted == shown
         else { throw .invalidCursor }
         let resolved = ResolvedSort(
             sort: order,
             source: sort == nil ? after.source : .query,
             filter: shown,
-            filterSource: filter == nil ? after.filterSource : .query
+            filterSource: filter == nil ? after.filterSource : .query,
+            search: after.search?.text
         )
         guard after.attributes == resolved.attributeDigest else { throw .invalidCursor }
         return PagePlan(self, resolved, head, union, dimension: after.dimension, facets: facets)

@@ -43,6 +43,9 @@ package protocol CurrentShelf: Sendable {
     /// - Parameter limit: the maximum number of ids; nil for all.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs
 
+    /// Returns what the search of a plan finds; nil without a search.
+    func searchSummary(_ plan: PagePlan) async -> SearchSummary?
+
     /// Returns products by their ids; those that are not on the shelf are left out.
     func products(_ ids: [String]) throws(CatalogError) -> [Product]
 }
@@ -62,10 +65,17 @@ extension CurrentShelf {
         var request = request
         var orders: [ShelfOrder] = []
         for requested in sorts {
-            (request.sort, request.filter) = (requested.sort, requested.filter)
+            request.requested = requested
             let plan = try PlannedPage(request, basis).plan
-            let list = await ids(plan, first: limit)
-            orders.append(ShelfOrder(head: basis.head, union: basis.union, resolvedSort: plan.resolvedSort, list: list))
+            orders.append(
+                ShelfOrder(
+                    head: basis.head,
+                    union: basis.union,
+                    resolvedSort: plan.resolvedSort,
+                    list: await ids(plan, first: limit),
+                    search: await searchSummary(plan)
+                )
+            )
         }
         return orders
     }
@@ -150,7 +160,8 @@ extension PageStore {
 extension OrderRequest {
     /// The request for the shelf of the order. The manual order has no descendants, unless the request asks for them.
     var page: PageRequest {
-        var page = PageRequest(store: address.store, shelf: address.shelf, user: requested.sort == nil ? user : nil)
+        var page = PageRequest(store: address.store, shelf: address.shelf, user: requested.isDefault ? user : nil)
+        page.search = requested.search
         page.includesDescendants = includesDescendants ?? (requested.readsPositions ? false : nil)
         return page
     }
@@ -159,8 +170,9 @@ extension OrderRequest {
 extension DiffRequest {
     /// The request for the shelf of the orders. They have no descendants if one is the manual order, unless the request asks for them.
     package var page: PageRequest {
-        let needsUser = sorts.contains { $0.sort == nil }
+        let needsUser = sorts.contains(where: \.isDefault)
         var page = PageRequest(store: store, shelf: shelf, user: needsUser ? user : nil)
+        page.search = sorts.lazy.compactMap(\.search).first
         page.includesDescendants = includesDescendants ?? (sorts.contains { $0.readsPositions } ? false : nil)
         return page
     }
@@ -196,6 +208,10 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var facets: Facets?
     /// The number of products that match the filter, on all pages; nil if it was not requested.
     package var total: Int?
+    /// What the search finds; nil without a search.
+    package var search: SearchSummary?
+    /// The parts of each product that match the search; empty without a search.
+    package var matches: [[ProductMatch]] = []
 
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }

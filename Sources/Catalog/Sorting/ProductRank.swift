@@ -26,6 +26,8 @@ package struct ProductRank: Sendable {
         case shown
         /// The product is on the shelf, but the filter excludes it.
         case filteredOut = "filtered_out"
+        /// The product is on the shelf, and the filter accepts it, but the search does not find it.
+        case notFound = "not_found"
         case notOnShelf = "not_on_shelf"
     }
 
@@ -50,12 +52,22 @@ package struct ShelfRanks: Sendable {
     package let count: Int
     /// The ranks in the order of the request.
     package let ranks: [ProductRank]
+    /// What the search finds; nil without a search.
+    package let search: SearchSummary?
 
     /// - Parameters:
     ///   - order: the ids that the plan shows, in order.
     ///   - products: those of the requested products that are on the shelf.
     /// - Complexity: O(*n*) for *n* ids.
-    init(_ skus: [String], _ basis: PageBasis, _ plan: PagePlan, order: OrderedIDs, products: [Product]) {
+    init(
+        _ skus: [String],
+        _ basis: PageBasis,
+        _ plan: PagePlan,
+        order: OrderedIDs,
+        products: [Product],
+        search: SearchSummary? = nil
+    ) {
+        self.search = search
         (self.basis, self.plan, count) = (basis, plan, order.count)
         let found = Dictionary(products.map { ($0.sku.text, $0) }) { first, _ in first }
         var indexes: [String: Int] = [:]
@@ -79,7 +91,8 @@ package struct ShelfRanks: Sendable {
             let excluding = filter.keys.filter { key in
                 !filter.without(Set(filter.keys).subtracting([key])).accepts(product, in: currency)
             }
-            return ProductRank(sku, .filteredOut, product: product, filters: excluding)
+            let isUnfound = plan.search != nil && excluding.isEmpty
+            return ProductRank(sku, isUnfound ? .notFound : .filteredOut, product: product, filters: excluding)
         }
     }
 }
@@ -113,7 +126,8 @@ extension PageStore {
             shelf.basis,
             plan,
             order: await shelf.ids(plan, first: nil),
-            products: try shelf.products(request.skus)
+            products: try shelf.products(request.skus),
+            search: await shelf.searchSummary(plan)
         )
     }
 }

@@ -1,14 +1,20 @@
-/// The sort and filter that a request names.
+/// What a request names of the context of an order: the sort, the filter and the search.
 package struct RequestedSort: Hashable, Sendable {
     /// nil for the caller's, the shelf's, the store's or the system's sort.
     package var sort: Sort?
     /// nil for the filter remembered with the caller's sort, if that sort applies; otherwise no filter.
     package var filter: Filter?
+    /// The search, which has a default sort of its own; nil for all products.
+    package var search: SearchText?
 
-    package init(sort: Sort? = nil, filter: Filter? = nil) {
+    package init(sort: Sort? = nil, filter: Filter? = nil, search: SearchText? = nil) {
         self.sort = sort
         self.filter = filter
+        self.search = search
     }
+
+    /// Whether the settings of a shelf, a store or a user decide the sort.
+    package var isDefault: Bool { sort == nil && search == nil }
 
     /// Whether the sort asks for the manual order of a shelf.
     package var readsPositions: Bool { sort?.readsPositions ?? false }

@@ -1,11 +1,13 @@
 package import JSON
 
-/// The sort and filter that a shelf is shown with, and their sources.
+/// The sort, filter and search that a shelf is shown with, and their sources.
 package struct ResolvedSort: Hashable, Sendable {
     package let sort: Sort
     package let source: SortSource
     package let filter: Filter
     package let filterSource: FilterSource
+    /// The search; nil for all products.
+    package let search: SearchText?
     /// The first source whose sort or filter names an unknown attribute, so that the next source applies; nil without one.
     package let ignored: SortSource?
 
@@ -14,20 +16,22 @@ package struct ResolvedSort: Hashable, Sendable {
         source: SortSource,
         filter: Filter = .none,
         filterSource: FilterSource = .query,
+        search: SearchText? = nil,
         ignored: SortSource? = nil
     ) {
         self.sort = sort
         self.source = source
         self.filter = filter
         self.filterSource = filterSource
+        self.search = search
         self.ignored = ignored
     }
 
-    /// A text that identifies the sort, the filter, the attributes in them, and their sources.
+    /// A text that identifies the sort, the filter, the attributes in them, their sources, and the search.
     package var text: String {
         let text = "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)"
         let (ignored, attributes) = (ignored.map { " without \($0.rawValue)" } ?? "", attributeDigest)
-        return text + ignored + (attributes.isEmpty ? "" : " \(attributes)")
+        return text + ignored + (attributes.isEmpty ? "" : " \(attributes)") + (search.map { "\u{0}q \($0)" } ?? "")
     }
 
     /// The attributes in the sort and in the filter.

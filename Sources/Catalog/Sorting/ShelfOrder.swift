@@ -5,8 +5,17 @@ package struct ShelfOrder: Sendable {
     package let union: ShelfUnion?
     package let resolvedSort: ResolvedSort
     package let list: OrderedIDs
+    /// What the search finds; nil without a search.
+    package let search: SearchSummary?
 
-    package init(head: ShelfHead, union: ShelfUnion? = nil, resolvedSort: ResolvedSort, list: OrderedIDs) {
+    package init(
+        head: ShelfHead,
+        union: ShelfUnion? = nil,
+        resolvedSort: ResolvedSort,
+        list: OrderedIDs,
+        search: SearchSummary? = nil
+    ) {
+        self.search = search
         self.head = head
         self.union = union
         self.resolvedSort = resolvedSort

@@ -8,9 +8,21 @@ extension Sort {
     /// - Parameters:
     ///   - dimension: the shelf's comparison dimension.
     ///   - collate: the store's language; equal texts are then compared by bytes.
-    package func precedes(_ a: Listing, _ b: Listing, dimension: Dimension, collate: Collator) -> Bool {
+    ///   - relevance: returns how well a product matches the search, 0 for the best match.
+    package func precedes(
+        _ a: Listing,
+        _ b: Listing,
+        dimension: Dimension,
+        collate: Collator,
+        relevance: (Product) -> Int = { _ in 0 }
+    ) -> Bool {
         if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
-        for term in terms {
+        for term in comparedTerms {
+            if term.key == .relevance {
+                let (x, y) = (relevance(a.product), relevance(b.product))
+                if x != y { return x < y }
+                continue
+            }
             let order = compare(a, b, by: term.key, dimension: dimension, collate: collate)
             switch order {
             case .same: continue

@@ -31,6 +31,8 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
 
     /// `-popularity`, the default sort.
     package static let system = Sort(checked: [Term(.popularity, .descending)])
+    /// `-relevance`, the default sort of a search.
+    package static let relevance = Sort(checked: [Term(.relevance, .descending)])
     package static let position = Sort(checked: [Term(.position, .ascending)])
 
     /// The direction of the tie-breakers.
@@ -46,6 +48,16 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
 
     /// Whether the sort has the manual order of a shelf.
     package var readsPositions: Bool { terms.contains { $0.key == .position } }
+
+    /// Whether the sort has the relevance of a search, which is its first key then.
+    package var readsRelevance: Bool { terms[0].key == .relevance }
+
+    /// The keys that are compared, from the first to the last. Of equally relevant products, the more popular one comes first if all
+    /// other keys are equal.
+    package var comparedTerms: [Term] {
+        guard readsRelevance, !terms.contains(where: { $0.key == .popularity }) else { return terms }
+        return terms + Self.system.terms
+    }
 
     /// Whether sold-out products can be shown last or hidden; the manual order ignores availability.
     package var respectsAvailability: Bool { terms[0].key.respectsAvailability }
@@ -63,7 +75,9 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
 
 extension Sort {
     /// Parses comma-separated keys, with `-` for descending, as in JSON:API. Any name of an attribute is accepted: `resolved` looks it up.
-    package static func parse(_ text: String) throws(SortError) -> Sort {
+    ///
+    /// - Parameter allowsRelevance: whether the sort may have the relevance of a search. A stored one may not.
+    package static func parse(_ text: String, allowsRelevance: Bool = false) throws(SortError) -> Sort {
         var terms: [Term] = []
         for word in text.split(separator: ",", omittingEmptySubsequences: false) {
             let isDescending = word.hasPrefix("-")
@@ -80,7 +94,9 @@ extension Sort {
             guard !terms.contains(where: { $0.key == key }) else {
                 throw SortError(word: String(word), reason: "duplicate sort key", hint: nil)
             }
-            guard key.isReversible || direction == key.naturalDirection else {
+            if key == .relevance {
+                try checkRelevance(word, direction, isFirst: terms.isEmpty, isAllowed: allowsRelevance)
+            } else if !key.isReversible, direction != key.naturalDirection {
                 throw SortError(word: String(word), reason: "the manual order cannot be reversed", hint: key.name)
             }
             terms.append(Term(key, direction))
@@ -89,6 +105,39 @@ extension Sort {
             throw SortError(word: "", reason: "a sort has at most \(attributeLimit) attributes", hint: nil)
         }
         return Sort(checked: terms)
+    }
+
+    private static func checkRelevance(
+        _ word: Substring,
+        _ direction: SortDirection,
+        isFirst: Bool,
+        isAllowed: Bool
+    ) throws(SortError) {
+        let reason: String? =
+            if !isAllowed {
+                "the relevance is the order of a search, q, and cannot be stored"
+            } else if direction != SortKey.relevance.naturalDirection {
+                "the relevance cannot be reversed, because the best matches come first"
+            } else if !isFirst {
+                "-relevance must be the first sort key"
+            } else {
+                nil
+            }
+        guard let reason else { return }
+        let hint = isAllowed && isFirst ? relevance.description : nil
+        throw SortError(word: String(word), reason: reason, hint: hint)
+    }
+
+    /// Checks that a sort by relevance has a search.
+    ///
+    /// - Throws: `SortError`.
+    package func check(for search: SearchText?) throws(SortError) {
+        guard readsRelevance, search == nil else { return }
+        throw SortError(
+            word: terms[0].text,
+            reason: "the relevance is the order of a search; add the parameter q, or sort by another key",
+            hint: nil
+        )
     }
 
     /// The maximum number of attributes: a cursor contains their values.
@@ -176,7 +225,9 @@ package struct SortError: Error, Sendable, Equatable {
     package var detail: String { "\(reason)\(word.isEmpty ? "" : ": “\(word)”")" }
 }
 
-/// The source of a response's sort.
+/// The source of a response's sort. Cursors contain the index of a case, so new ones are the last.
 package enum SortSource: String, CaseIterable, Sendable, Hashable {
     case query, user, shelf, store, system
+    /// The relevance, which is the default with a search.
+    case search
 }

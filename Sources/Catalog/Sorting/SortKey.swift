@@ -1,14 +1,16 @@
 /// A key to sort products by: its name, direction, comparison and help text.
 package enum SortKey: Sendable, Hashable {
     case price, unitPrice, popularity, brand, name, created, modified, tags, position
+    /// How well a product matches the search of a request. Only a request with a search can have it.
+    case relevance
     case attribute(AttributeReference)
 
-    /// The built-in keys.
+    /// The built-in keys that need no search.
     package static let allCases: [SortKey] = [
         .price, .unitPrice, .popularity, .brand, .name, .created, .modified, .tags, .position,
     ]
 
-    private static let builtIn = Dictionary(uniqueKeysWithValues: allCases.map { ($0.name, $0) })
+    private static let builtIn = Dictionary(uniqueKeysWithValues: (allCases + [.relevance]).map { ($0.name, $0) })
 
     /// Reads the name of a built-in key, or of any attribute; nil for a text that is neither.
     init?(name: some StringProtocol) {
@@ -32,6 +34,7 @@ package enum SortKey: Sendable, Hashable {
         case .modified: "modified"
         case .tags: "tags"
         case .position: "position"
+        case .relevance: "relevance"
         case .attribute(let attribute):
             attribute.path(attribute.name.text, isBuiltIn: Self.builtIn[attribute.name.text] != nil)
         }
@@ -47,8 +50,8 @@ package enum SortKey: Sendable, Hashable {
     /// The direction that users expect by default: cheapest, most popular or newest first.
     package var naturalDirection: SortDirection { row.direction }
 
-    /// Whether the key may be reversed. A manual order is shown as arranged.
-    package var isReversible: Bool { self != .position }
+    /// Whether the key may be reversed. A manual order is shown as arranged, and the best matches come first.
+    package var isReversible: Bool { self != .position && self != .relevance }
 
     /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }
@@ -94,6 +97,9 @@ package enum SortKey: Sendable, Hashable {
             Row(.descending, "the number of tags") { .integer(Int64($0.product.tags.count)) }
         case .position:
             Row(.ascending, "the manual order of the shelf") { .bytes($0.position) }
+        case .relevance:
+            // A product alone has no relevance: it is passed in where it is known.
+            Row(.descending, "how well the product matches the search") { _ in .missing }
         case .attribute(let attribute):
             Row(attribute.resolved?.definition.naturalDirection ?? .ascending, "an attribute") { listing in
                 SortValue(attribute.resolved?.value(of: listing.product))

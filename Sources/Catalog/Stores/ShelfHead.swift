@@ -5,17 +5,26 @@ package struct ShelfHead: Sendable, Hashable {
     package var storeVersion: Int64
     /// A counter that grows with every change to the attributes of the deployment. Those of the store are part of its version.
     package var attributeRevision: Int64
+    /// A counter that grows with every change to the synonyms of the deployment. Those of the store are part of its version.
+    package var synonymRevision: Int64
     package var state: ShelfState
 
-    package init(store: Store, storeVersion: Int64, attributeRevision: Int64 = 0, state: ShelfState) {
+    package init(
+        store: Store,
+        storeVersion: Int64,
+        attributeRevision: Int64 = 0,
+        synonymRevision: Int64 = 0,
+        state: ShelfState
+    ) {
         self.store = store
         self.storeVersion = storeVersion
         self.attributeRevision = attributeRevision
+        self.synonymRevision = synonymRevision
         self.state = state
     }
 
     /// All shelves of a store as one shelf, with the store's settings and none of its own.
-    package init(allShelvesOf store: Store, version: Int64, attributeRevision: Int64 = 0) {
+    package init(allShelvesOf store: Store, version: Int64, attributeRevision: Int64 = 0, synonymRevision: Int64 = 0) {
         let state = ShelfState(
             shelf: Shelf(key: store.key, title: store.title),
             productCount: 0,
@@ -25,7 +34,13 @@ package struct ShelfHead: Sendable, Hashable {
             version: 0,
             orderVersion: 0
         )
-        self.init(store: store, storeVersion: version, attributeRevision: attributeRevision, state: state)
+        self.init(
+            store: store,
+            storeVersion: version,
+            attributeRevision: attributeRevision,
+            synonymRevision: synonymRevision,
+            state: state
+        )
     }
 }
 
@@ -33,8 +48,14 @@ extension ShelfHead {
     /// Whether sold-out products sort last.
     package var sortsSoldOutLast: Bool { (state.shelf.soldOut ?? store.soldOut) == .last }
 
+    /// Returns a text that identifies what is shown of the shelf's products, for entity tags. With a search, it has the revisions of the
+    /// deployment's synonyms and attributes: the version of the store covers all other rules of searches.
+    package func text(of shown: ResolvedSort) -> String {
+        shown.search == nil ? shown.text : "\(shown.text) \(synonymRevision) \(attributeRevision)"
+    }
+
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
-    /// filter replaces the remembered filter.
+    /// filter replaces the remembered filter. A search without a sort is sorted by relevance, whatever is remembered.
     ///
     /// A remembered or default sort by an attribute that the store no longer has is ignored, and the next one applies.
     ///
@@ -50,7 +71,16 @@ extension ShelfHead {
     ) throws(CatalogError) -> ResolvedSort {
         let filter = try requested.filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
         if let sort = requested.sort {
-            return ResolvedSort(sort: try sort.known(in: attributes), source: .query, filter: filter ?? .none)
+            do throws(SortError) { try sort.check(for: requested.search) } catch { throw .unknownSortKey(error) }
+            return ResolvedSort(
+                sort: try sort.known(in: attributes),
+                source: .query,
+                filter: filter ?? .none,
+                search: requested.search
+            )
+        }
+        if let search = requested.search {
+            return ResolvedSort(sort: .relevance, source: .search, filter: filter ?? .none, search: search)
         }
         let (own, isAnyIgnored) = remembered.applying(
             to: filter,

@@ -5,14 +5,22 @@ package struct ShelfVersion: Sendable, Hashable {
     package var shelf: Int64
     /// The revision of the attributes of the deployment.
     package var attributes: Int64
+    /// The revision of the synonyms of the deployment.
+    package var synonyms: Int64
 
-    package init(store: Int64, shelf: Int64, attributes: Int64 = 0) {
+    package init(store: Int64, shelf: Int64, attributes: Int64 = 0, synonyms: Int64 = 0) {
         self.store = store
         self.shelf = shelf
         self.attributes = attributes
+        self.synonyms = synonyms
     }
 
     package init(_ head: ShelfHead) {
-        self.init(store: head.storeVersion, shelf: head.state.version, attributes: head.attributeRevision)
+        self.init(
+            store: head.storeVersion,
+            shelf: head.state.version,
+            attributes: head.attributeRevision,
+            synonyms: head.synonymRevision
+        )
     }
 }

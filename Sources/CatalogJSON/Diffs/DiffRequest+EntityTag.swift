@@ -51,7 +51,9 @@ extension DiffRequest {
         day: Int
     ) -> String {
         var hash = FNV64()
-        for part in [from.text, to.text, limit.map { "\($0) \(day)" } ?? "", mode.rawValue, mediaType] {
+        for part in [
+            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day)" } ?? "", mode.rawValue, mediaType,
+        ] {
             hash.combine(part)
         }
         if let union { hash.combine(union.digest) }

@@ -13,6 +13,7 @@ extension OrderDiff {
             if let targetOrder {
                 if let fromSort { json.field("from_sort", fromSort.description) }
                 json.field("to_sort", targetOrder.sort.description)
+                targetOrder.search?.write(to: &json)
                 if !targetOrder.resolvedSort.filter.isEmpty {
                     json.field("filter", json: targetOrder.resolvedSort.filterJSON.text)
                 }

@@ -111,9 +111,12 @@ package struct BodyReader {
         return choice
     }
 
-    package mutating func sort(_ name: String) throws(CatalogError) -> Sort? {
+    /// - Parameter allowsRelevance: whether the sort may have the relevance of a search.
+    package mutating func sort(_ name: String, allowsRelevance: Bool = false) throws(CatalogError) -> Sort? {
         guard let text = try string(name, bytes: 256) else { return nil }
-        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
+        do { return try Sort.parse(text, allowsRelevance: allowsRelevance) } catch {
+            throw .unknownSortKey(error, parameter: name)
+        }
     }
 
     /// Returns an array of strings; nil if it is missing or null.

@@ -61,6 +61,8 @@ package struct RenderedProducts: PageItems {
     private let fragments: ProductFragments
     /// The products, separated by commas.
     private(set) var bytes: [UInt8] = []
+    /// The end of each product in `bytes`.
+    private var ends: [Int] = []
 
     package init(_ store: Store, day: Int, _ fragments: ProductFragments) {
         presentation = ProductPresentation(store: store, day: day)
@@ -93,5 +95,22 @@ package struct RenderedProducts: PageItems {
         bytes.append(contentsOf: fragment.bytes[..<fragment.gap])
         bytes.append(contentsOf: JSONWriter.text(of: presentation.score(popularity)).utf8)
         bytes.append(contentsOf: fragment.bytes[fragment.gap...])
+        ends.append(bytes.count)
+    }
+
+    /// Returns the products with their matches, which are not in fragments, because they are those of one search.
+    ///
+    /// - Parameter matches: those of each product; empty without a search.
+    func bytes(with matches: [[ProductMatch]]) -> [UInt8] {
+        guard !matches.isEmpty else { return bytes }
+        var (all, start) = ([UInt8](), 0)
+        all.reserveCapacity(bytes.count + 128 * matches.count)
+        for (end, own) in zip(ends, matches) {
+            all.append(contentsOf: bytes[start..<(end - 1)])
+            all.append(contentsOf: own.member)
+            all.append(UInt8(ascii: "}"))
+            start = end
+        }
+        return all
     }
 }

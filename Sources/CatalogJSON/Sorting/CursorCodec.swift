@@ -9,6 +9,14 @@ package struct CursorCodec: Sendable {
     private static let version: UInt8 = 2
     /// The version of cursors by attributes, which earlier programs reject.
     private static let attributeVersion: UInt8 = 3
+    /// The version of cursors with further members of the context.
+    private static let contextVersion: UInt8 = 4
+
+    /// A member of the context that only some cursors have. Its value follows its number.
+    private enum Member: UInt8 {
+        case search = 1
+    }
+
     private static let macLength = 16
     /// The maximum length of a cursor text. A sort has at most four attributes, and each may be a text of 500 bytes.
     private static let maximumLength = 12_288
@@ -17,7 +25,8 @@ package struct CursorCodec: Sendable {
 
     package func encode(_ cursor: Cursor) -> String {
         var writer = CursorWriter()
-        writer.byte(cursor.attributes.isEmpty ? Self.version : Self.attributeVersion)
+        let hasMembers = cursor.search != nil
+        writer.byte(hasMembers ? Self.contextVersion : cursor.attributes.isEmpty ? Self.version : Self.attributeVersion)
         writer.text(cursor.scope)
         writer.text(cursor.sort)
         writer.byte(UInt8(SortSource.allCases.firstIndex(of: cursor.source)!))
@@ -30,7 +39,12 @@ package struct CursorCodec: Sendable {
         for value in cursor.values { writer.value(value) }
         writer.text(cursor.name)
         writer.text(cursor.id)
-        if !cursor.attributes.isEmpty { writer.text(cursor.attributes) }
+        if hasMembers || !cursor.attributes.isEmpty { writer.text(cursor.attributes) }
+        if let search = cursor.search {
+            writer.byte(Member.search.rawValue)
+            writer.byte(search.searchClass.rawValue)
+            writer.text(search.text.text)
+        }
         return Base64URL.encode(writer.bytes + mac(writer.bytes).prefix(Self.macLength))
     }
 
@@ -47,7 +61,7 @@ package struct CursorCodec: Sendable {
 
     private static func read(_ bytes: [UInt8]) -> Cursor? {
         var reader = CursorReader(rest: bytes[...])
-        guard let version = reader.byte(), [Self.version, attributeVersion].contains(version),
+        guard let version = reader.byte(), [Self.version, attributeVersion, contextVersion].contains(version),
             let scope = reader.text(), let sort = reader.text(),
             let source = reader.byte(), source < SortSource.allCases.count,
             let filter = reader.text(), let filterSource = reader.byte(), filterSource < FilterSource.allCases.count,
@@ -60,8 +74,18 @@ package struct CursorCodec: Sendable {
             values.append(value)
         }
         guard let name = reader.text(), let id = reader.text(),
-            let attributes = version == Self.version ? "" : reader.text(), reader.rest.isEmpty
+            let attributes = version == Self.version ? "" : reader.text()
         else { return nil }
+        var search: Cursor.Search?
+        while version == contextVersion, let number = reader.byte() {
+            switch Member(rawValue: number) {
+            case .search:
+                guard search == nil, let found = reader.search() else { return nil }
+                search = found
+            case nil: return nil
+            }
+        }
+        guard reader.rest.isEmpty, (version == contextVersion) == (search != nil) else { return nil }
         return Cursor(
             scope: scope,
             sort: sort,
@@ -72,6 +96,7 @@ package struct CursorCodec: Sendable {
             isSoldOut: soldOut == 1,
             keyGeneration: Int64(bitPattern: generation),
             attributes: attributes,
+            search: search,
             values: values,
             name: name,
             id: id
@@ -160,6 +185,13 @@ private struct CursorReader {
         case 6: fraction()
         default: nil
         }
+    }
+
+    mutating func search() -> Cursor.Search? {
+        guard let searchClass = byte().flatMap(SearchClass.init(rawValue:)), let written = text(),
+            let text = try? SearchText(written)
+        else { return nil }
+        return Cursor.Search(text, searchClass)
     }
 
     private mutating func fraction() -> SortValue? {

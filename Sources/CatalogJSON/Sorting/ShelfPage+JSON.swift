@@ -9,7 +9,8 @@ extension PageOf where Items == RenderedProducts {
         var json = JSONWriter(reserving: items.bytes.count + 1024)
         json.object { json in
             json.key("products")
-            json.array(containing: items.bytes)
+            json.array(containing: items.bytes(with: matches))
+            search?.write(to: &json)
             plan.resolvedSort.writeSort(to: &json)
             json.field("filter", json: plan.resolvedSort.filterJSON.text)
             if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
@@ -53,6 +54,7 @@ extension ShelfOrder {
             json.field("sort", sort.description)
             json.field("source", source.rawValue)
             if let ignored = resolvedSort.ignored { json.field("ignored", ignored.rawValue) }
+            search?.write(to: &json)
             json.field("filter", json: resolvedSort.filterJSON.text)
             if let version {
                 json.field("version", version)

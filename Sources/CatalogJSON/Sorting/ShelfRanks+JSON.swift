@@ -7,6 +7,7 @@ extension ShelfRanks {
         let presentation = ProductPresentation(store: basis.head.store)
         return JSONWriter.object { json in
             plan.resolvedSort.writeSort(to: &json)
+            search?.write(to: &json)
             if plan.sort.terms.contains(where: { $0.key == .unitPrice }) {
                 json.field("dimension", plan.dimension.rawValue)
             }
@@ -46,7 +47,9 @@ extension ShelfRanks {
         guard let product = rank.product else { return [] }
         var tuple: [(key: String, value: JSONValue)] = []
         if plan.sortsSoldOutLast, plan.sort.respectsAvailability { tuple.append(("in_stock", .bool(product.inStock))) }
-        for term in plan.sort.terms { tuple.append((term.key.name, Self.value(term.key, of: product, presentation))) }
+        for term in plan.sort.comparedTerms {
+            tuple.append((term.key.name, Self.value(term.key, of: product, presentation)))
+        }
         if !tuple.contains(where: { $0.key == "name" }) { tuple.append(("name", .string(product.name))) }
         return tuple + [("sku", .string(product.sku.text))]
     }

@@ -1,3 +1,5 @@
+package import Catalog
+
 /// The products that match a query.
 package struct SearchMatches: Sendable, Equatable {
     /// The worst class in use.
@@ -10,7 +12,7 @@ package struct SearchMatches: Sendable, Equatable {
     package let missingWords: [Int]
 
     /// The size of the arrays in memory, in bytes.
-    var sizeOfArrays: Int {
+    package var sizeOfArrays: Int {
         4 * rows.capacity + relevances.capacity + 8 * missingWords.capacity + 3 * ShelfTable.arrayOverhead
     }
 

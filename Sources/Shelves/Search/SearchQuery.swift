@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 
 /// The words of a search.
 package struct SearchQuery: Sendable, Hashable {
@@ -37,17 +37,15 @@ package struct SearchQuery: Sendable, Hashable {
     let codes: [Code]
     let sizes: [Size]
 
-    /// The maximum number of characters, as Unicode scalars.
-    package static let characterLimit = 100
-    /// The maximum number of words between white space.
-    package static let partLimit = 8
-    /// The maximum number of words after letters and digits are split.
-    package static let wordLimit = 32
-
     /// Parses the text of a search.
-    package init(_ text: String) throws(SearchQueryError) {
-        let count = text.unicodeScalars.count
-        guard count <= Self.characterLimit else { throw .tooLong(count) }
+    package init(_ text: String) throws(SearchTextError) {
+        try SearchText.check(text)
+        self.init(checked: text)
+    }
+
+    package init(_ text: SearchText) { self.init(checked: text.text) }
+
+    private init(checked text: String) {
         var folded: [(bytes: [UInt8], isNumber: Bool, source: Range<Int>)] = []
         /// The words between white space, and their code.
         var parts: [(words: Range<Int>, code: [UInt8])] = []
@@ -66,10 +64,6 @@ package struct SearchQuery: Sendable, Hashable {
             // All white space takes one UTF-16 unit.
             offset += part.utf16.count + 1
         }
-        guard !folded.isEmpty else { throw .noWord }
-        let partCount = parts.count { !$0.words.isEmpty }
-        guard partCount <= Self.partLimit else { throw .tooManyWords(partCount) }
-        guard folded.count <= Self.wordLimit else { throw .tooManyParts(folded.count) }
         self.text = text
         words = folded.enumerated().map { number, word in
             let neighbors = folded[max(0, number - 1)..<min(folded.count, number + 2)]
@@ -122,27 +116,6 @@ package struct SearchQuery: Sendable, Hashable {
 
     /// Returns a word as the query has it.
     package func sourceText(_ word: Int) -> String { text.utf16Part(words[word].source) }
-}
-
-/// An error in the text of a search.
-package enum SearchQueryError: Error, Sendable, Hashable {
-    /// The number of characters.
-    case tooLong(Int)
-    case noWord
-    /// The number of words between white space.
-    case tooManyWords(Int)
-    /// The number of words after letters and digits are split.
-    case tooManyParts(Int)
-
-    package var detail: String {
-        switch self {
-        case .tooLong(let count): "must have at most \(SearchQuery.characterLimit) characters (got \(count))"
-        case .noWord: "must have a letter or a digit"
-        case .tooManyWords(let count): "must have at most \(SearchQuery.partLimit) words (got \(count))"
-        case .tooManyParts(let count):
-            "must have at most \(SearchQuery.wordLimit) words and numbers, if letters and digits are split (got \(count))"
-        }
-    }
 }
 
 extension String {

@@ -114,7 +114,7 @@ extension SearchQuery {
     package init?(typed text: String) throws(CatalogError) {
         do { try self.init(text) } catch {
             if case .noWord = error { return nil }
-            throw .malformed(parameter: "q", detail: "q \(error.detail)")
+            throw error.catalogError
         }
     }
 }

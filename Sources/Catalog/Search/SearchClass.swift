@@ -29,24 +29,11 @@ package enum SearchClass: UInt8, Sendable, CaseIterable, Comparable {
     }
 
     /// The least number of letters of a word that can be a part of another one.
-    static let compoundLetters = 4
+    package static let compoundLetters = 4
     /// The least number of letters of a word that can have a typo.
-    static let typoLetters = 5
+    package static let typoLetters = 5
     /// The number of products that the classes in use find together, if there are as many.
-    static let wantedProducts = 5
+    package static let wantedProducts = 5
 
     package static func < (a: SearchClass, b: SearchClass) -> Bool { a.rawValue < b.rawValue }
-}
-
-/// How relevant a product is for a query, apart from its popularity. Products with lower values come first.
-package struct SearchRelevance: Sendable, Hashable, Comparable {
-    /// The worst class over the words, two bits for the best field, and 0 if the name begins with the first word, otherwise 1.
-    package let rawValue: UInt8
-
-    init(rawValue: UInt8) { self.rawValue = rawValue }
-
-    /// The worst class over the words of the query.
-    package var searchClass: SearchClass { SearchClass(rawValue: rawValue >> 3)! }
-
-    package static func < (a: SearchRelevance, b: SearchRelevance) -> Bool { a.rawValue < b.rawValue }
 }
