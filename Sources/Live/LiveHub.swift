@@ -106,6 +106,7 @@ package final class LiveHub: Sendable {
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
+    ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
     ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
@@ -114,6 +115,7 @@ package final class LiveHub: Sendable {
         by sort: Sort?,
         filter: Filter? = nil,
         includesDescendants: Bool? = nil,
+        collapsesGroups: Bool? = nil,
         limit: Int,
         from start: SubscriptionStart,
         includesProducts: Bool = false
@@ -123,6 +125,7 @@ package final class LiveHub: Sendable {
             sort: sort,
             filter: filter,
             includesDescendants: includesDescendants,
+            collapsesGroups: collapsesGroups,
             limit: limit
         )
         let permit = try shelfSubscriptions.permit()

@@ -1,4 +1,4 @@
-internal import Catalog
+package import Catalog
 
 /// The groups of a shelf's products, of which views with collapsed groups show one row each.
 package struct GroupColumn: Sendable {
@@ -124,14 +124,6 @@ package struct ViewGroups: Sendable {
     package let column: GroupColumn
 }
 
-/// The numbers of products that a card represents.
-package struct CardCounts: Sendable, Hashable {
-    /// The products of the group that match the filter and the search.
-    package let matching: Int
-    /// The products of the group on the shelf.
-    package let total: Int
-}
-
 extension ShelfTable {
     /// Returns a view with one row for each group: its representative, which is the first row of the group in a natural direction.
     ///
@@ -175,8 +167,8 @@ extension ShelfTable {
 
 extension TableView {
     /// Returns the numbers of products that the card at an index represents; nil unless groups are collapsed.
-    package func counts(at index: Int) -> CardCounts? {
-        groups.map { CardCounts(matching: Int($0.matching[index]), total: $0.column.total(Int(rows[index]))) }
+    package func card(at index: Int) -> GroupCard? {
+        groups.map { GroupCard(matching: Int($0.matching[index]), total: $0.column.total(Int(rows[index]))) }
     }
 
     /// Returns the rows of the groups of some rows, in the order of a view.

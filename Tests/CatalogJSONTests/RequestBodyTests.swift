@@ -55,7 +55,7 @@ import Testing
         let limits: [(kind: String, body: String, limit: Int)] = [
             ("product", ##"{"name":"#"}"##, 500), ("product", ##"{"name":"A","brand":"#"}"##, 200),
             ("product", ##"{"name":"A","barcode":"#"}"##, 64), ("product", ##"{"name":"A","image_url":"#"}"##, 2000),
-            ("product", ##"{"name":"A","group":"#"}"##, 256),
+            ("product", ##"{"name":"A","group":"#"}"##, 250),
             ("product", ##"{"name":"A","currency":"#"}"##, 16), ("product", ##"{"name":"A","sku":"#"}"##, 256),
             ("product", ##"{"name":"A","size":{"amount":1,"unit":"#"}}"##, 32),
             ("store", ##"{"currency":"EUR","title":"#"}"##, 200), ("store", ##"{"currency":"#"}"##, 16),

@@ -84,8 +84,8 @@ import Testing
             #expect(view.skus(table) == cards.map(\.representative.product.sku.text), "\(sort) \(filter.query)")
             #expect(Set(cards.map(\.id)).count == cards.count, "each group comes once")
             for (index, card) in cards.enumerated() where index < view.rows.count {
-                let counts = CardCounts(matching: card.members.count, total: card.total)
-                #expect(view.counts(at: index) == counts, "\(sort) \(card.id)")
+                let counts = GroupCard(matching: card.members.count, total: card.total)
+                #expect(view.card(at: index) == counts, "\(sort) \(card.id)")
             }
             let members = view.members(of: view.rows.map(Int.init), in: table.view(request.expanded), limit: 3)
             #expect(
@@ -296,7 +296,7 @@ import Testing
         let request = shelf.request(try Sort.parse("-price"))
         let view = table.view(Self.collapsing(request))
         #expect(view.rows == table.view(request).rows)
-        #expect(view.rows.indices.allSatisfy { view.counts(at: $0) == CardCounts(matching: 1, total: 1) })
+        #expect(view.rows.indices.allSatisfy { view.card(at: $0) == GroupCard(matching: 1, total: 1) })
         let facets = Set(Facet.allCases + AttributeViewTests.attributes.facets.prefix(4))
         #expect(
             table.facets(facets, .none, in: RandomShelf.currency, countsGroups: true)

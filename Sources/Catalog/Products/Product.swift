@@ -91,8 +91,8 @@ package enum ProductText: CaseIterable, Sendable {
         case .brand: ("brand", 200, .brand)
         case .barcode: ("barcode", 64, .barcode)
         case .imageURL: ("image_url", 2000, .imageURL)
-        // As long as a SKU, because shops name the group of variants by the SKU of their product.
-        case .group: ("group", SKU.byteLimit, .group)
+        // The id of a group in an order is as long as a SKU.
+        case .group: ("group", SKU.byteLimit - GroupCard.idPrefix.utf8.count, .group)
         }
     }
 
