@@ -167,7 +167,10 @@ final class ShelfFeed: Sendable {
         }
         let marked = diff.with([], changed: changed.map { Int32($0) })
         let included = Set(marked.newIDs)
-        let withProducts = marked.with(page.shown.filter { included.contains($0.id) }, changed: marked.diff.changed)
+        let withProducts = marked.with(
+            page.shown.filter { included.contains($0.id) },
+            changed: changed.map { Int32($0) }
+        )
         return LiveEvent(.order, id: newest.eventID, data: withProducts.json())
     }
 
