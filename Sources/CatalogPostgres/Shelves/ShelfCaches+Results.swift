@@ -10,23 +10,69 @@ extension ShelfCaches {
     static let offLoopFollowedProducts = 10_000
 
     /// Returns a view of a shelf.
-    func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+    ///
+    /// - Parameter request: the view of the plan, or that of all members of its groups.
+    func view(
+        _ plan: PagePlan,
+        _ request: ViewRequest? = nil,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) async -> TableView {
+        let result = ResultKey(table: key, version: shelf.version, request: request ?? ViewRequest(plan))
         if let known = views[result] { return known }
-        let isFollowed = shelf.steps.contains { views.peek(result.at($0.version)) != nil }
-        let limit = isFollowed ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
-        return await offLoop(if: shelf.table.count >= limit) { self.viewNow(plan, of: shelf, at: key) }
+        let limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
+        return await offLoop(if: shelf.table.count >= limit) {
+            self.viewNow(plan, result.request, of: shelf, at: key)
+        }
+    }
+
+    /// Whether a view follows from one in memory.
+    private func isFollowed(_ result: ResultKey<ViewRequest>, of shelf: ShelfSnapshot) -> Bool {
+        func isKnown(_ key: ResultKey<ViewRequest>) -> Bool { views.peek(key) != nil }
+        let all = result.with(result.request.expanded)
+        let sources = result.request.collapsesGroups ? [all, result.with(all.request.natural)] : [all]
+        return sources.allSatisfy { source in
+            isKnown(source) || shelf.steps.contains { isKnown(source.at($0.version)) }
+        }
     }
 
     /// The same on the current thread, which is not an event loop's.
-    func viewNow(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: ViewRequest(plan))
+    func viewNow(
+        _ plan: PagePlan,
+        _ request: ViewRequest? = nil,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) -> TableView {
+        let result = ResultKey(table: key, version: shelf.version, request: request ?? ViewRequest(plan))
         if let known = views[result] { return known }
-        let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: key)
-        let view = earlierView(result, of: shelf, table) ?? table.view(result.request)
+        let view =
+            result.request.collapsesGroups
+            ? collapsedView(plan, result, of: shelf) : sortedView(plan, result, of: shelf)
         views[result] = view
         fitShelves()
         return view
+    }
+
+    private func sortedView(
+        _ plan: PagePlan,
+        _ result: ResultKey<ViewRequest>,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
+        let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: result.table)
+        return earlierView(result, of: shelf, table) ?? table.view(result.request)
+    }
+
+    /// Returns a view with one row for each group, from the views with all rows. An earlier one leaves the memory.
+    private func collapsedView(
+        _ plan: PagePlan,
+        _ result: ResultKey<ViewRequest>,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
+        let request = result.request.expanded
+        let all = viewNow(plan, request, of: shelf, at: result.table)
+        let natural = viewNow(plan, request.natural, of: shelf, at: result.table)
+        for step in shelf.steps { views[result.at(step.version)] = nil }
+        return shelf.table.with(groups(of: shelf, at: result.table)).collapsed(all, natural)
     }
 
     /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
@@ -82,7 +128,7 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) -> Bool {
-        let request = ColumnRequest(attribute: attribute, language: language)
+        let request = ColumnRequest.attribute(attribute, language: language)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         return columns.peek(result) != nil || shelf.steps.contains { columns.peek(result.at($0.version)) != nil }
     }
@@ -104,14 +150,31 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) -> AttributeColumn {
-        let request = ColumnRequest(attribute: attribute, language: language)
+        let request = ColumnRequest.attribute(attribute, language: language)
         let result = ResultKey(table: key, version: shelf.version, request: request)
-        if let known = columns[result] { return known }
+        if case .attribute(let known) = columns[result] { return known }
         let collator = LanguageCollator.of(language)
         var column =
             earlierColumn(result, of: shelf, collator) ?? shelf.table.column(of: attribute, key: collator.key)
         column.counted = CountedMemory(column.size, in: columnMemory)
-        columns.insert(column, for: result)
+        columns.insert(.attribute(column), for: result)
+        return column
+    }
+
+    /// Returns the groups of a shelf's products. An earlier version's groups follow a few changes; otherwise the products are read.
+    private func groups(of shelf: ShelfSnapshot, at key: TableKey) -> GroupColumn {
+        let result = ResultKey(table: key, version: shelf.version, request: ColumnRequest.groups)
+        if case .groups(let known) = columns[result] { return known }
+        var column: GroupColumn
+        if case (.groups(let earlier), let version, let changed)? = Self.earlier(of: shelf, { columns[result.at($0)] })
+        {
+            columns.remove(result.at(version))
+            column = shelf.table.groupColumn(earlier, changed: changed)
+        } else {
+            column = shelf.table.groupColumn()
+        }
+        column.counted = CountedMemory(column.size, in: columnMemory)
+        columns.insert(.groups(column), for: result)
         return column
     }
 
@@ -121,21 +184,34 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         _ collator: LanguageCollator
     ) -> AttributeColumn? {
-        guard let (column, version, changed) = Self.earlier(of: shelf, { columns[key.at($0)] }) else { return nil }
+        guard
+            case (.attribute(let column), let version, let changed)? = Self.earlier(of: shelf, { columns[key.at($0)] })
+        else { return nil }
         columns.remove(key.at(version))
         return shelf.table.column(column, changed: changed, key: collator.key)
     }
 
     /// Returns the facets of a page.
     func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
-        let request = FacetRequest(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency)
+        let request = FacetRequest(
+            facets: plan.facets,
+            filter: plan.resolvedSort.filter,
+            currency: plan.currency,
+            countsGroups: plan.collapsesGroups
+        )
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = facets[result] { return known }
         return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
             if let known = self.facets[result] { return known }
             let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
             let table = self.table(with: attributes, plan.language, of: shelf, at: key)
-            let counted = table.facets(request.facets, request.filter, in: request.currency)
+                .with(request.countsGroups ? self.groups(of: shelf, at: key) : nil)
+            let counted = table.facets(
+                request.facets,
+                request.filter,
+                in: request.currency,
+                countsGroups: request.countsGroups
+            )
             self.facets[result] = counted
             self.fitShelves()
             return counted
@@ -186,7 +262,8 @@ extension ViewRequest {
             filter: plan.resolvedSort.filter,
             dimension: plan.dimension,
             sortsSoldOutLast: plan.sortsSoldOutLast,
-            currency: plan.currency
+            currency: plan.currency,
+            collapsesGroups: plan.collapsesGroups
         )
     }
 }

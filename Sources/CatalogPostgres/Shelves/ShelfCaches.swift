@@ -2,8 +2,8 @@ package import Catalog
 internal import Shelves
 internal import Synchronization
 
-/// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and search indexes. They share one
-/// part of the memory.
+/// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and of groups, and search
+/// indexes. They share one part of the memory.
 final class ShelfCaches: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
@@ -26,18 +26,37 @@ final class ShelfCaches: Sendable {
 
         /// The key of the same at another version.
         func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
+
+        /// The key of another request at the same version.
+        func with(_ request: Request) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
-    struct ColumnRequest: Hashable, Sendable {
-        let attribute: ResolvedAttribute
-        /// The language by whose rules texts are ordered.
-        let language: String
+    enum ColumnRequest: Hashable, Sendable {
+        /// An attribute, with the language by whose rules texts are ordered.
+        case attribute(ResolvedAttribute, language: String)
+        case groups
+    }
+
+    /// A column that is read from the products when a request needs it.
+    enum Column: Sendable {
+        case attribute(AttributeColumn)
+        case groups(GroupColumn)
+
+        /// The size in memory, in bytes.
+        var size: Int {
+            switch self {
+            case .attribute(let column): column.size
+            case .groups(let column): column.size
+            }
+        }
     }
 
     struct FacetRequest: Hashable, Sendable {
         let facets: Set<Facet>
         let filter: Filter
         let currency: Currency
+        /// Whether groups are counted in place of products.
+        let countsGroups: Bool
     }
 
     typealias Results<Request: Hashable & Sendable, Value: Sendable> = SharedCache<ResultKey<Request>, Value>
@@ -48,8 +67,8 @@ final class ShelfCaches: Sendable {
     let facets: Results<FacetRequest, Facets>
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
     let rules: TableCache<SearchIndexes.RulesKey, SearchIndexes.KeptRules>
-    /// The columns of attributes.
-    let columns: TableCache<ResultKey<ColumnRequest>, AttributeColumn>
+    /// The columns of attributes and of groups.
+    let columns: TableCache<ResultKey<ColumnRequest>, Column>
     /// The memory of all columns, of which views may keep some that `columns` has evicted.
     let columnMemory = CountedMemory.Total()
     private let shares: ShelfMemoryShares
@@ -72,7 +91,7 @@ final class ShelfCaches: Sendable {
         indexes = TableCache(limit: shares.indexes / 4 * 3, largest: shares.indexes / 8 * 3) { $0.size }
         rules = TableCache(limit: shares.indexes / 4, largest: shares.indexes / 8) { $0.size }
         columns = TableCache(limit: shares.columns, largest: shares.columns / 2) {
-            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.size
+            Results<ColumnRequest, Column>.entryOverhead + $0.size
         }
     }
 
@@ -203,7 +222,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
     var views: Int { limit / 8 }
-    /// The share of columns of attributes.
+    /// The share of columns of attributes and of groups.
     var columns: Int { limit / 16 }
     var facets: Int { limit / 32 }
     /// The share of search indexes, and of the rules of searches.
@@ -224,7 +243,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var facets: CacheUse
     /// Search indexes, and the rules of searches.
     package var indexes = CacheUse()
-    /// Columns of attributes.
+    /// Columns of attributes and of groups.
     package var columns = CacheUse()
     /// Rendered products, which the API keeps.
     package var products = CacheUse()
