@@ -105,6 +105,7 @@ package final class LiveHub: Sendable {
     /// - Parameters:
     ///   - sort: the sort; nil for the shelf's own.
     ///   - filter: the filter; nil for all products.
+    ///   - search: the search; nil for all products. Each event has the classes in use of its version.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
     ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
@@ -114,6 +115,7 @@ package final class LiveHub: Sendable {
         _ address: ShelfAddress,
         by sort: Sort?,
         filter: Filter? = nil,
+        search: SearchText? = nil,
         includesDescendants: Bool? = nil,
         collapsesGroups: Bool? = nil,
         limit: Int,
@@ -124,6 +126,7 @@ package final class LiveHub: Sendable {
             address: address,
             sort: sort,
             filter: filter,
+            search: search,
             includesDescendants: includesDescendants,
             collapsesGroups: collapsesGroups,
             limit: limit

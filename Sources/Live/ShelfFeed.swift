@@ -9,6 +9,8 @@ final class ShelfFeed: Sendable {
         /// The sort; nil for the shelf's current default.
         var sort: Sort?
         var filter: Filter?
+        /// The search; nil for all products.
+        var search: SearchText?
         /// Whether the products of the shelves below are shown, too; nil for what the shelf says.
         var includesDescendants: Bool?
         /// Whether each group of products has one card; nil for what the shelf says.
@@ -147,7 +149,8 @@ final class ShelfFeed: Sendable {
             head: page.head,
             union: page.plan.union,
             resolvedSort: page.plan.resolvedSort,
-            list: OrderedIDs(newest.ids)
+            list: OrderedIDs(newest.ids),
+            search: page.search
         )
         let diff = try? OrderDiff(
             old: shown?.ids ?? [],
@@ -249,6 +252,7 @@ final class ShelfFeed: Sendable {
             shelf: key.address.shelf,
             sort: key.sort,
             filter: key.filter,
+            search: key.search,
             limit: key.limit
         )
         request.includesDescendants = key.includesDescendants

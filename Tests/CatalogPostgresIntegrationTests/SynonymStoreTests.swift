@@ -137,7 +137,7 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             func revision() async throws -> Int64 {
                 try await catalog.database.writes.perform { connection in
-                    try connection.query(PostgresSynonymStore.revision) { try $0.first { try $0.int8(0) }! }
+                    try connection.query("SELECT synonym_revision FROM deployment") { try $0.first { try $0.int8(0) }! }
                 }
             }
             let (pop, bio) = (try Self.group("pop", "soda"), try Self.group("bio", "eko"))

@@ -30,6 +30,8 @@ package enum ShelfRead: Sendable {
 /// A shelf, or the union of several, at fixed versions. Everything that it returns is of the same state.
 package protocol CurrentShelf: Sendable {
     var basis: PageBasis { get }
+    /// The number of products whose search index was built for the request.
+    var indexedProducts: Int { get }
 
     /// Returns a page.
     ///

@@ -44,12 +44,13 @@ struct DiffEndpoints: EndpointGroup {
     private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
         let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try call.filter())
-        let isShared = from != nil && to != nil
+        let search = try target.search()
+        let isShared = search != nil || from != nil && to != nil
         var request = DiffRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
-            from: .sort(RequestedSort(sort: from, filter: filter)),
-            to: RequestedSort(sort: to, filter: filter),
+            from: .sort(RequestedSort(sort: from, filter: filter, search: search)),
+            to: RequestedSort(sort: to, filter: filter, search: search),
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try target.choice("mode") ?? .moves
         )
@@ -57,7 +58,7 @@ struct DiffEndpoints: EndpointGroup {
         request.includesProducts = form == .json
         request.includesDescendants = try target.includesDescendants()
         if !isShared { request.user = call.caller?.user }
-        let cache = isShared ? "public, no-cache" : "private, no-cache"
+        let cache = isShared && search == nil ? "public, no-cache" : "private, no-cache"
         let headers: HTTPFields = [.vary: isShared ? "Accept" : "Accept, Authorization"]
         try request.check()
         var response: Response?
@@ -90,12 +91,16 @@ struct DiffEndpoints: EndpointGroup {
             store: store,
             shelf: try call.parameters.shelf,
             from: .list(from),
-            to: RequestedSort(sort: try reader.sort("to_sort"), filter: filter),
+            to: RequestedSort(
+                sort: try reader.sort("to_sort", allowsRelevance: true),
+                filter: filter,
+                search: try call.target.search()
+            ),
             limit: try reader.integer("limit").map { Int($0) },
             mode: try call.target.choice("mode") ?? .moves
         )
         try reader.end()
-        if request.to.sort == nil { request.user = call.caller?.user }
+        if request.to.isDefault { request.user = call.caller?.user }
         request.includesProducts = form == .json
         request.includesDescendants = try call.target.includesDescendants()
         let diff = try await pages.diff(request)
@@ -163,9 +168,9 @@ extension Operation {
         """
         Returns the minimal set of moves from one sort of the shelf to another. Both orders are \
         read at the same moment. \
-        Attributes of the store are filters, too.
+        Attributes of the store are filters, too. With `q`, both orders have the products that a search finds.
         """,
-        parameters: [.fromSort, .toSort, .window, .mode, .include] + Parameter.filters,
+        parameters: [.fromSort, .toSort, .search, .window, .mode, .include] + Parameter.filters,
         [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
     )
 
@@ -176,9 +181,9 @@ extension Operation {
         """
         Returns the minimal set of moves from the list that a client shows, whatever it contains, \
         to the current order of the shelf. It changes nothing. \
-        Attributes of the store are filters, too.
+        Attributes of the store are filters, too. With `q`, the order has the products that a search finds.
         """,
-        parameters: [.mode, .idempotencyKey, .include] + Parameter.filters,
+        parameters: [.search, .mode, .idempotencyKey, .include] + Parameter.filters,
         body: .json("ShelfDiffInput"),
         [200: .component("Diff"), 400: .component("BadSortRequest")]
     )

@@ -59,15 +59,16 @@ struct EventEndpoints: EndpointGroup {
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
         var (sort, filter) = (try call.target.sort(), try call.filter())
+        let search = try call.target.search()
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         let includesDescendants = try call.target.includesDescendants()
         if includesDescendants == true {
-            var page = PageRequest(store: shelf.store, shelf: shelf.shelf, sort: sort)
+            var page = PageRequest(store: shelf.store, shelf: shelf.shelf, sort: sort, search: search)
             page.includesDescendants = true
             try page.check()
         }
         var start = try Self.start(call)
-        if sort == nil, let caller = call.caller {
+        if sort == nil, search == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
             let sorts = try await settings.rememberedSorts(caller.user, shelf.store, shelf.shelf)
@@ -86,6 +87,7 @@ struct EventEndpoints: EndpointGroup {
             shelf,
             by: sort,
             filter: filter,
+            search: search,
             includesDescendants: includesDescendants,
             limit: limit,
             from: start,
@@ -199,13 +201,14 @@ extension Operation {
         """
         Streams changes to the first products of a shelf as server-sent events. The `id` of an \
         event is the version of the shelf, or with descendants a number that the server knows for \
-        a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too.
+        a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too. With `q`, the \
+        products are those that a search finds.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the whole order, unless the stream resumes; `gone`: the shelf, or an \
         attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
         """,
-        parameters: [.sort, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
+        parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
         [200: .component("ShelfEvents"), 429: .component("StreamLimited")]
     )
 }

@@ -36,7 +36,7 @@ struct ProductEndpoints: EndpointGroup {
     /// The maximum number of products per request.
     private static let namedLimit = 100
 
-    /// Responds with a page of all shelves of the store if it is sorted, filtered or counted, and otherwise with the products by SKU.
+    /// Responds with a page of all shelves of the store if it is sorted, searched, filtered or counted, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
         let barcode = try call.target.value("barcode")
         let requestedSKUs = call.target.values("sku")
@@ -47,7 +47,7 @@ struct ProductEndpoints: EndpointGroup {
                 throw CatalogError.malformed(
                     parameter: "sku",
                     detail:
-                        "sku names the products in the order to return; leave out sort, filters, facets, total and the cursor of a page"
+                        "sku names the products in the order to return; leave out q, sort, filters, facets, total and the cursor of a page"
                 )
             }
             return try await pages.page(call, of: nil)
@@ -173,14 +173,14 @@ extension Operation {
         """
         With `sku`, returns these products (at most 100) in the given order. With `barcode`, \
         returns the products with this barcode (at most 100); up to 14 digits are the same with and without \
-        zeros before them. With a sort, a \
+        zeros before them. With a sort, a search (`q`), a \
         filter, facets or `total`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \
         on no shelf, ordered by sku. \
         Attributes of the store are filters, too.
         """,
-        parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .limit, .cursor, .facets, .total]
+        parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .search, .limit, .cursor, .facets, .total]
             + Parameter.filters,
         [200: .json("The products.", "ProductsOfStore", [.tag, .contentEncoding, .vary, .link])]
     )

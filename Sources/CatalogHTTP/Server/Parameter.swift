@@ -27,6 +27,7 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let toSort: Parameter = "to_sort"
     static let barcode: Parameter = "barcode"
     static let query: Parameter = "q"
+    static let search = Parameter("q", as: "search")
     static let limit: Parameter = "limit"
     static let suggestionLimit = Parameter("limit", as: "suggestion_limit")
     static let window = Parameter("limit", as: "window")

@@ -48,7 +48,14 @@ struct RequestTarget {
 
     func sort(_ name: String = "sort") throws(CatalogError) -> Sort? {
         guard let text = try value(name) else { return nil }
-        do { return try Sort.parse(text) } catch { throw .unknownSortKey(error, parameter: name) }
+        do { return try Sort.parse(text, allowsRelevance: true) } catch {
+            throw .unknownSortKey(error, parameter: name)
+        }
+    }
+
+    /// Parses the search; nil if there is none.
+    func search() throws(CatalogError) -> SearchText? {
+        try value("q").map { text throws(CatalogError) in try SearchText(parameter: text) }
     }
 
     /// Parses the filter parameters; nil if there are none. Those of attributes are looked up later.

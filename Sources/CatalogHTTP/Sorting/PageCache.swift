@@ -74,6 +74,7 @@ final class PageCache: Sendable {
         var includesDescendants = false
         var namesSort: Bool
         var namesFilter: Bool
+        var namesSearch = false
     }
 
     /// Identifies a page at any state of its shelf; the tag is that of one state. A later state replaces an earlier one.

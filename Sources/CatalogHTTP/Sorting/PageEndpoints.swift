@@ -61,9 +61,11 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU. Such a request
-    /// has a sort, a filter, facets or a total, or the cursor of such a page.
+    /// has a sort, a search, a filter, facets or a total, or the cursor of such a page.
     func asksForAllShelves(_ target: RequestTarget) -> Bool {
-        if Self.hasFilter(target) || ["sort", "facets"].contains(where: { !target.values($0).isEmpty }) { return true }
+        if Self.hasFilter(target) || ["sort", "facets", "q"].contains(where: { !target.values($0).isEmpty }) {
+            return true
+        }
         if let total = try? target.flag("total"), total { return true }
         guard let cursor = try? target.cursor(cursors), let store = target.store else { return false }
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
@@ -82,13 +84,17 @@ struct PageEndpoints: EndpointGroup {
             || !target.attributeFilters(apartFrom: parameterNames).isEmpty
     }
 
-    /// The points for a page that may scan its shelf, or several: with facets, filters, several sort keys or descendants.
+    /// The points for a search: finding the products takes about as long as a page, and the parts that match take several times as long.
+    private static let pointsForSearch = 5
+
+    /// The points for a page that may scan its shelf, or several: with facets, a search, filters, several sort keys or descendants.
     private static func surcharge(_ target: RequestTarget) -> Int {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = hasFilter(target) ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
-        return facets + filters + keys + union
+        let search = target.values("q").isEmpty ? 0 : pointsForSearch
+        return facets + filters + keys + union + search
     }
 
     /// A request for a page, with everything but the basis that its response depends on.
@@ -103,9 +109,11 @@ struct PageEndpoints: EndpointGroup {
             (self.call, self.plans, request) = (call, plans, plans.request(by: call.caller?.user))
         }
 
-        private var isShared: Bool { request.sort != nil }
-        var cacheControl: String { isShared ? "public, no-cache" : "private, no-cache" }
-        var headers: HTTPFields { [.vary: isShared ? "Accept-Encoding" : "Authorization, Accept-Encoding"] }
+        /// Searches are not kept where others may read them.
+        var cacheControl: String { request.sort == nil || request.isSearch ? "private, no-cache" : "public, no-cache" }
+        var headers: HTTPFields {
+            [.vary: request.requested.isDefault ? "Authorization, Accept-Encoding" : "Accept-Encoding"]
+        }
 
         /// - Throws: as `PageRequest.plan`.
         func plan(_ basis: PageBasis) throws(CatalogError) -> TaggedPlan { try plans.plan(request, basis, day: day) }
@@ -159,6 +167,7 @@ struct PageEndpoints: EndpointGroup {
             into: RenderedProducts(current.basis.head.store, day: asked.day, fragments)
         )
         observer.observe(.pageReturned(.rendered))
+        asked.call.work.add(rows: current.indexedProducts)
         let cursor = page.next.map { cursors.encode($0) }
         var headers = asked.headers
         for field in asked.call.nextLink(parameters(asked.request, plan.plan), cursor) { headers.append(field) }
@@ -176,6 +185,7 @@ struct PageEndpoints: EndpointGroup {
             shelf: shelf,
             sort: try call.target.sort(),
             filter: try call.filter(),
+            search: try call.target.search(),
             facets: try call.target.value("facets").map { text throws(CatalogError) in try Facet.parse(text) } ?? [],
             wantsTotal: try call.target.flag("total"),
             limit: try call.target.limit(),
@@ -190,6 +200,7 @@ struct PageEndpoints: EndpointGroup {
     private func parameters(_ request: PageRequest, _ plan: PagePlan) -> String {
         var query = "limit=\(plan.limit)\(request.includesDescendants == true ? "&include=descendants" : "")"
         if request.sort != nil { query = "sort=\(plan.sort.description)&" + query }
+        if let search = request.search { query = "q=\(PercentEncoding.encode(search.text))&" + query }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
         return query
     }
@@ -210,11 +221,12 @@ struct PageEndpoints: EndpointGroup {
 
     private func order(_ call: Call) async throws -> Response {
         let (sort, filter) = (try call.target.sort(), try call.filter())
-        let requested = RequestedSort(sort: sort, filter: filter)
+        let search = try call.target.search()
+        let requested = RequestedSort(sort: sort, filter: filter, search: search)
         var request = OrderRequest(
             address: try call.shelf,
             requested: requested,
-            user: sort == nil ? call.caller?.user : nil
+            user: requested.isDefault ? call.caller?.user : nil
         )
         request.includesDescendants = try call.target.includesDescendants()
         let order = try await store.order(request)
@@ -222,15 +234,16 @@ struct PageEndpoints: EndpointGroup {
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()
-        hash.combine(order.resolvedSort.text)
+        hash.combine(order.head.text(of: order.resolvedSort))
         if let union = order.union { hash.combine(union.digest) }
         let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"
         // A filtered manual order depends on more, but edits still check the order version.
+        let isWhole = filter == nil && search == nil
         let tag =
-            sort != .position ? "\"\(contentTag)\"" : filter == nil ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
-        let control = sort == nil ? "private, no-cache" : "public, no-cache"
-        let headers: HTTPFields = sort == nil ? [.vary: "Authorization"] : [:]
+            sort != .position ? "\"\(contentTag)\"" : isWhole ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
+        let control = sort == nil || search != nil ? "private, no-cache" : "public, no-cache"
+        let headers: HTTPFields = requested.isDefault ? [.vary: "Authorization"] : [:]
         return call.tagged(tag, cache: control, headers: headers, order.json)
     }
 }
@@ -247,9 +260,10 @@ extension Operation {
         With `include=descendants`, the page shows the products of the shelf and of all shelves \
         below it, each once, with the rules of the shelf for sold-out products and unit prices; \
         the manual order is not available then. Attributes of the store are filters, too, such as \
-        `rating_min=4` or `allergens_none=nuts`.
+        `rating_min=4` or `allergens_none=nuts`. With `q`, the page shows the products that a search finds, by \
+        default the best matches first, and the parts of their texts that match.
         """,
-        parameters: [.sort, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
+        parameters: [.sort, .search, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
         [200: .json("A page of products.", "Page", [.tag, .contentEncoding, .vary, .link])]
     )
 
@@ -259,9 +273,9 @@ extension Operation {
         "Get the whole order of a shelf",
         """
         Returns the ids of all products of the shelf, in order, from one moment. \
-        Attributes of the store are filters, too.
+        Attributes of the store are filters, too. With `q`, the order has the products that a search finds.
         """,
-        parameters: [.sort, .include] + Parameter.filters,
+        parameters: [.sort, .search, .include] + Parameter.filters,
         [200: .tagged("The order.", "Order")]
     )
 }

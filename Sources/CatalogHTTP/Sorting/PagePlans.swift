@@ -18,14 +18,15 @@ final class PagePlans: Sendable {
             path: path,
             includesDescendants: request.includesDescendants == true,
             namesSort: request.sort != nil,
-            namesFilter: request.filter != nil
+            namesFilter: request.filter != nil,
+            namesSearch: request.search != nil
         )
     }
 
-    /// Returns the request of a user, whose remembered sorts apply if the target names no sort.
+    /// Returns the request of a user, whose remembered sorts apply if the target names no sort and no search.
     func request(by user: UserID?) -> PageRequest {
         var request = self.request
-        if request.sort == nil { request.user = user }
+        if request.requested.isDefault { request.user = user }
         return request
     }
 

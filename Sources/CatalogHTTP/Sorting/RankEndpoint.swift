@@ -25,18 +25,24 @@ struct RankEndpoint: EndpointGroup {
     }
 
     private func rank(_ call: Call) async throws -> Response {
-        let filter = try call.filter()
+        let (filter, search) = (try call.filter(), try call.target.search())
         let bytes = try await call.bytes()
         let once: IdempotentCall<RecordedResponse>? = try call.idempotentCall(bytes)
         let store = try call.parameters.store
         let first = try await responses.recorded(once, in: store)
         if let first, !first.body.isEmpty { return .outcome(first.body, mediaType: first.mediaType) }
         var reader = try BodyReader(try BodyLoader.json(bytes))
-        let (skus, sort) = (try reader.ids("skus"), try reader.sort("sort"))
+        let (skus, sort) = (try reader.ids("skus"), try reader.sort("sort", allowsRelevance: true))
         try reader.end()
-        var page = PageRequest(store: store, shelf: try call.parameters.shelf, sort: sort, filter: filter)
+        var page = PageRequest(
+            store: store,
+            shelf: try call.parameters.shelf,
+            sort: sort,
+            filter: filter,
+            search: search
+        )
         page.includesDescendants = try call.target.includesDescendants()
-        if sort == nil { page.user = call.caller?.user }
+        if page.requested.isDefault { page.user = call.caller?.user }
         let ranks = try await pages.ranks(RankRequest(page: page, skus: skus))
         call.work.add(rows: ranks.count)
         let body = ranks.json
@@ -82,9 +88,9 @@ extension Operation {
         """
         Returns each product's rank, the number of products in the order, the compared values and the neighbours, or the \
         reason for a missing rank. All ranks are from one moment. It changes nothing. \
-        Attributes of the store are filters, too.
+        Attributes of the store are filters, too. With `q`, the ranks are those among the products that a search finds.
         """,
-        parameters: [.idempotencyKey, .include] + Parameter.filters,
+        parameters: [.search, .idempotencyKey, .include] + Parameter.filters,
         body: .json("RankInput"),
         [200: .json("The ranks.", "Ranks"), 400: .component("BadSortRequest")]
     )

@@ -101,7 +101,7 @@ struct PostgresVersionStore: VersionStore {
     }
 
     static let shelfVersions: PostgresStatement = """
-        SELECT w.number, t.version, h.version, d.attribute_revision
+        SELECT w.number, t.version, h.version, d.attribute_revision, d.synonym_revision
         FROM unnest($1, $2) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
             ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL
@@ -110,7 +110,7 @@ struct PostgresVersionStore: VersionStore {
 
     /// The same for stores with known ids, `$3`, which name their shards.
     static let shelfVersionsOfStores: PostgresStatement = """
-        SELECT w.number, t.version, h.version, d.attribute_revision
+        SELECT w.number, t.version, h.version, d.attribute_revision, d.synonym_revision
         FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS w (store, shelf, number) JOIN store s
             ON s.key = w.store AND s.deleted_at IS NULL
         JOIN shelf h ON h.store_id = s.store_id AND h.key = w.shelf AND h.deleted_at IS NULL

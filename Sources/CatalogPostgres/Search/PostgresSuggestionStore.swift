@@ -13,6 +13,7 @@ final class PostgresSuggestionStore: SuggestionStore {
         /// The version of the union of all shelves.
         let version: Int64
         let state: SearchIndexes.RulesState
+        let attributes: [ResolvedAttribute]
         let shelves: [SuggestionSource.Shelf]
         let sortsSoldOutLast: Bool
     }
@@ -70,11 +71,11 @@ final class PostgresSuggestionStore: SuggestionStore {
         let key = ShelfUnions.Key.allShelves(storeID: found.storeID)
         guard let union = pages.memory.caches.unions[key]?.shelf, union.version == found.version,
             let rules = indexes.knownRules(of: found.storeID, at: found.state),
-            let index = indexes.known(union, at: .union(key), rules.inflection)
+            let index = indexes.known(union, at: .union(key), rules.inflection, found.attributes)
         else { return nil }
         return SuggestionSource(
             union.table,
-            index,
+            index.index,
             rules,
             shelves: found.shelves,
             sortsSoldOutLast: found.sortsSoldOutLast
@@ -93,24 +94,13 @@ final class PostgresSuggestionStore: SuggestionStore {
         let start = now()
         let found = try await pages.loadedUnion(PageRequest(store: store, shelf: nil))
         let (head, storeID) = (found.basis.head, found.key.storeID)
-        let (revision, shelves) = try await database.router.withSource(of: store, for: nil) { source in
-            let queries = [
-                PostgresQuery(PostgresSynonymStore.revision), PostgresQuery(Self.titles, [.int4(storeID)]),
-            ]
-            let none: (revision: Int64, shelves: [SuggestionSource.Shelf]) = (0, [])
-            return try await source.read(queries, into: none) { found, index, rows in
-                if index == 0 {
-                    found.revision = try rows.first { try $0.int8(0) } ?? 0
-                } else {
-                    found.shelves = Self.shelves(try rows.map { try StoredShelf($0) })
-                }
+        let shelves = try await database.router.withSource(of: store, for: nil) { source in
+            let query = PostgresQuery(Self.titles, [.int4(storeID)])
+            return try await source.read([query], into: [SuggestionSource.Shelf]()) { shelves, _, rows in
+                shelves = Self.shelves(try rows.map { try StoredShelf($0) })
             }
         }
-        let state = SearchIndexes.RulesState(
-            language: head.store.locale,
-            storeVersion: head.storeVersion,
-            revision: revision
-        )
+        let (state, attributes) = (SearchIndexes.RulesState(head), found.basis.attributes.searchable)
         let rules = try await indexes.rules(of: storeID, at: state) {
             try await self.database.router.withSource(of: store, for: nil) { source in
                 let query = PostgresQuery(PostgresSynonymStore.inEffect, [.int4(storeID)])
@@ -119,7 +109,7 @@ final class PostgresSuggestionStore: SuggestionStore {
                 }
             }
         }
-        let index = try await indexes.index(of: found.shelf, at: found.key, rules.inflection) {
+        let index = try await indexes.index(of: found.shelf, at: found.key, rules.inflection, attributes) {
             work.indexedProducts.add($0, ordering: .relaxed)
         }
         let sortsSoldOutLast = head.sortsSoldOutLast
@@ -129,6 +119,7 @@ final class PostgresSuggestionStore: SuggestionStore {
                 storeID: storeID,
                 version: found.shelf.version,
                 state: state,
+                attributes: attributes,
                 shelves: shelves,
                 sortsSoldOutLast: sortsSoldOutLast
             ),
@@ -136,7 +127,7 @@ final class PostgresSuggestionStore: SuggestionStore {
         )
         let source = SuggestionSource(
             found.shelf.table,
-            index,
+            index.index,
             rules,
             shelves: shelves,
             sortsSoldOutLast: sortsSoldOutLast

@@ -130,8 +130,6 @@ struct PostgresSynonymStore: SynonymStore {
         LEFT JOIN store_synonyms s ON s.store_id = $1
         WHERE t.store_id = $1 AND d.deployment_id = 1
         """
-    /// The revision of the deployment's synonyms.
-    static let revision: PostgresStatement = "SELECT synonym_revision FROM deployment WHERE deployment_id = 1"
     static let bumpRevision: PostgresStatement = """
         UPDATE deployment SET synonym_revision = \(SQL.nextVersion(after: "synonym_revision")) WHERE deployment_id = 1
         """

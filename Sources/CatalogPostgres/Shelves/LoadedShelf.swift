@@ -10,30 +10,122 @@ struct LoadedShelf: CurrentShelf {
     let caches: ShelfCaches
     /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
     var orderingKey: [UInt8]?
+    /// The rules of searches; nil unless the request has a search.
+    var rules: SearchRules?
+    /// What searches need; nil unless the request has one.
+    var search: LoadedSearch?
+
+    var indexedProducts: Int { search?.indexedProducts ?? 0 }
 
     private var table: ShelfTable { shelf.table }
 
+    /// Returns the shelf with the rules of searches.
+    func with(_ rules: SearchRules) -> LoadedShelf {
+        var copy = self
+        copy.rules = rules
+        return copy
+    }
+
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
+        if plan.search != nil { return try await searchPage(plan, into: items) }
         let view = await caches.view(plan, of: shelf, at: key)
-        let start = plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0
-        let rest = view.rows[start...]
-        let rows = rest.prefix(plan.limit)
-        var items = items
-        for row in rows.lazy.map(Int.init) {
-            let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
-            if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
-            items.add(try product(row))
+        var rows = rows(of: view, plan)
+        if plan.wantsMembers {
+            rows.addMembers(of: view, in: await caches.view(plan, view.request.expanded, of: shelf, at: key))
         }
-        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
-        var page = PageOf(PlannedPage(basis, plan), items, next: next, matches: view.rows.count)
-        if plan.collapsesGroups { page.cards = try await cards(plan, view, rows.indices) }
+        var page = try page(rows, plan, into: items)
         if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
     }
 
+    /// The rows of a page.
+    private struct PageRows: Sendable {
+        let rows: ArraySlice<UInt32>
+        let next: Cursor?
+        /// The number of rows of all pages.
+        let count: Int
+        /// What each row represents; empty unless groups are collapsed.
+        let cards: [GroupCard]
+        /// The rows of the members of each card; empty unless the request asks for them.
+        private(set) var members: [[Int]] = []
+
+        /// - Parameters:
+        ///   - view: that of the rows.
+        ///   - all: the view with all members of groups.
+        mutating func addMembers(of view: TableView, in all: TableView) {
+            members = view.members(of: rows.map(Int.init), in: all, limit: GroupCard.memberLimit)
+        }
+    }
+
+    private func rows(of view: TableView, _ plan: PagePlan) -> PageRows {
+        let rest = view.rows[(plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0)...]
+        let rows = rest.prefix(plan.limit)
+        let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
+        let cards = view.groups == nil ? [] : rows.indices.compactMap { view.card(at: $0) }
+        return PageRows(rows: rows, next: next, count: view.rows.count, cards: cards)
+    }
+
+    private func page<Items: PageItems>(
+        _ found: PageRows,
+        _ plan: PagePlan,
+        into items: Items
+    ) throws(CatalogError) -> PageOf<Items> {
+        var items = items
+        for row in found.rows.lazy.map(Int.init) {
+            let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
+            if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
+            items.add(try product(row))
+        }
+        var page = PageOf(PlannedPage(basis, plan), items, next: found.next, matches: found.count)
+        page.cards = found.cards
+        for (index, rows) in found.members.enumerated() {
+            var members: [Product] = []
+            for row in rows { members.append(try product(row)) }
+            page.cards[index].members = members
+        }
+        return page
+    }
+
+    /// Returns a page of what a search finds. All of the search is done on another thread than an event loop's: the highlights alone take as
+    /// long as several pages.
+    private func searchPage<Items: PageItems>(
+        _ plan: PagePlan,
+        into items: Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        let found = await offLoop(if: true) {
+            () -> (rows: PageRows, matches: [[ProductMatch]], summary: SearchSummary?, facets: Facets?) in
+            let search = loadedSearch
+            let view = caches.viewNow(plan, of: shelf, at: key, search)
+            var rows = rows(of: view, plan)
+            if plan.wantsMembers {
+                let all = caches.viewNow(plan, view.request.expanded, of: shelf, at: key, search)
+                rows.addMembers(of: view, in: all)
+            }
+            let products = rows.rows.map { table.product(Int($0)) }
+            return (
+                rows, search.highlights(plan, of: products), search.summary(plan, of: table),
+                plan.facets.isEmpty ? nil : caches.facetsNow(plan, of: shelf, at: key, search)
+            )
+        }
+        var page = try page(found.rows, plan, into: items)
+        (page.matches, page.search, page.facets) = (found.matches, found.summary, found.facets)
+        return page
+    }
+
+    /// - Precondition: the shelf was read for a request with a search.
+    private var loadedSearch: LoadedSearch {
+        guard let search else { preconditionFailure("the shelf was read for a request without a search") }
+        return search
+    }
+
+    func searchSummary(_ plan: PagePlan) async -> SearchSummary? {
+        if plan.search == nil { return nil }
+        return await offLoop(if: true) { loadedSearch.summary(plan, of: table) }
+    }
+
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let view = caches.viewNow(plan, of: shelf, at: key)
+        let view = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch)
         let shown = limit.map { Array(view.rows.prefix($0)) } ?? view.rows
         guard let groups = view.groups?.column else {
             let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
@@ -58,7 +150,10 @@ struct LoadedShelf: CurrentShelf {
     }
 
     func cards(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct] {
-        let view = await caches.view(plan, of: shelf, at: key)
+        let view =
+            plan.search == nil
+            ? await caches.view(plan, of: shelf, at: key)
+            : await offLoop(if: true) { caches.viewNow(plan, of: shelf, at: key, loadedSearch) }
         guard let groups = view.groups?.column else { return [] }
         var candidates = Set(table.rows(of: ids.lazy.map { SKU(stored: $0) }).values)
         let keys = ids.filter { $0.hasPrefix(GroupCard.idPrefix) }.map {
@@ -70,24 +165,6 @@ struct LoadedShelf: CurrentShelf {
             shown.append(ShownProduct(try product(Int(row)), card: view.card(at: index)))
         }
         return shown
-    }
-
-    /// Returns what the products of a page represent.
-    private func cards(
-        _ plan: PagePlan,
-        _ view: TableView,
-        _ indices: Range<Int>
-    ) async throws(CatalogError) -> [GroupCard] {
-        var cards = indices.compactMap { view.card(at: $0) }
-        guard plan.wantsMembers else { return cards }
-        let all = await caches.view(plan, view.request.expanded, of: shelf, at: key)
-        let members = view.members(of: view.rows[indices].map(Int.init), in: all, limit: GroupCard.memberLimit)
-        for index in cards.indices {
-            var products: [Product] = []
-            for row in members[index] { products.append(try product(row)) }
-            cards[index].members = products
-        }
-        return cards
     }
 
     private func product(_ row: Int) throws(CatalogError) -> Product {
@@ -102,14 +179,15 @@ struct LoadedShelf: CurrentShelf {
             at: table.sku(row),
             table.name(row),
             table.values(row, in: view),
-            isSoldOut: plan.sortsSoldOutLast && !table.isInStock(row)
+            isSoldOut: plan.sortsSoldOutLast && !table.isInStock(row),
+            searchClass: view.matches?.classInUse
         )
     }
 
     private func place(of cursor: Cursor, _ plan: PagePlan) -> ViewPlace {
         var cursor = cursor
         if let orderingKey {
-            for (index, term) in plan.sort.terms.enumerated() where term.key == .position {
+            for (index, term) in plan.sort.comparedTerms.enumerated() where term.key == .position {
                 cursor.values[index] = .bytes(orderingKey)
             }
         }

@@ -6,24 +6,57 @@ internal import Synchronization
 /// The search indexes of the tables in memory, and the rules by which the words of stores match.
 ///
 /// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. With another language
-/// of the store, its rules and its indexes are made again; with other synonyms, only its rules are.
+/// of the store, its rules and its indexes are made again; with other synonyms, only its rules are, and with other searchable attributes,
+/// only its indexes.
 final class SearchIndexes: Sendable {
     /// An index with the table that has it.
     final class KeptIndex: Sendable {
         let version: Int64
         let table: ShelfTable
-        let index: SearchIndex
+        let content: NumberedIndex
         /// Whether the table is in memory only for the index, because the caches have another version of it.
         let ownsTable: Bool
 
-        init(_ version: Int64, _ table: ShelfTable, _ index: SearchIndex, ownsTable: Bool = false) {
-            (self.version, self.table, self.index, self.ownsTable) = (version, table, index, ownsTable)
+        init(_ version: Int64, _ table: ShelfTable, _ content: NumberedIndex, ownsTable: Bool = false) {
+            (self.version, self.table, self.content, self.ownsTable) = (version, table, content, ownsTable)
         }
 
-        func owningTable(_ ownsTable: Bool) -> KeptIndex { KeptIndex(version, table, index, ownsTable: ownsTable) }
+        var index: SearchIndex { content.index }
+
+        func owningTable(_ ownsTable: Bool) -> KeptIndex { KeptIndex(version, table, content, ownsTable: ownsTable) }
 
         /// The size in memory, in bytes.
-        var size: Int { index.size + 64 + (ownsTable ? table.size : 0) }
+        var size: Int { content.size + 64 + (ownsTable ? table.size : 0) }
+    }
+
+    /// An index with what it was built from, apart from its table.
+    final class NumberedIndex: Sendable {
+        let index: SearchIndex
+        /// A number of this server for the index. Versions of a table that share the index have the same matches.
+        let number: Int
+        let attributes: [ResolvedAttribute]
+        /// The texts of the attributes.
+        fileprivate let texts: [SearchIndex.Text]
+
+        fileprivate init(
+            _ index: SearchIndex,
+            number: Int,
+            _ attributes: [ResolvedAttribute],
+            _ texts: [SearchIndex.Text]
+        ) {
+            (self.index, self.number, self.attributes, self.texts) = (index, number, attributes, texts)
+        }
+
+        /// The size in memory, in bytes. Short texts need no memory of their own.
+        fileprivate var size: Int {
+            texts.reduce(index.size + MemoryLayout<SearchIndex.Text>.stride * texts.capacity) { size, text in
+                size + (text.text.utf8.count > 15 ? 32 + text.text.utf8.count : 0)
+            }
+        }
+
+        fileprivate func isOf(_ inflection: Inflection, _ attributes: [ResolvedAttribute]) -> Bool {
+            index.inflection == inflection && self.attributes == attributes
+        }
     }
 
     /// Identifies what the rules of a store follow from.
@@ -35,6 +68,15 @@ final class SearchIndexes: Sendable {
 
         fileprivate var inflection: Inflection {
             Inflection(InflectionLanguage(tag: language).map { [$0] } ?? [])
+        }
+
+        init(language: String, storeVersion: Int64, revision: Int64) {
+            (self.language, self.storeVersion, self.revision) = (language, storeVersion, revision)
+        }
+
+        /// The state of the store of a shelf.
+        init(_ head: ShelfHead) {
+            self.init(language: head.store.locale, storeVersion: head.storeVersion, revision: head.synonymRevision)
         }
     }
 
@@ -62,16 +104,26 @@ final class SearchIndexes: Sendable {
         let table: ShelfCaches.TableKey
         let version: Int64
         let languages: [InflectionLanguage]
+        let attributes: [ResolvedAttribute]
     }
 
     private struct CompilationKey: Hashable {
         let storeID: Int32
         let state: RulesState
+        /// Where the synonyms are read. Servers may be at different states.
+        let origin: ReadSource.Origin
+    }
+
+    private struct CompiledRules: Sendable {
+        let rules: SearchRules
+        /// Whether the synonyms are those of the wanted state.
+        let isCurrent: Bool
     }
 
     private let caches: ShelfCaches
-    private let loads = SharedWork<LoadKey, SearchIndex>()
-    private let compilations = SharedWork<CompilationKey, SearchRules>()
+    private let loads = SharedWork<LoadKey, NumberedIndex>()
+    private let compilations = SharedWork<CompilationKey, CompiledRules>()
+    private let count = Atomic(0)
     /// Limits the processors that build indexes, so that other work outside event loops is not delayed.
     private let builds = AsyncSemaphore(max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
 
@@ -80,17 +132,22 @@ final class SearchIndexes: Sendable {
     // MARK: - Indexes
 
     /// Returns the index of a shelf, or of a union, if it is in memory; otherwise nil.
-    func known(_ shelf: ShelfSnapshot, at key: ShelfCaches.TableKey, _ inflection: Inflection) -> SearchIndex? {
-        guard let kept = caches.indexes[key], kept.version == shelf.version, kept.index.inflection == inflection else {
-            return nil
-        }
-        return kept.index
+    func known(
+        _ shelf: ShelfSnapshot,
+        at key: ShelfCaches.TableKey,
+        _ inflection: Inflection,
+        _ attributes: [ResolvedAttribute] = []
+    ) -> NumberedIndex? {
+        guard let kept = caches.indexes[key], kept.version == shelf.version, kept.content.isOf(inflection, attributes)
+        else { return nil }
+        return kept.content
     }
 
     /// Returns the index of a shelf, or of a union. It is built on another thread than an event loop's; concurrent callers share that work.
     ///
     /// - Parameters:
     ///   - inflection: the forms of words in the store's language.
+    ///   - attributes: the searchable attributes of the store.
     ///   - willBuild: is called if this caller's request builds an index for a number of products.
     /// - Throws: `CancellationError`.
     /// - Complexity: O(*n*) for *n* bytes of texts, and O(*w* log *w*) for *w* distinct words, unless an earlier version of the table has the index.
@@ -98,13 +155,19 @@ final class SearchIndexes: Sendable {
         of shelf: ShelfSnapshot,
         at key: ShelfCaches.TableKey,
         _ inflection: Inflection,
+        _ attributes: [ResolvedAttribute] = [],
         willBuild: @escaping @Sendable (_ products: Int) -> Void = { _ in }
-    ) async throws -> SearchIndex {
-        if let known = known(shelf, at: key, inflection) { return known }
-        let load = LoadKey(table: key, version: shelf.version, languages: inflection.languages)
+    ) async throws -> NumberedIndex {
+        if let known = known(shelf, at: key, inflection, attributes) { return known }
+        let load = LoadKey(
+            table: key,
+            version: shelf.version,
+            languages: inflection.languages,
+            attributes: attributes
+        )
         return try await loads.value(load) {
             await self.builds.run {
-                await offLoop(if: true) { self.make(shelf, at: key, inflection, willBuild) }
+                await offLoop(if: true) { self.make(shelf, at: key, inflection, attributes, willBuild) }
             }
         }
     }
@@ -113,29 +176,26 @@ final class SearchIndexes: Sendable {
         _ shelf: ShelfSnapshot,
         at key: ShelfCaches.TableKey,
         _ inflection: Inflection,
+        _ attributes: [ResolvedAttribute],
         _ willBuild: (Int) -> Void
-    ) -> SearchIndex {
-        if let known = known(shelf, at: key, inflection) { return known }
-        if let earlier = earlier(shelf, at: key, inflection) { return keep(earlier, of: shelf, at: key) }
+    ) -> NumberedIndex {
+        if let known = known(shelf, at: key, inflection, attributes) { return known }
+        let texts = shelf.table.searchedTexts(of: attributes)
+        // Another version may have the same index.
+        if let kept = caches.indexes[key], kept.content.isOf(inflection, attributes),
+            SearchIndex.isShared(by: kept.table, kept.content.texts, and: shelf.table, texts)
+        {
+            return keep(kept.content, of: shelf, at: key)
+        }
         willBuild(shelf.table.count)
-        return keep(SearchIndex(shelf.table, inflection: inflection), of: shelf, at: key)
-    }
-
-    /// Returns the index of another version if this one has it, too.
-    private func earlier(
-        _ shelf: ShelfSnapshot,
-        at key: ShelfCaches.TableKey,
-        _ inflection: Inflection
-    ) -> SearchIndex? {
-        guard let kept = caches.indexes[key], kept.index.inflection == inflection,
-            SearchIndex.isShared(by: kept.table, and: shelf.table)
-        else { return nil }
-        return kept.index
+        let index = SearchIndex(shelf.table, texts: texts, inflection: inflection)
+        let number = count.add(1, ordering: .relaxed).newValue
+        return keep(NumberedIndex(index, number: number, attributes, texts), of: shelf, at: key)
     }
 
     /// Keeps an index, and returns it. That of the version in memory stays. Numbers do not say which one is later: a union gets its number
     /// before another one may be kept, and a database that has lost commits has lower versions.
-    private func keep(_ index: SearchIndex, of shelf: ShelfSnapshot, at key: ShelfCaches.TableKey) -> SearchIndex {
+    private func keep(_ index: NumberedIndex, of shelf: ShelfSnapshot, at key: ShelfCaches.TableKey) -> NumberedIndex {
         let current = caches.version(of: key)
         guard current == shelf.version || caches.indexes.peek(key)?.version != current else { return index }
         let ownsTable = current != shelf.version
@@ -167,21 +227,81 @@ final class SearchIndexes: Sendable {
         _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
     ) async throws -> SearchRules {
         if let known = knownRules(of: storeID, at: state) { return known }
-        return try await compilations.value(CompilationKey(storeID: storeID, state: state)) {
+        return try await compiled(storeID, state, .primary, read).rules
+    }
+
+    /// The same; nil if the synonyms are not those of the state.
+    ///
+    /// - Parameter origin: where they are read.
+    func currentRules(
+        of storeID: Int32,
+        at state: RulesState,
+        _ origin: ReadSource.Origin,
+        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
+    ) async throws -> SearchRules? {
+        if let known = knownRules(of: storeID, at: state) { return known }
+        let found = try await compiled(storeID, state, origin, read)
+        return found.isCurrent ? found.rules : nil
+    }
+
+    /// The same in a transaction, outside of an event loop.
+    func currentRules(of storeID: Int32, at state: RulesState, _ found: EffectiveSynonyms) -> SearchRules? {
+        if let known = knownRules(of: storeID, at: state) { return known }
+        guard found.isOf(state) else { return nil }
+        let key = RulesKey(storeID, found, state)
+        let rules = known(found.all, key, state) ?? SearchRules(inflection: state.inflection, synonyms: found.all)
+        keep(rules, for: key, storeID, state)
+        return rules
+    }
+
+    private func compiled(
+        _ storeID: Int32,
+        _ state: RulesState,
+        _ origin: ReadSource.Origin,
+        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
+    ) async throws -> CompiledRules {
+        let key = CompilationKey(storeID: storeID, state: state, origin: origin)
+        return try await compilations.value(key) {
             let found = try await read()
-            let isCurrent = found.storeVersion == state.storeVersion && found.revision == state.revision
-            let key = found.ofStore == nil ? RulesKey.shared(state.inflection.languages) : .store(storeID)
-            let rules = await self.compiled(found.all, key, state.inflection)
-            guard isCurrent else { return rules }
-            self.caches.insert(KeptRules(rules, at: state), for: key)
-            if case .shared = key { self.caches.insert(KeptRules(nil, at: state), for: .store(storeID)) }
-            return rules
+            let key = RulesKey(storeID, found, state)
+            let rules: SearchRules
+            if let known = self.known(found.all, key, state) {
+                rules = known
+            } else {
+                let (inflection, synonyms) = (state.inflection, found.all)
+                rules = await offLoop(if: synonyms != .none) {
+                    SearchRules(inflection: inflection, synonyms: synonyms)
+                }
+            }
+            if found.isOf(state) { self.keep(rules, for: key, storeID, state) }
+            return CompiledRules(rules: rules, isCurrent: found.isOf(state))
         }
     }
 
-    /// Returns the rules that are in memory if they have the same synonyms, otherwise new ones.
-    private func compiled(_ synonyms: Synonyms, _ key: RulesKey, _ inflection: Inflection) async -> SearchRules {
-        if let kept = caches.rules[key]?.rules, kept.inflection == inflection, kept.synonyms == synonyms { return kept }
-        return await offLoop(if: synonyms != .none) { SearchRules(inflection: inflection, synonyms: synonyms) }
+    /// Returns the rules that are in memory if they have the same synonyms.
+    private func known(_ synonyms: Synonyms, _ key: RulesKey, _ state: RulesState) -> SearchRules? {
+        guard let kept = caches.rules[key]?.rules, kept.inflection == state.inflection, kept.synonyms == synonyms else {
+            return nil
+        }
+        return kept
+    }
+
+    private func keep(_ rules: SearchRules, for key: RulesKey, _ storeID: Int32, _ state: RulesState) {
+        caches.insert(KeptRules(rules, at: state), for: key)
+        if case .shared = key { caches.insert(KeptRules(nil, at: state), for: .store(storeID)) }
+    }
+}
+
+extension SearchIndexes.RulesKey {
+    /// The key of the rules of a store with synonyms.
+    fileprivate init(_ storeID: Int32, _ synonyms: EffectiveSynonyms, _ state: SearchIndexes.RulesState) {
+        self = synonyms.ofStore == nil ? .shared(state.inflection.languages) : .store(storeID)
+    }
+}
+
+extension EffectiveSynonyms {
+    /// Whether they belong to a state.
+    fileprivate func isOf(_ state: SearchIndexes.RulesState) -> Bool {
+        storeVersion == state.storeVersion && revision == state.revision
     }
 }

@@ -18,36 +18,54 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) async -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: request ?? ViewRequest(plan))
+        let order = OrderKey(view: request ?? ViewRequest(plan), matches: nil)
+        let result = ResultKey(table: key, version: shelf.version, request: order)
         if let known = views[result] { return known }
         let limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
         return await offLoop(if: shelf.table.count >= limit) {
-            self.viewNow(plan, result.request, of: shelf, at: key)
+            self.view(plan, result, nil, of: shelf)
         }
     }
 
     /// Whether a view follows from one in memory.
-    private func isFollowed(_ result: ResultKey<ViewRequest>, of shelf: ShelfSnapshot) -> Bool {
-        func isKnown(_ key: ResultKey<ViewRequest>) -> Bool { views.peek(key) != nil }
-        let all = result.with(result.request.expanded)
-        let sources = result.request.collapsesGroups ? [all, result.with(all.request.natural)] : [all]
+    private func isFollowed(_ result: ResultKey<OrderKey>, of shelf: ShelfSnapshot) -> Bool {
+        func isKnown(_ key: ResultKey<OrderKey>) -> Bool { views.peek(key) != nil }
+        let all = result.request.view.expanded
+        let sources = result.request.view.collapsesGroups ? [all, all.natural] : [all]
         return sources.allSatisfy { source in
-            isKnown(source) || shelf.steps.contains { isKnown(source.at($0.version)) }
+            let key = result.with(source)
+            return isKnown(key) || shelf.steps.contains { isKnown(key.at($0.version)) }
         }
     }
 
     /// The same on the current thread, which is not an event loop's.
+    ///
+    /// - Parameters:
+    ///   - request: the view of the plan, or that of all members of its groups.
+    ///   - search: what a search of the plan needs; nil for a plan without one.
     func viewNow(
         _ plan: PagePlan,
         _ request: ViewRequest? = nil,
         of shelf: ShelfSnapshot,
-        at key: TableKey
+        at key: TableKey,
+        _ search: LoadedSearch? = nil
     ) -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: request ?? ViewRequest(plan))
+        let found = search?.matches(plan)
+        let order = OrderKey(view: request ?? ViewRequest(plan), matches: found?.key)
+        let result = ResultKey(table: key, version: shelf.version, request: order)
+        return view(plan, result, found?.matches, of: shelf)
+    }
+
+    private func view(
+        _ plan: PagePlan,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
         if let known = views[result] { return known }
         let view =
-            result.request.collapsesGroups
-            ? collapsedView(plan, result, of: shelf) : sortedView(plan, result, of: shelf)
+            result.request.view.collapsesGroups
+            ? collapsedView(plan, result, matches, of: shelf) : sortedView(plan, result, matches, of: shelf)
         views[result] = view
         fitShelves()
         return view
@@ -55,31 +73,34 @@ extension ShelfCaches {
 
     private func sortedView(
         _ plan: PagePlan,
-        _ result: ResultKey<ViewRequest>,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
         of shelf: ShelfSnapshot
     ) -> TableView {
         let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: result.table)
-        return earlierView(result, of: shelf, table) ?? table.view(result.request)
+        return earlierView(result, of: shelf, table) ?? table.view(result.request.view, matches)
     }
 
     /// Returns a view with one row for each group, from the views with all rows. An earlier one leaves the memory.
     private func collapsedView(
         _ plan: PagePlan,
-        _ result: ResultKey<ViewRequest>,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
         of shelf: ShelfSnapshot
     ) -> TableView {
-        let request = result.request.expanded
-        let all = viewNow(plan, request, of: shelf, at: result.table)
-        let natural = viewNow(plan, request.natural, of: shelf, at: result.table)
+        let request = result.request.view.expanded
+        let all = view(plan, result.with(request), matches, of: shelf)
+        let natural = view(plan, result.with(request.natural), matches, of: shelf)
         for step in shelf.steps { views[result.at(step.version)] = nil }
         return shelf.table.with(groups(of: shelf, at: result.table)).collapsed(all, natural)
     }
 
-    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed.
+    /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed. That
+    /// of a search has the same matches, because its key has the number of the index.
     ///
     /// - Parameter table: that of the shelf, with columns of attributes.
     private func earlierView(
-        _ key: ResultKey<ViewRequest>,
+        _ key: ResultKey<OrderKey>,
         of shelf: ShelfSnapshot,
         _ table: ShelfTable
     ) -> TableView? {
@@ -191,31 +212,39 @@ extension ShelfCaches {
         return shelf.table.column(column, changed: changed, key: collator.key)
     }
 
-    /// Returns the facets of a page.
+    /// Returns the facets of a page without a search.
     func facets(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> Facets {
-        let request = FacetRequest(
-            facets: plan.facets,
-            filter: plan.resolvedSort.filter,
-            currency: plan.currency,
-            countsGroups: plan.collapsesGroups
-        )
+        let result = ResultKey(table: key, version: shelf.version, request: FacetRequest(plan))
+        if let known = facets[result] { return known }
+        return await offLoop(if: shelf.table.count >= Self.limit(plan)) { self.facetsNow(plan, of: shelf, at: key) }
+    }
+
+    /// Returns the facets of a page on the current thread, which is not an event loop's.
+    ///
+    /// - Parameter search: what a search of the plan needs; nil for a plan without one.
+    func facetsNow(
+        _ plan: PagePlan,
+        of shelf: ShelfSnapshot,
+        at key: TableKey,
+        _ search: LoadedSearch? = nil
+    ) -> Facets {
+        let found = search?.matches(plan)
+        let request = FacetRequest(plan, found?.key)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         if let known = facets[result] { return known }
-        return await offLoop(if: shelf.table.count >= Self.limit(plan)) {
-            if let known = self.facets[result] { return known }
-            let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
-            let table = self.table(with: attributes, plan.language, of: shelf, at: key)
-                .with(request.countsGroups ? self.groups(of: shelf, at: key) : nil)
-            let counted = table.facets(
-                request.facets,
-                request.filter,
-                in: request.currency,
-                countsGroups: request.countsGroups
-            )
-            self.facets[result] = counted
-            self.fitShelves()
-            return counted
-        }
+        let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
+        let table = table(with: attributes, plan.language, of: shelf, at: key)
+            .with(request.countsGroups ? groups(of: shelf, at: key) : nil)
+        let counted = table.facets(
+            request.facets,
+            request.filter,
+            in: request.currency,
+            of: found?.matches,
+            countsGroups: request.countsGroups
+        )
+        facets[result] = counted
+        fitShelves()
+        return counted
     }
 }
 
@@ -252,6 +281,31 @@ extension [ResolvedAttribute] {
             if case .ratio = attribute.form { attribute.operands } else { [attribute] }
         }
         return Array(Set(all))
+    }
+}
+
+extension ShelfCaches.OrderKey {
+    init(_ plan: PagePlan, _ matches: ShelfCaches.MatchesKey? = nil) {
+        self.init(view: ViewRequest(plan), matches: matches)
+    }
+}
+
+extension ShelfCaches.FacetRequest {
+    init(_ plan: PagePlan, _ matches: ShelfCaches.MatchesKey? = nil) {
+        self.init(
+            facets: plan.facets,
+            filter: plan.resolvedSort.filter,
+            currency: plan.currency,
+            countsGroups: plan.collapsesGroups,
+            matches: matches
+        )
+    }
+}
+
+extension ShelfCaches.ResultKey<ShelfCaches.OrderKey> {
+    /// The key of another view of the same products at the same version.
+    fileprivate func with(_ view: ViewRequest) -> Self {
+        Self(table: table, version: version, request: .init(view: view, matches: request.matches))
     }
 }
 

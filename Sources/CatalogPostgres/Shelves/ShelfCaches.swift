@@ -26,9 +26,6 @@ final class ShelfCaches: Sendable {
 
         /// The key of the same at another version.
         func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
-
-        /// The key of another request at the same version.
-        func with(_ request: Request) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
     enum ColumnRequest: Hashable, Sendable {
@@ -57,16 +54,35 @@ final class ShelfCaches: Sendable {
         let currency: Currency
         /// Whether groups are counted in place of products.
         let countsGroups: Bool
+        /// The matches of a search, which alone are counted.
+        let matches: MatchesKey?
+    }
+
+    /// The key of the matches of a search. The index belongs to one table, and versions of the table may share it.
+    struct MatchesKey: Hashable, Sendable {
+        /// The number of the index.
+        let index: Int
+        let rules: SearchIndexes.RulesState
+        let text: SearchText
+        /// The worst class in use; nil for the best classes that find enough.
+        let limit: SearchClass?
+    }
+
+    /// An order, optionally of the matches of a search.
+    struct OrderKey: Hashable, Sendable {
+        let view: ViewRequest
+        let matches: MatchesKey?
     }
 
     typealias Results<Request: Hashable & Sendable, Value: Sendable> = SharedCache<ResultKey<Request>, Value>
 
     let shelves: TableCache<ShelfLocation, KeptShelf>
     let unions: TableCache<ShelfUnions.Key, ShelfUnions.LoadedUnion>
-    let views: Results<ViewRequest, TableView>
+    let views: Results<OrderKey, TableView>
     let facets: Results<FacetRequest, Facets>
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
     let rules: TableCache<SearchIndexes.RulesKey, SearchIndexes.KeptRules>
+    let matches: SharedCache<MatchesKey, SearchMatches>
     /// The columns of attributes and of groups.
     let columns: TableCache<ResultKey<ColumnRequest>, Column>
     /// The memory of all columns, of which views may keep some that `columns` has evicted.
@@ -83,13 +99,16 @@ final class ShelfCaches: Sendable {
         shelves = TableCache(limit: shares.shelvesLimit, largest: shares.shelves / 2) { $0.shelf.size }
         unions = TableCache(limit: shares.unions, largest: shares.unions / 2) { $0.size }
         views = Results(limit: shares.views, largest: shares.views / 4) {
-            Results<ViewRequest, TableView>.entryOverhead + Self.sortSize + $0.request.filter.size + $1.size
+            Results<OrderKey, TableView>.entryOverhead + Self.sortSize + $0.request.size + $1.size
         }
         facets = Results(limit: shares.facets, largest: shares.facets / 4) {
-            Results<FacetRequest, Facets>.entryOverhead + $0.request.filter.size + $1.size
+            Results<FacetRequest, Facets>.entryOverhead + $0.request.size + $1.size
         }
-        indexes = TableCache(limit: shares.indexes / 4 * 3, largest: shares.indexes / 8 * 3) { $0.size }
+        indexes = TableCache(limit: shares.indexes / 8 * 5, largest: shares.indexes / 16 * 5) { $0.size }
         rules = TableCache(limit: shares.indexes / 4, largest: shares.indexes / 8) { $0.size }
+        matches = SharedCache(limit: max(2, shares.indexes / 8), largest: max(1, shares.indexes / 32)) {
+            SharedCache<MatchesKey, SearchMatches>.entryOverhead + $0.size + $1.sizeOfArrays
+        }
         columns = TableCache(limit: shares.columns, largest: shares.columns / 2) {
             Results<ColumnRequest, Column>.entryOverhead + $0.size
         }
@@ -105,7 +124,7 @@ final class ShelfCaches: Sendable {
             facets: facets.use,
             columns: columns.use
         )
-        use.indexes = indexes.use + rules.use
+        use.indexes = indexes.use + rules.use + matches.use
         use.columns.size += columnsOfViews
         return use
     }
@@ -168,7 +187,7 @@ final class ShelfCaches: Sendable {
             views.limit = max(shares.views / 2, shares.views - columnsOfViews)
             shelves.limit =
                 shares.shelvesLimit - views.use.size - facets.use.size - columns.limitedSize - columnsOfViews
-                - unions.limitedSize - indexes.limitedSize - rules.limitedSize
+                - unions.limitedSize - indexes.limitedSize - rules.limitedSize - matches.use.size
         }
         let current = shelves.use.evictions + unions.use.evictions
         let isEvicted = evictions.withLock { known in
@@ -183,6 +202,20 @@ final class ShelfCaches: Sendable {
 
     /// Returns the shelves that requests have used since the last call.
     func takeUsed() -> [ShelfLocation] { shelves.entries.filter { $0.value.takeUse() }.map(\.key) }
+}
+
+// Approximate sizes in memory, in bytes.
+
+extension ShelfCaches.MatchesKey {
+    fileprivate var size: Int { rules.language.utf8.count + text.text.utf8.count }
+}
+
+extension ShelfCaches.OrderKey {
+    fileprivate var size: Int { view.filter.size + (matches?.size ?? 0) }
+}
+
+extension ShelfCaches.FacetRequest {
+    fileprivate var size: Int { filter.size + (matches?.size ?? 0) }
 }
 
 extension Filter {
@@ -225,7 +258,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     /// The share of columns of attributes and of groups.
     var columns: Int { limit / 16 }
     var facets: Int { limit / 32 }
-    /// The share of search indexes, and of the rules of searches.
+    /// The share of search indexes, of the rules of searches, and of their matches.
     var indexes: Int { limit / 16 }
     /// The share of rendered products, which the API keeps.
     package var products: Int { limit / 32 * 5 }
@@ -241,7 +274,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var unions: CacheUse
     package var views: CacheUse
     package var facets: CacheUse
-    /// Search indexes, and the rules of searches.
+    /// Search indexes, the rules of searches, and their matches.
     package var indexes = CacheUse()
     /// Columns of attributes and of groups.
     package var columns = CacheUse()

@@ -39,7 +39,8 @@ final class ShelfUnions: Sendable {
             head = ShelfHead(
                 allShelvesOf: store.store,
                 version: store.version,
-                attributeRevision: store.attributeRevision
+                attributeRevision: store.attributeRevision,
+                synonymRevision: store.synonymRevision
             )
         }
     }

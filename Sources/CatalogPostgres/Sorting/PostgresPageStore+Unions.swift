@@ -44,9 +44,8 @@ extension PostgresPageStore {
         guard let attributes = try await attributeSets.attributes(of: keyed.head, in: keyed.key.storeID, source) else {
             return nil
         }
-        return try await unions.union(keyed, found.members, source).map {
-            loadedShelf(keyed, found.sorts, attributes, $0)
-        }
+        guard let union = try await unions.union(keyed, found.members, source) else { return nil }
+        return try await withRules(loadedShelf(keyed, found.sorts, attributes, union), request, source)
     }
 
     /// The same in a transaction that has read the head of the union.
@@ -65,7 +64,8 @@ extension PostgresPageStore {
             let attributes = try attributeSets.attributes(of: keyed.head, in: storeID, connection)
         else { return nil }
         let sorts = try sorts(of: request, connection)
-        return try unions.union(keyed, members, load, connection).map { loadedShelf(keyed, sorts, attributes, $0) }
+        guard let union = try unions.union(keyed, members, load, connection) else { return nil }
+        return try withRules(loadedShelf(keyed, sorts, attributes, union), request, connection)
     }
 
     private func loadedShelf(

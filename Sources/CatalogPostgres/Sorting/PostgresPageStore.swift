@@ -1,6 +1,7 @@
 internal import Shelves
 internal import Catalog
 internal import LibPQ
+internal import Synchronization
 
 /// Shelves of PostgreSQL, which are in memory at the versions that it has.
 struct PostgresPageStore: PageStore {
@@ -45,8 +46,8 @@ struct PostgresPageStore: PageStore {
     ) async throws(CatalogError) -> ShelfRead {
         guard !request.asksForUnion, let address = request.address else { return .union }
         return try await database.mappingErrors {
-            try await database.router.withSource(of: request.store, for: request.rememberingUser) {
-                source -> ShelfRead in
+            let found = try await database.router.withSource(of: request.store, for: request.rememberingUser) {
+                source -> FoundShelf in
                 for _ in 0..<Self.attempts {
                     if let read = try await read(request, at: address, source, unless: isAnswered) { return read }
                 }
@@ -54,14 +55,26 @@ struct PostgresPageStore: PageStore {
                 if shelf.basis.union != nil { return .union }
                 return try isAnswered(shelf.basis) ? .answered(shelf.basis) : .shelf(shelf)
             }
+            switch found {
+            case .answered(let basis): return .answered(basis)
+            case .union: return .union
+            case .shelf(let shelf): return .shelf(try await indexed(shelf))
+            }
         }
     }
 
-    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        try await database.mappingErrors { try await loadedUnion(request) }
+    /// The result of reading a shelf, as `ShelfRead`, before it is indexed for a search.
+    private enum FoundShelf {
+        case answered(PageBasis)
+        case shelf(LoadedShelf)
+        case union
     }
 
-    /// The same with the table in memory.
+    func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
+        try await database.mappingErrors { try await indexed(try await loadedUnion(request)) }
+    }
+
+    /// The same with the table in memory, without an index.
     func loadedUnion(_ request: PageRequest) async throws -> LoadedShelf {
         try await database.router.withSource(of: request.store, for: request.rememberingUser) { source in
             for _ in 0..<Self.attempts {
@@ -71,13 +84,72 @@ struct PostgresPageStore: PageStore {
         }
     }
 
+    // MARK: - Searches
+
+    /// Adds the rules of searches to a shelf, if the request has a search; returns nil if synonyms change meanwhile.
+    func withRules(_ found: LoadedShelf, _ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
+        guard request.isSearch else { return found }
+        let storeID = found.key.storeID
+        let rules = try await memory.indexes.currentRules(
+            of: storeID,
+            at: SearchIndexes.RulesState(found.basis.head),
+            source.origin
+        ) {
+            let query = PostgresQuery(PostgresSynonymStore.inEffect, [.int4(storeID)])
+            return try await source.read([query], into: EffectiveSynonyms()) {
+                $0 = try PostgresSynonymStore.inEffect($2)
+            }
+        }
+        return rules.map { found.with($0) }
+    }
+
+    /// The same in a transaction.
+    func withRules(
+        _ found: LoadedShelf,
+        _ request: PageRequest,
+        _ connection: isolated PostgresConnection
+    ) throws -> LoadedShelf? {
+        guard request.isSearch else { return found }
+        let (storeID, state) = (found.key.storeID, SearchIndexes.RulesState(found.basis.head))
+        if let known = memory.indexes.knownRules(of: storeID, at: state) { return found.with(known) }
+        let synonyms = try connection.query(PostgresSynonymStore.inEffect, [.int4(storeID)]) {
+            try PostgresSynonymStore.inEffect($0)
+        }
+        return memory.indexes.currentRules(of: storeID, at: state, synonyms).map { found.with($0) }
+    }
+
+    /// Adds the index to a shelf that has the rules of searches. It belongs to the same language as the rules.
+    private func indexed(_ found: LoadedShelf) async throws -> LoadedShelf {
+        guard let rules = found.rules else { return found }
+        let built = Counter()
+        let index = try await memory.indexes.index(
+            of: found.shelf,
+            at: found.key,
+            rules.inflection,
+            found.basis.attributes.searchable
+        ) { built.count.add($0, ordering: .relaxed) }
+        var found = found
+        found.search = LoadedSearch(
+            index: index,
+            rules: rules,
+            state: SearchIndexes.RulesState(found.basis.head),
+            indexedProducts: built.count.load(ordering: .relaxed),
+            caches: memory.caches
+        )
+        return found
+    }
+
+    private final class Counter: Sendable {
+        let count = Atomic(0)
+    }
+
     /// Confirms the basis, and unless it answers the request, brings the shelf up to date in memory; returns nil if it changes meanwhile.
     private func read(
         _ request: PageRequest,
         at address: ShelfAddress,
         _ source: ReadSource,
         unless isAnswered: (PageBasis) throws(CatalogError) -> Bool
-    ) async throws -> ShelfRead? {
+    ) async throws -> FoundShelf? {
         guard let (found, known) = try await confirmed(request, at: address, source) else { return nil }
         if request.showsUnion(of: found.basis.head) { return .union }
         let (location, state) = (found.location, found.basis.head.state)
@@ -89,8 +161,10 @@ struct PostgresPageStore: PageStore {
             } else {
                 try await memory.shelf(location, at: state.version, products: state.productCount, source)
             }
-        guard let current else { return nil }
-        return try await readOrderingKey(loadedShelf(found, current), request, location, source).map { .shelf($0) }
+        guard let current, let loaded = try await withRules(loadedShelf(found, current), request, source) else {
+            return nil
+        }
+        return try await readOrderingKey(loaded, request, location, source).map { .shelf($0) }
     }
 
     /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version; nil if attributes change
@@ -166,7 +240,13 @@ struct PostgresPageStore: PageStore {
         else { return nil }
         bases.insert(located, attributes, of: request)
         let basis = PageBasis(head: head, sorts: try sorts(of: request, connection), attributes: attributes)
-        var found = loadedShelf(LocatedBasis(basis: basis, location: location), shelf)
+        guard
+            var found = try withRules(
+                loadedShelf(LocatedBasis(basis: basis, location: location), shelf),
+                request,
+                connection
+            )
+        else { return nil }
         guard let query = Self.orderingKeyQuery(request, head, location) else { return found }
         found.orderingKey = try connection.query(query.statement, query.parameters) {
             try $0.first { try $0.bytea(0) }
@@ -186,7 +266,7 @@ struct PostgresPageStore: PageStore {
         _ location: ShelfLocation
     ) -> PostgresQuery? {
         guard let cursor = request.after, cursor.keyGeneration != head.state.keyGeneration,
-            let sort = try? Sort.parse(cursor.sort), sort.readsPositions
+            let sort = try? Sort.parse(cursor.sort, allowsRelevance: true), sort.readsPositions
         else { return nil }
         let place: [PostgresValue] = [.int4(location.storeID), .int4(location.shelfID), .text(cursor.id)]
         return PostgresQuery(ShelfReadStatements.position, place)

@@ -185,14 +185,14 @@ struct ShelfLookup: Sendable {
 
     /// The versions of shelves and their stores, by location; shared by many reads.
     static let versions: PostgresStatement = """
-        SELECT w.number, t.version, h.version, d.attribute_revision
+        SELECT w.number, t.version, h.version, d.attribute_revision, d.synonym_revision
         FROM unnest($1::bigint[], $2::bigint[]) WITH ORDINALITY AS w (store_id, shelf_id, number)
         JOIN shelf h ON h.store_id = w.store_id AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id JOIN deployment d ON d.deployment_id = 1
         """
     /// The same for shelves, `$2`, of one store, `$1`, which are on one shard.
     static let versionsOfStore: PostgresStatement = """
-        SELECT w.number, t.version, h.version, d.attribute_revision
+        SELECT w.number, t.version, h.version, d.attribute_revision, d.synonym_revision
         FROM unnest($2::bigint[]) WITH ORDINALITY AS w (shelf_id, number)
         JOIN shelf h ON h.store_id = $1 AND h.shelf_id = w.shelf_id AND h.deleted_at IS NULL
         JOIN store_state t ON t.store_id = h.store_id JOIN deployment d ON d.deployment_id = 1 WHERE h.store_id = $1 AND t.store_id = $1
@@ -208,7 +208,7 @@ struct ShelfLookup: Sendable {
 
     /// The version of a shelf, `$2`, of a store, `$1`, in the columns of `versions`.
     static let oneVersion: PostgresStatement = """
-        SELECT 1::bigint, t.version, h.version, d.attribute_revision
+        SELECT 1::bigint, t.version, h.version, d.attribute_revision, d.synonym_revision
         FROM store_state t JOIN shelf h ON h.store_id = t.store_id JOIN deployment d ON d.deployment_id = 1
         WHERE t.store_id = $1 AND h.store_id = $1 AND h.shelf_id = $2 AND h.deleted_at IS NULL
         """
@@ -220,6 +220,11 @@ struct ShelfLookup: Sendable {
 
     /// Reads the version in a row of `versions`, `versionsOfStore` or `oneVersion`.
     static func version(_ row: borrowing PostgresRow) throws -> ShelfVersion {
-        ShelfVersion(store: try row.int8(1), shelf: try row.int8(2), attributes: try row.int8(3))
+        ShelfVersion(
+            store: try row.int8(1),
+            shelf: try row.int8(2),
+            attributes: try row.int8(3),
+            synonyms: try row.int8(4)
+        )
     }
 }

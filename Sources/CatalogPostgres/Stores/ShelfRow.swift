@@ -12,7 +12,8 @@ enum ShelfRow {
     static let storeColumns: SQL = """
         s.store_id, t.version, s.key, s.title, s.currency, s.locale, s.unit_pricing, s.sold_out, s.default_sort, \
         s.popularity_metric, s.popularity_half_life_days, s.newcomer_boost, t.counted_metric, t.counted_half_life_days, \
-        t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language, d.attribute_revision
+        t.counted_newcomer_boost, t.counted_on - date '1970-01-01', s.sort_language, d.attribute_revision, \
+        d.synonym_revision
         """
 
     /// The language by whose rules the names of a store are ordered.
@@ -55,10 +56,12 @@ enum ShelfRow {
         let version: Int64
         /// The revision of the attributes of the deployment.
         let attributeRevision: Int64
+        /// The revision of the synonyms of the deployment.
+        let synonymRevision: Int64
         let store: Store
     }
 
-    static let storeWidth = 18
+    static let storeWidth = 19
     /// The number of state columns.
     static let stateWidth = 17
 
@@ -72,6 +75,7 @@ enum ShelfRow {
             id: try row.int4(0),
             version: try row.int8(1),
             attributeRevision: try row.int8(17),
+            synonymRevision: try row.int8(18),
             store: Store(
                 key: key,
                 title: try row.text(3),
@@ -143,6 +147,7 @@ enum ShelfRow {
                 store: store.store,
                 storeVersion: store.version,
                 attributeRevision: store.attributeRevision,
+                synonymRevision: store.synonymRevision,
                 state: try state(row, from: storeWidth)
             ),
             location: ShelfLocation(storeID: store.id, shelfID: try row.int4(storeWidth))

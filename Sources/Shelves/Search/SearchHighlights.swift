@@ -175,3 +175,38 @@ extension [Range<Int>] {
         return merged
     }
 }
+
+extension Search {
+    /// Returns the parts of a product that match any word of the query, in the fields that responses have.
+    ///
+    /// - Parameters:
+    ///   - limit: the worst class in use.
+    ///   - searchable: the attributes whose texts are in the index.
+    package func matches(
+        within limit: SearchClass,
+        in product: Product,
+        searchable: [ResolvedAttribute]
+    ) -> [ProductMatch] {
+        var others: [(field: ProductMatch.Field, text: String)] = []
+        for attribute in searchable {
+            guard let value = attribute.value(of: product) else { continue }
+            for (index, text) in attribute.searchedTexts(of: value).enumerated() {
+                let isList = if case .set = value { true } else { false }
+                others.append((.attribute(attribute.name, isList ? index : nil), text))
+            }
+        }
+        let texts = SearchTexts(product, others: others.map(\.text))
+        return highlights(within: limit, in: texts).map { highlight in
+            let field: ProductMatch.Field =
+                switch highlight.field {
+                case .name: .name
+                case .brand: .brand
+                case .tag(let index): .tag(index)
+                case .other(let index): others[index].field
+                case .sku: .sku
+                case .barcode: .barcode
+                }
+            return ProductMatch(field, highlight.range)
+        }
+    }
+}
