@@ -71,7 +71,11 @@ extension ShelfHead {
         attributes: ResolvedAttributes = .none
     ) throws(CatalogError) -> ResolvedSort {
         let filter = try requested.filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
-        let collapsesGroups = requested.collapsesGroups ?? state.shelf.collapsesGroups
+        /// Whether groups are collapsed. The default of the shelf is not for a manual order that a request or a user chose: merchandisers edit it.
+        func collapses(_ sort: Sort, remembered: Bool? = nil, isChosen: Bool = true) -> Bool {
+            let isDefault = state.shelf.collapsesGroups && !(isChosen && sort.readsPositions)
+            return requested.collapsesGroups ?? remembered ?? isDefault
+        }
         if let sort = requested.sort {
             do throws(SortError) { try sort.check(for: requested.search) } catch { throw .unknownSortKey(error) }
             return ResolvedSort(
@@ -79,7 +83,7 @@ extension ShelfHead {
                 source: .query,
                 filter: filter ?? .none,
                 search: requested.search,
-                collapsesGroups: collapsesGroups
+                collapsesGroups: collapses(sort)
             )
         }
         if let search = requested.search {
@@ -88,7 +92,7 @@ extension ShelfHead {
                 source: .search,
                 filter: filter ?? .none,
                 search: search,
-                collapsesGroups: collapsesGroups
+                collapsesGroups: collapses(.relevance)
             )
         }
         let (own, isAnyIgnored) = remembered.applying(
@@ -105,7 +109,7 @@ extension ShelfHead {
                 source: .user,
                 filter: filter ?? kept,
                 filterSource: filter == nil ? .user : .query,
-                collapsesGroups: requested.collapsesGroups ?? own.collapsesGroups ?? collapsesGroups,
+                collapsesGroups: collapses(sort, remembered: own.collapsesGroups),
                 ignored: ignored
             )
         }
@@ -120,7 +124,7 @@ extension ShelfHead {
                 sort: sort,
                 source: source,
                 filter: filter ?? .none,
-                collapsesGroups: collapsesGroups,
+                collapsesGroups: collapses(sort, isChosen: false),
                 ignored: ignored
             )
         }
