@@ -18,7 +18,11 @@ extension InMemoryCatalog {
             let inflection = Inflection(InflectionLanguage(tag: content.store.locale).map { [$0] } ?? [])
             return SuggestionSource(
                 table,
-                SearchIndex(table, inflection: inflection),
+                SearchIndex(
+                    table,
+                    texts: table.searchedTexts(of: resolvedAttributes(of: content).searchable),
+                    inflection: inflection
+                ),
                 SearchRules(inflection: inflection, synonyms: shared.adding(content.synonyms ?? .none)),
                 shelves: content.shelves.values.filter { !$0.isRemoved }.map {
                     let shown = $0.shelf.includesDescendants ? unionListings(content, $0).count : $0.placed.count

@@ -47,6 +47,7 @@ extension InMemoryCatalog {
         let change = try SynonymChange(of: .deployment, from: old, to: new, expecting: expectation)
         guard change.isChange else { return change }
         deploymentSynonyms.withLock { $0 = new }
+        synonymRevision.withLock { $0 += 1 }
         if let actor = UserID(ChangeOrigin.current.actor) { record(.synonyms(change), of: actor) }
         return change
     }

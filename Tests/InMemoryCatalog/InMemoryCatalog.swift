@@ -58,6 +58,8 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     let profiles = Mutex<[CatalogKey: SavedImportProfile]>([:])
     let deploymentAttributes = Mutex<[AttributeName: AttributeDeclaration]>([:])
     let deploymentSynonyms = Mutex<Synonyms?>(nil)
+    /// Grows with each change of the deployment's synonyms.
+    let synonymRevision = Mutex<Int64>(0)
     /// Grows with each change of the deployment's attributes.
     let attributeRevision = Mutex<Int64>(0)
     /// Returns the order of texts in a language.
@@ -179,7 +181,8 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
     }
 
     package func currentUnion(_ request: PageRequest) async throws(CatalogError) -> any CurrentShelf {
-        let (basis, listings) = try read(request) { store, shelf in
+        let shared = deploymentSynonyms.withLock { $0 } ?? .none
+        let (basis, listings, own) = try read(request) { store, shelf in
             (
                 self.basis(
                     self.head(store, shelf),
@@ -187,10 +190,15 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
                     self.union(request, store, shelf),
                     self.resolvedAttributes(of: store)
                 ),
-                self.listings(request, store, shelf)
+                self.listings(request, store, shelf), store.synonyms
             )
         }
-        return SpecifiedShelf(basis: basis, listings: listings, collate: collate(basis.head.store.language))
+        return SpecifiedShelf(
+            basis: basis,
+            listings: listings,
+            collate: collate(basis.head.store.language),
+            synonyms: shared.adding(own ?? .none)
+        )
     }
 
     /// The shelves of a page with descendants; nil for a page of one shelf.
@@ -313,6 +321,7 @@ package final class InMemoryCatalog: ShelfStore, ProductStore, PageStore, Manual
             store: store.store,
             storeVersion: store.version,
             attributeRevision: attributeRevision.withLock { $0 },
+            synonymRevision: synonymRevision.withLock { $0 },
             state: state(shelf, store)
         )
     }

@@ -3,12 +3,15 @@ internal import Catalog
 extension PageOf {
     /// Creates a page from up to `limit + 1` listings; the extra one shows that there is a next page.
     ///
-    /// - Parameter matches: the number of products that match the filter.
+    /// - Parameters:
+    ///   - matches: the number of products that match the filter.
+    ///   - search: what the search finds; nil without a search.
     init(
         _ planned: PlannedPage,
         listings: [Listing],
         into items: Items,
-        matches: Int
+        matches: Int,
+        _ search: SpecifiedSearch? = nil
     ) {
         let plan = planned.plan
         let shown = listings.prefix(plan.limit)
@@ -19,10 +22,18 @@ extension PageOf {
             plan.cursor(
                 at: listing.product.sku,
                 listing.product.name,
-                plan.sort.terms.map { $0.key.value(of: listing) },
-                isSoldOut: listing.isSoldOut
+                plan.sort.comparedTerms.map { term in
+                    let relevance = search?.relevances[listing.product.sku].map { SortValue.integer(Int64($0)) }
+                    return term.key == .relevance ? relevance ?? .missing : term.key.value(of: listing)
+                },
+                isSoldOut: listing.isSoldOut,
+                searchClass: search?.searchClass
             )
         }
         self.init(planned, items, next: next, matches: matches)
+        if let search {
+            self.search = search.summary
+            self.matches = shown.map { search.matches(in: $0.product) }
+        }
     }
 }

@@ -1,29 +1,56 @@
 internal import Catalog
+internal import Shelves
 
 /// The products of a shelf, or of several, as the specification orders them.
 struct SpecifiedShelf: CurrentShelf {
     let basis: PageBasis
     let listings: [Listing]
     let collate: Collator
+    /// The synonyms of the store and of the deployment.
+    let synonyms: Synonyms
+
+    var indexedProducts: Int { 0 }
+
+    /// What the search of a plan finds; nil without a search.
+    private func search(_ plan: PagePlan) -> SpecifiedSearch? {
+        plan.search.map { text in
+            SpecifiedSearch(
+                text,
+                listings.map(\.product),
+                Inflection(InflectionLanguage(tag: basis.head.store.locale).map { [$0] } ?? []),
+                synonyms,
+                basis.attributes.searchable,
+                limit: plan.searchClass
+            )
+        }
+    }
+
+    func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
 
     /// The listings that a plan shows, in order.
-    private func shown(_ plan: PagePlan) -> [Listing] {
+    private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Listing] {
         listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }
-            .sorted { plan.sort.precedes($0, $1, dimension: plan.dimension, collate: collate) }
+            .filter { listing in search.map { $0.relevances[listing.product.sku] != nil } ?? true }
+            .sorted { a, b in
+                plan.sort.precedes(a, b, dimension: plan.dimension, collate: collate) {
+                    search?.relevances[$0.sku] ?? .max
+                }
+            }
     }
 
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
-        let sorted = shown(plan)
+        let search = search(plan)
+        let sorted = shown(plan, search)
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(PlannedPage(basis, plan), listings: listed, into: items, matches: sorted.count)
-        if !plan.facets.isEmpty { page.facets = facets(plan) }
+        var page = PageOf(PlannedPage(basis, plan), listings: listed, into: items, matches: sorted.count, search)
+        if !plan.facets.isEmpty { page.facets = facets(plan, search) }
         return page
     }
 
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let ids = shown(plan).map(\.product.sku.text)
+        let ids = shown(plan, search(plan)).map(\.product.sku.text)
         return OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
     }
 
@@ -33,8 +60,10 @@ struct SpecifiedShelf: CurrentShelf {
     }
 
     /// Counts each facet, ignoring the facet's own filter.
-    private func facets(_ plan: PagePlan) -> Facets {
-        let products = listings.map(\.product)
+    private func facets(_ plan: PagePlan, _ search: SpecifiedSearch?) -> Facets {
+        let products = listings.map(\.product).filter { product in
+            search.map { $0.relevances[product.sku] != nil } ?? true
+        }
         func left(without keys: Set<FilterKey>) -> [Product] {
             let filter = plan.resolvedSort.filter.without(keys)
             return products.filter { filter.accepts($0, in: plan.currency) }

@@ -32,7 +32,7 @@ package struct Inflection: Sendable, Equatable {
     }
 
     /// Whether two different folded words are forms of each other.
-    func areForms(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
+    package func areForms(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
         guard !a.elementsEqual(b) else { return false }
         var (stems, isFound) = ([Stem](), false)
         forEachStem(of: a) { stems.append($0) }
