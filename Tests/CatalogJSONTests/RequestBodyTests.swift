@@ -394,7 +394,8 @@ import Testing
             dimension: .volume,
             soldOut: .mixed,
             positionSource: .system,
-            includesDescendants: true
+            includesDescendants: true,
+            collapsesGroups: true
         )
         #expect(try shelf.merging(.object([])) == shelf)
         var changed = shelf
