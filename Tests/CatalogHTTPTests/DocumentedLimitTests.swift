@@ -475,6 +475,12 @@ import Testing
             )
         case "?barcode": return get("/v1/stores/s/products?barcode=\(text(size))")
         case "?q": return get(store + "/suggest?q=\(text(size))")
+        case "?search":
+            return get(
+                shelf + "/products?q=\(text(size))",
+                shelf + "/order?q=\(text(size))",
+                store + "/products?q=\(text(size))"
+            )
         case "?suggestion_limit": return get(store + "/suggest?q=mil&limit=\(size)")
         case "?window": return get(shelf + "/order/diff?from_sort=price&to_sort=-price&limit=\(size)")
         case "?skus":

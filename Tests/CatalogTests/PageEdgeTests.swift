@@ -205,6 +205,9 @@ import Testing
                 && all.resolve().source == .system
         )
         #expect(ShelfVersion(head()) == ShelfVersion(store: 2, shelf: 7))
+        var changed = head()
+        changed.synonymRevision = 1
+        #expect(ShelfVersion(changed) == ShelfVersion(store: 2, shelf: 7, synonyms: 1))
     }
 
     // MARK: - Sorts, filters and facets
@@ -232,6 +235,7 @@ import Testing
             fault(String(repeating: "x", count: 70)) == "unknown sort key: “\(String(repeating: "x", count: 64))” ()"
         )
         #expect(Sort(.position, .descending) == nil && Sort(.price, .descending)?.description == "-price")
+        #expect(fault("relevance") == "the relevance is the order of a search, q, and cannot be stored: “relevance” ()")
         #expect(Sort.allSingle.count == 17 && Sort.allowed.count == 17 && !Sort.allowed.contains("-position"))
         for (text, isAscending) in [
             ("price", true), ("-price", false), ("-popularity", true), ("popularity", false), ("created,price", false),

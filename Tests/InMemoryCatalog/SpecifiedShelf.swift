@@ -11,12 +11,18 @@ struct SpecifiedShelf: CurrentShelf {
 
     var indexedProducts: Int { 0 }
 
+    private var productsByName: [Product] {
+        let products = listings.map { Listing(product: $0.product, position: [], isSoldOut: false) }
+        let sort = Sort(.name, .ascending)!
+        return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
+    }
+
     /// What the search of a plan finds; nil without a search.
     private func search(_ plan: PagePlan) -> SpecifiedSearch? {
         plan.search.map { text in
             SpecifiedSearch(
                 text,
-                listings.map(\.product),
+                productsByName,
                 Inflection(InflectionLanguage(tag: basis.head.store.locale).map { [$0] } ?? []),
                 synonyms,
                 basis.attributes.searchable,
