@@ -439,6 +439,20 @@ import Testing
                 == RememberedSort(try Sort.parse("price"), try Filter(query: "in_stock=true"))
         )
         #expect(rich.transitionLimit == 7)
+        for collapses in [false, true] {
+            let body = #"{"sort":"price","collapse":\#(collapses)}"#
+            let grouped = try RememberedSortEdit(body: try Self.json(body))
+            let expected = RememberedSort(try Sort.parse("price"), collapsesGroups: collapses)
+            #expect(try grouped.rememberedSort(in: .none) == expected)
+            let setting = Setting(
+                key: SettingKey("k")!,
+                value: expected.value,
+                revision: 1,
+                modifiedAt: time
+            )
+            let written = String(decoding: setting.sortJSON(), as: UTF8.self)
+            #expect(written.hasPrefix(#"{"sort":"price","filter":null,"collapse":\#(collapses),"revision":1"#))
+        }
     }
 
     @Test("Lists, items and shares are read with their defaults")
