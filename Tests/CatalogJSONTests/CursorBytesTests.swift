@@ -124,9 +124,10 @@ import Testing
     }
 
     @Test(
-        "Another member, an unknown class, an invalid text and a missing or repeated search are rejected",
+        "Another member, an unknown class, an invalid text and a missing or repeated member are rejected",
         arguments: [
-            [], [2], [1], [1, 5, 0, 1, 97], [1, 0, 0, 1, 45], [1, 0, 0, 2, 97], [1, 0, 0, 1, 97, 1, 0, 0, 1, 97],
+            [], [3], [2, 2], [1], [1, 5, 0, 1, 97], [1, 0, 0, 1, 45], [1, 0, 0, 2, 97],
+            [1, 0, 0, 1, 97, 1, 0, 0, 1, 97],
             [1, 0, 0, 1, 97, 0],
         ] as [[UInt8]]
     )

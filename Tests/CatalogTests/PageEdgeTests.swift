@@ -459,8 +459,9 @@ import Testing
         #expect(try !OrderDiff(own, [target]).includesProducts(for: own))
         #expect(order(["a"], Self.price, union: ShelfUnion(digest: "d", dimension: .mass)).version == nil)
         let product = Product(sku: SKU("c")!, name: "C")
-        let marked = diff.with([product], changed: [0, 1])
-        #expect(marked.products == ["c": product] && marked.diff.changed == [1] && marked.readDuration == .zero)
+        let shown = ShownProduct(product)
+        let marked = diff.with([shown], changed: [0, 1])
+        #expect(marked.products == ["c": shown] && marked.diff.changed == [1] && marked.readDuration == .zero)
         #expect(diff.with([], readDuration: .seconds(3)).with([], changed: []).readDuration == .seconds(3))
         #expect(throws: CatalogError.self) { try OrderDiff(old: ["a", "a"], new: [], mode: .moves) }
         #expect(throws: CatalogError.self) { try OrderDiff(old: [], new: ["a", "a"], mode: .moves) }
