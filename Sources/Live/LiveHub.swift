@@ -107,6 +107,7 @@ package final class LiveHub: Sendable {
     ///   - filter: the filter; nil for all products.
     ///   - search: the search; nil for all products. Each event has the classes in use of its version.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
+    ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit.
     ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
@@ -116,6 +117,7 @@ package final class LiveHub: Sendable {
         filter: Filter? = nil,
         search: SearchText? = nil,
         includesDescendants: Bool? = nil,
+        collapsesGroups: Bool? = nil,
         limit: Int,
         from start: SubscriptionStart,
         includesProducts: Bool = false
@@ -126,6 +128,7 @@ package final class LiveHub: Sendable {
             filter: filter,
             search: search,
             includesDescendants: includesDescendants,
+            collapsesGroups: collapsesGroups,
             limit: limit
         )
         let permit = try shelfSubscriptions.permit()

@@ -13,6 +13,8 @@ final class ShelfFeed: Sendable {
         var search: SearchText?
         /// Whether the products of the shelves below are shown, too; nil for what the shelf says.
         var includesDescendants: Bool?
+        /// Whether each group of products has one card; nil for what the shelf says.
+        var collapsesGroups: Bool?
         var limit: Int
     }
 
@@ -27,7 +29,7 @@ final class ShelfFeed: Sendable {
         fileprivate let isUnion: Bool
         let sort: Sort
         let ids: [String]
-        /// The hash of each product's content.
+        /// The hash of each product's content, and of what it represents.
         fileprivate let contentHashes: [Int]
     }
 
@@ -159,19 +161,20 @@ final class ShelfFeed: Sendable {
         )
         guard let diff else { return nil }
         guard let shown else {
-            let whole = includesProducts ? diff.with(page.products, changed: []) : diff
+            let whole = includesProducts ? diff.with(page.shown, changed: []) : diff
             return LiveEvent(.order, id: newest.eventID, data: whole.json())
         }
         let oldHashes = Dictionary(zip(shown.ids, shown.contentHashes)) { a, _ in a }
         let changed = newest.ids.indices.filter { index in
             oldHashes[newest.ids[index]].map { $0 != newest.contentHashes[index] } ?? false
         }
-        let entering = Set(diff.insertedIDs)
-        let diffWithProducts = diff.with(
-            page.products.filter { entering.contains($0.sku.text) },
+        let marked = diff.with([], changed: changed.map { Int32($0) })
+        let included = Set(marked.newIDs)
+        let withProducts = marked.with(
+            page.shown.filter { included.contains($0.id) },
             changed: changed.map { Int32($0) }
         )
-        return LiveEvent(.order, id: newest.eventID, data: diffWithProducts.json())
+        return LiveEvent(.order, id: newest.eventID, data: withProducts.json())
     }
 
     // MARK: - Reading
@@ -253,6 +256,7 @@ final class ShelfFeed: Sendable {
             limit: key.limit
         )
         request.includesDescendants = key.includesDescendants
+        request.collapsesGroups = key.collapsesGroups
         return request
     }
 
@@ -283,8 +287,9 @@ final class ShelfFeed: Sendable {
             state.lastUnion = union
             state.isGone = false
             state.page = page
-            let ids = page.products.map(\.sku.text)
-            let hashes = page.products.map(\.hashValue)
+            let shown = page.shown
+            let ids = shown.map(\.id)
+            let hashes = shown.map(\.hashValue)
             if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes,
                 last.sort == page.plan.sort, last.isUnion == (union != nil)
             {

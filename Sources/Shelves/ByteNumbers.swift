@@ -5,18 +5,36 @@ struct ByteNumbers: Sendable {
     private var places = [UInt32](repeating: 0, count: 64)
 
     var count: Int { values.count }
+    /// The size in memory, in bytes.
+    var size: Int { values.size + 4 * places.capacity }
+
+    /// Returns the text of a number.
+    func text(_ number: Int) -> String { values.text(number) }
+
+    /// Returns the number of a value; nil if it has none.
+    func known(_ bytes: [UInt8]) -> UInt32? {
+        bytes.withUnsafeBytes { bytes in
+            let place = place(of: bytes)
+            return places[place] == 0 ? nil : places[place] - 1
+        }
+    }
+
+    /// Returns the place of a value, or the empty one that it would get.
+    private func place(of bytes: UnsafeRawBufferPointer) -> Int {
+        var place = Int(truncatingIfNeeded: Self.hash(bytes)) & (places.count - 1)
+        while places[place] != 0, !values.isEqual(Int(places[place] - 1), bytes) {
+            place = (place + 1) & (places.count - 1)
+        }
+        return place
+    }
 
     /// Returns the number of a value, and whether it is new.
     ///
     /// - Complexity: O(*k*) for *k* bytes, amortized.
     mutating func number(of bytes: UnsafeRawBufferPointer) -> (number: UInt32, isNew: Bool) {
         if 2 * (count + 1) > places.count { grow() }
-        var place = Int(truncatingIfNeeded: Self.hash(bytes)) & (places.count - 1)
-        while places[place] != 0 {
-            let number = places[place] - 1
-            if values.isEqual(Int(number), bytes) { return (number, false) }
-            place = (place + 1) & (places.count - 1)
-        }
+        let place = place(of: bytes)
+        if places[place] != 0 { return (places[place] - 1, false) }
         values.append(bytes)
         places[place] = UInt32(count)
         return (UInt32(count - 1), true)

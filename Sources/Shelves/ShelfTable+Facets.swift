@@ -3,13 +3,17 @@ package import Catalog
 extension ShelfTable {
     /// Counts facets; each one's counts ignore its own filter.
     ///
-    /// - Parameter matches: the products that a search finds, which alone are counted; nil for all.
+    /// - Parameters:
+    ///   - matches: the products that a search finds, which alone are counted; nil for all.
+    ///   - countsGroups: whether to count the groups that have a matching product with a value, in place of products.
+    /// - Precondition: the table has the columns of the attributes, and its groups if they are counted.
     /// - Complexity: O(*n* + *v* log *v*) for *n* products with *v* distinct values.
     package func facets(
         _ counted: Set<Facet>,
         _ filter: Filter,
         in currency: Currency,
-        of matches: SearchMatches? = nil
+        of matches: SearchMatches? = nil,
+        countsGroups: Bool = false
     ) -> Facets {
         let ordered = counted.ordered
         // A row counts for a facet if no other facet's filter excludes it.
@@ -28,6 +32,11 @@ extension ShelfTable {
         }
         exclude(others, Self.otherFilters)
 
+        if countsGroups {
+            return groupFacets(ordered) { row, facet in
+                excluded[row] & (facet.map { ~(1 << UInt16($0)) } ?? .max) == 0
+            }
+        }
         var facets = Facets(counted: counted)
         facets.total = excluded.count { $0 == 0 }
         for (number, facet) in ordered.enumerated() {
@@ -71,7 +80,7 @@ extension ShelfTable {
         }
     }
 
-    private static func numberFacet(_ attribute: ResolvedAttribute, _ numbers: some Sequence<Int64>) -> AttributeFacet {
+    static func numberFacet(_ attribute: ResolvedAttribute, _ numbers: some Sequence<Int64>) -> AttributeFacet {
         let (counts, unknown) = counts(numbers, missing: AttributeColumn.missing)
         func value(_ text: String, _ number: Int) -> Facets.Count {
             Facets.Count(text, counts.first { $0.number == Int64(number) }?.count ?? 0)
@@ -98,6 +107,15 @@ extension ShelfTable {
             }
             known.append(convert(fraction))
         }
+        return Self.ratioFacet(attribute, known, unknown: unknown)
+    }
+
+    static func ratioFacet(
+        _ attribute: ResolvedAttribute,
+        _ values: [(units: Int128, isRounded: Bool)],
+        unknown: Int
+    ) -> AttributeFacet {
+        var known = values
         known.sort { ($0.units, $0.isRounded ? 1 : 0) < ($1.units, $1.isRounded ? 1 : 0) }
         var (counts, start) = ([AttributeRange.Count](), 0)
         while start < known.count {
@@ -123,14 +141,14 @@ extension ShelfTable {
     }
 
     /// Counts each number, and missing ones.
-    private static func counts(_ values: some Sequence<UInt32>, _ valueCount: Int) -> (numbers: [Int], none: Int) {
+    static func counts(_ values: some Sequence<UInt32>, _ valueCount: Int) -> (numbers: [Int], none: Int) {
         var (numbers, none) = ([Int](repeating: 0, count: valueCount), 0)
         for value in values { if value == Self.none { none += 1 } else { numbers[Int(value)] += 1 } }
         return (numbers, none)
     }
 
     /// Counts each number in ascending order, and missing ones.
-    private static func counts(
+    static func counts(
         _ numbers: some Sequence<Int64>,
         missing none: Int64
     ) -> (counts: [(number: Int64, count: Int)], missing: Int) {
@@ -156,7 +174,7 @@ extension ShelfTable {
     }
 
     /// Returns the counts above 0 by descending count, then by text; no text comes first.
-    private static func ordered(_ counts: [Int], _ none: Int, _ texts: CollatedTexts) -> [Facets.Count] {
+    static func ordered(_ counts: [Int], _ none: Int, _ texts: CollatedTexts) -> [Facets.Count] {
         let found =
             (none > 0 ? [(number: -1, count: none)] : [])
             + counts.enumerated().filter { $0.element > 0 }.map { (number: $0.offset, count: $0.element) }

@@ -40,7 +40,7 @@ extension ShelfTable {
     private func replacingValues(_ changes: [SKU: TableRow?], _ old: [SKU: Int]) -> ShelfTable? {
         guard old.count == changes.count else { return nil }
         var table = self
-        table.attributes = [:]
+        (table.attributes, table.groups) = ([:], nil)
         var (newDetails, newURLs): ([Int: [UInt8]], [Int: [UInt8]]) = ([:], [:])
         var tagSetNumbers: [[UInt32]: UInt32]?
         var sizeNumbers: [BaseQuantity: UInt32]?

@@ -40,6 +40,8 @@ package struct ShelfTable: Sendable {
 
     /// The columns of attributes that were added to the table; empty in memory and in images. Changed tables have none.
     var attributes: [ResolvedAttribute: AttributeColumn] = [:]
+    /// The groups of the products, if they were added to the table, as the columns of attributes.
+    var groups: GroupColumn?
 
     /// The number of a missing value.
     static let none = UInt32.max

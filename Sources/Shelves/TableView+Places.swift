@@ -56,10 +56,12 @@ extension ShelfTable {
     /// Returns a view from that of an earlier table, which has the same products in the same rows, and other values in some.
     ///
     /// - Parameter changed: the rows with other values, each once.
-    /// - Precondition: the matches of a search are those of both tables. This table has the columns of the request's attributes.
+    /// - Precondition: the matches of a search are those of both tables. This table has the columns of the request's attributes. No groups are
+    ///   collapsed.
     /// - Complexity: O(*n* + *m* log *n* + *m* *n*/1000) for *n* rows and *m* changed ones.
     package func view(_ earlier: TableView, changed: [UInt32]) -> TableView {
         let request = earlier.request
+        precondition(!request.collapsesGroups, "representatives may change")
         var isChanged = [Bool](repeating: false, count: count)
         for row in changed { isChanged[Int(row)] = true }
         var rows = earlier.rows.filter { !isChanged[Int($0)] }

@@ -9,19 +9,37 @@ package struct ViewRequest: Sendable, Hashable {
     package var sortsSoldOutLast: Bool
     /// The currency of the filter's amounts.
     package var currency: Currency
+    /// Whether each group has only one row.
+    package var collapsesGroups: Bool
 
     package init(
         sort: Sort,
         filter: Filter = .none,
         dimension: Dimension,
         sortsSoldOutLast: Bool,
-        currency: Currency
+        currency: Currency,
+        collapsesGroups: Bool = false
     ) {
         self.sort = sort
         self.filter = filter
         self.dimension = dimension
         self.sortsSoldOutLast = sortsSoldOutLast
         self.currency = currency
+        self.collapsesGroups = collapsesGroups
+    }
+
+    /// The request for all rows of the groups.
+    package var expanded: ViewRequest {
+        var request = self
+        request.collapsesGroups = false
+        return request
+    }
+
+    /// The request for the same rows in the natural direction of the first key, in which the first row of a group represents it.
+    package var natural: ViewRequest {
+        var request = self
+        request.sort = sort.natural
+        return request
     }
 }
 
@@ -31,12 +49,20 @@ package struct TableView: Sendable, Equatable {
     package let rows: [UInt32]
     /// The products that a search finds; nil without a search.
     package let matches: SearchMatches?
+    /// The groups, if each has only one row.
+    package let groups: ViewGroups?
     /// The columns of the attributes in the sort, by which places are found.
     let columns: [ResolvedAttribute: AttributeColumn]
 
     /// - Parameter table: the table of the rows, with the columns of attributes that the request uses.
-    init(request: ViewRequest, rows: [UInt32], matches: SearchMatches? = nil, of table: ShelfTable) {
-        (self.request, self.rows, self.matches) = (request, rows, matches)
+    init(
+        request: ViewRequest,
+        rows: [UInt32],
+        matches: SearchMatches? = nil,
+        groups: ViewGroups? = nil,
+        of table: ShelfTable
+    ) {
+        (self.request, self.rows, self.matches, self.groups) = (request, rows, matches, groups)
         let attributes = request.sort.attributes
         let needed = attributes.isEmpty ? [] : Set(attributes + attributes.flatMap(\.operands))
         columns = needed.isEmpty ? [:] : table.attributes.filter { needed.contains($0.key) }
@@ -44,11 +70,14 @@ package struct TableView: Sendable, Equatable {
 
     package static func == (a: TableView, b: TableView) -> Bool {
         a.request == b.request && a.rows == b.rows && a.matches == b.matches
+            && a.groups?.matching == b.groups?.matching
     }
 
     /// The size in memory, in bytes, including matches that the view shares with others, without columns, which count once.
     package var size: Int {
-        MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + (matches?.sizeOfArrays ?? 0)
+        let grouped = groups.map { ShelfTable.arrayOverhead + 4 * $0.matching.capacity } ?? 0
+        return MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + grouped
+            + (matches?.sizeOfArrays ?? 0)
     }
 
     /// The criteria of the order between availability and the tie-breakers.
@@ -64,11 +93,16 @@ extension ShelfTable {
     /// Sorts and filters the products.
     ///
     /// - Parameter matches: the products that a search finds; nil without a search.
-    /// - Precondition: the table is not that of a union, if the sort has the manual order. It has the columns of the request's attributes.
-    ///   Matches are those of an index of this table, and given if the sort has the relevance.
+    /// - Precondition: the table is not that of a union, if the sort has the manual order. It has the columns of the request's attributes, and its
+    ///   groups if the request collapses them. Matches are those of an index of this table, and given if the sort has the relevance.
     /// - Complexity: O(*n*) for each sort key and each key of the filter. A manual order, and unit prices, take O(*n* log *n*) if many of their keys
     ///   have equal beginnings.
     package func view(_ request: ViewRequest, _ matches: SearchMatches? = nil) -> TableView {
+        if request.collapsesGroups {
+            let all = view(request.expanded, matches)
+            let natural = request.expanded.natural
+            return collapsed(all, natural == all.request ? all : view(natural, matches))
+        }
         let order = order(request, matches)
         guard !request.filter.isEmpty else {
             return TableView(request: request, rows: order, matches: matches, of: self)

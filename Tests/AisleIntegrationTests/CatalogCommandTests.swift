@@ -449,7 +449,7 @@ import Testing
                 await commands.expectFailure(
                     ["diff", old, new, option, "price"],
                     64,
-                    "--from and --to require a shelf, not files"
+                    "--from, --to and --collapse require a shelf, not files"
                 )
             }
             await commands.expectFailure(

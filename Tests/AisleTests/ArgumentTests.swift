@@ -152,7 +152,7 @@ import Testing
         let columns =
             "columns: store, shelf, sku, name, brand, price, promo_price, promo_from, promo_to, regular_price, "
             + "deposit, currency, size, unit, pack_count, drained, unit_price, popularity, in_stock, tags, position, "
-            + "barcode, image_url, attributes, and attributes.NAME"
+            + "barcode, image_url, group, attributes, and attributes.NAME"
         for (arguments, message) in [
             (["--currency", "EURO"], "--currency must be an ISO 4217 code, such as EUR (got “EURO”)"),
             (["--max-new-shelves", "-1"], "--max-new-shelves must be between 0 and 1000000 (got -1)"),

@@ -310,6 +310,7 @@ import Testing
         case "ProductInput.brand": return product("\"brand\":\(string)")
         case "ProductInput.barcode": return product("\"barcode\":\(string)")
         case "ProductInput.image_url": return product("\"image_url\":\"/\(text(size - 1))\"")
+        case "ProductInput.group": return product("\"group\":\(string)")
         case "ProductInput.price_minor": return product("\"price_minor\":\(size)")
         case "ProductInput.regular_price_minor": return product("\"price_minor\":1,\"regular_price_minor\":\(size)")
         case "ProductInput.tags": return product("\"tags\":\(ids(size))")
@@ -318,6 +319,7 @@ import Testing
         case "ProductPatch.brand": return patch("\"brand\":\(string)")
         case "ProductPatch.barcode": return patch("\"barcode\":\(string)")
         case "ProductPatch.image_url": return patch("\"image_url\":\"/\(text(size - 1))\"")
+        case "ProductPatch.group": return patch("\"group\":\(string)")
         case "ProductPatch.price_minor": return patch("\"price_minor\":\(size)")
         case "ProductPatch.regular_price_minor": return patch("\"price_minor\":1,\"regular_price_minor\":\(size)")
         case "ProductPatch.tags": return patch("\"tags\":\(ids(size))")
@@ -473,6 +475,12 @@ import Testing
             )
         case "?barcode": return get("/v1/stores/s/products?barcode=\(text(size))")
         case "?q": return get(store + "/suggest?q=\(text(size))")
+        case "?search":
+            return get(
+                shelf + "/products?q=\(text(size))",
+                shelf + "/order?q=\(text(size))",
+                store + "/products?q=\(text(size))"
+            )
         case "?suggestion_limit": return get(store + "/suggest?q=mil&limit=\(size)")
         case "?window": return get(shelf + "/order/diff?from_sort=price&to_sort=-price&limit=\(size)")
         case "?skus":

@@ -189,10 +189,11 @@ import Testing
     }
 
     @Test(
-        "A list of all products costs extra only if it is sorted, filtered, faceted, counted or continued",
+        "A list of all products costs extra only if it is sorted, searched, filtered, faceted, counted or continued",
         arguments: [
             ("", 0), ("sku=a", 0), ("limit=3", 0), ("total=false", 0), ("total=maybe", 0), ("cursor=x", 0),
-            ("sort=price", 4), ("sort=price,name", 6), ("facets=brand", 13), ("brand=a", 6), ("in_stock=true", 6),
+            ("sort=price", 4), ("q=a", 9), ("q=a&sort=price", 9), ("sort=price,name", 6), ("facets=brand", 13),
+            ("brand=a", 6), ("in_stock=true", 6),
             ("total=true", 4), ("total", 4), ("facets=brand&brand=a&sort=price,name", 17),
         ]
     )

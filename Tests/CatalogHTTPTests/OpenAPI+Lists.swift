@@ -25,6 +25,7 @@ extension OpenAPI {
         ("schemas/ShareRole", values(ListRole.shared)),
         ("schemas/AttributeType", values(AttributeType.allCases)),
         ("schemas/RankReason", values(ProductRank.Reason.allCases)),
+        ("schemas/SearchClass", SearchClass.allCases.map { .string($0.name) }),
         ("schemas/SuggestionKind", values(Suggestion.Kind.allCases)),
         ("schemas/AuditAction", values(AuditAction.ofStores)),
         ("schemas/AuditSource", values(ChangeOrigin.Source.allCases)),

@@ -104,7 +104,12 @@ import Testing
             try key { $0.facets = [.brand] }, try key { $0.facets = [.tag] },
             try key { $0.sort = try Sort.parse("name") }, try key { $0.sort = try Sort.parse("-popularity") },
             try key { $0.filter = try Filter([.inStock: .flag(true)]) },
-            try key { $0.includesDescendants = true },
+            try key { $0.includesDescendants = true }, try key { $0.collapsesGroups = true },
+            try key { $0.collapsesGroups = false },
+            try key {
+                $0.collapsesGroups = true
+                $0.wantsMembers = true
+            },
         ]
         for (index, key) in keys.enumerated() {
             #expect(keys.firstIndex(of: key) == index)
@@ -112,6 +117,7 @@ import Testing
         #expect(keys[0].cost == 2 && keys[2].limit == 3 && keys[3].wantsTotal && keys[4].facets == [.brand])
         #expect(!keys[0].variant.namesSort && keys[6].variant.namesSort && keys[8].variant.namesFilter)
         #expect(keys[9].variant.includesDescendants && !keys[0].variant.includesDescendants)
+        #expect(keys[10].variant.collapsesGroups == true && keys[12].wantsMembers && !keys[10].wantsMembers)
     }
 
     @Test("A page of up to a sixteenth of the cache, with 1,024 bytes of overhead and its path, is kept")

@@ -97,7 +97,8 @@ import Testing
     func surchargesAreCharged() async throws {
         for (query, cost) in [
             ("", 1), ("?sort=price", 1), ("?sort=price,-name", 3), ("?brand=x", 3), ("?facets=brand", 10),
-            ("?facets=brand&brand=x&sort=price,-name", 14),
+            ("?facets=brand&brand=x&sort=price,-name", 14), ("?collapse=true", 3), ("?collapse=false", 1),
+            ("?members=true", 10), ("?collapse=true&members=true&sort=price", 12),
         ] {
             let response = try await api(100).send(.get, Self.page + query, nil, as: nil, from: "192.0.2.1")
             #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=\(100 - cost);") == true, "\(query)")

@@ -127,6 +127,7 @@ import CatalogImport
         }
         if row["barcode"] != nil { #expect(product.barcode == text("barcode"), "\(place)") }
         if row["image_url"] != nil { #expect(product.imageURL == text("image_url"), "\(place)") }
+        if row["group"] != nil { #expect(product.group == text("group"), "\(place)") }
     }
 
     private func quantity(_ size: Size?) -> Double { size.flatMap { Double($0.baseQuantity.description) } ?? 0 }

@@ -70,8 +70,8 @@ import Testing
     func readsRows() throws {
         let outcome = try read(
             """
-            shelf,sku,name,brand,price,promo_price,size,unit,pack_count,in_stock,tags,popularity,position,barcode,image_url
-            Dairy,a,Milk,Ärla,1.29,0.99,500,ml,6,false,new|cold|new,3,1/3,40123,https://x/y.png
+            shelf,sku,name,brand,price,promo_price,size,unit,pack_count,in_stock,tags,popularity,position,barcode,image_url,group
+            Dairy,a,Milk,Ärla,1.29,0.99,500,ml,6,false,new|cold|new,3,1/3,40123,https://x/y.png,Milk 3.5 %
 
             """
         )
@@ -89,6 +89,7 @@ import Testing
         #expect(record.product.tags == ["new", "cold"])
         #expect(record.product.barcode == "40123")
         #expect(record.product.imageURL == "https://x/y.png")
+        #expect(record.product.group == "Milk 3.5 %")
     }
 
     @Test("A row with all columns of an export sets every field that clients set")

@@ -62,7 +62,7 @@ import Testing
     /// The bytes before the values: a scope, a sort, a filter and numbers.
     private static func head(
         version: UInt8 = 2,
-        source: UInt8 = 4,
+        source: UInt8 = 5,
         filterSource: UInt8 = 1,
         dimension: UInt8 = 5,
         soldOut: UInt8 = 1,
@@ -83,7 +83,7 @@ import Testing
                 == Cursor(
                     scope: "s",
                     sort: "p",
-                    source: .system,
+                    source: .search,
                     filterSource: .user,
                     dimension: .dose,
                     isSoldOut: true,
@@ -100,7 +100,7 @@ import Testing
     @Test(
         "Fields out of range, missing and surplus bytes are rejected, although the MAC is right",
         arguments: [
-            (head(version: 1), [0, 0, 0, 0]), (head(version: 3), [0, 0, 0, 0]), (head(source: 5), [0, 0, 0, 0]),
+            (head(version: 1), [0, 0, 0, 0]), (head(version: 3), [0, 0, 0, 0]), (head(source: 6), [0, 0, 0, 0]),
             (head(filterSource: 2), [0, 0, 0, 0]), (head(dimension: 6), [0, 0, 0, 0]), (head(), [0, 0, 0, 0, 0]),
             (head(), [0, 0, 0]), (head(), [0, 0, 0, 2, 105]), (head(values: 1), [0, 0, 0, 0]),
             (head(values: 1), [6, 0, 0, 0, 0]), (head(values: 1), [3, 6, 0, 0, 0, 0, 0, 0]),
@@ -109,6 +109,32 @@ import Testing
     )
     func rejectsOtherBytes(_ head: [UInt8], _ rest: [UInt8]) {
         #expect(throws: CatalogError.invalidCursor) { try Self.decode(head + rest) }
+    }
+
+    @Test("A cursor of a search has a version of its own, with the class in use and the text")
+    func searches() throws {
+        var cursor = Self.cursor()
+        cursor.search = Cursor.Search(try SearchText("oat  Milk"), .compound)
+        let bytes = try #require(Base64URL.decode(Self.codec.encode(cursor)))
+        #expect(bytes.first == 4)
+        #expect(Array(bytes.dropLast(16).suffix(14)) == [0, 0, 1, 3, 0, 8] + Array("oat Milk".utf8))
+        #expect(try Self.codec.decode(Self.codec.encode(cursor)) == cursor)
+        cursor.attributes = "abc"
+        #expect(try Self.codec.decode(Self.codec.encode(cursor)) == cursor)
+    }
+
+    @Test(
+        "Another member, an unknown class, an invalid text and a missing or repeated member are rejected",
+        arguments: [
+            [], [3], [2, 2], [1], [1, 5, 0, 1, 97], [1, 0, 0, 1, 45], [1, 0, 0, 2, 97],
+            [1, 0, 0, 1, 97, 1, 0, 0, 1, 97],
+            [1, 0, 0, 1, 97, 0],
+        ] as [[UInt8]]
+    )
+    func otherMembers(_ members: [UInt8]) {
+        let start = Self.head(version: 4) + [0, 0, 0, 0, 0, 0]
+        #expect(throws: CatalogError.invalidCursor) { try Self.decode(start + members) }
+        #expect(throws: Never.self) { try Self.decode(start + [1, 0, 0, 1, 97]) }
     }
 
     @Test("A MAC that differs in one bit is rejected", arguments: [0, 7, 15])

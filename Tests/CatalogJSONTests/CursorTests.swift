@@ -48,6 +48,18 @@ import Testing
         #expect(try codec.decode(codec.encode(other)) == other)
     }
 
+    @Test("A cursor of collapsed groups survives encoding and decoding, also with a search and attributes")
+    func groups() throws {
+        var other = cursor
+        other.collapsesGroups = true
+        #expect(try codec.decode(codec.encode(other)) == other)
+        #expect(codec.encode(other) != codec.encode(cursor))
+        other.attributes = "1a2b"
+        #expect(try codec.decode(codec.encode(other)) == other)
+        other.search = Cursor.Search(try SearchText("milk"), .prefix)
+        #expect(try codec.decode(codec.encode(other)) == other)
+    }
+
     @Test("A cursor with any altered character is rejected")
     func rejectsAlteredCharacters() {
         let text = Array(codec.encode(cursor))

@@ -285,7 +285,7 @@ import Testing
             """
         let preview = """
             [{"line":4,"store":"s","shelves":[["Food","Tea"],["Sale"]],"sku":"a","name":"A","brand":null,"price_minor":129,\
-            "currency":"SEK","regular_price_minor":null,"size":null,"barcode":null,"image_url":null,"attributes":{},\
+            "currency":"SEK","regular_price_minor":null,"size":null,"barcode":null,"image_url":null,"group":null,"attributes":{},\
             "in_stock":true,"tags":[]}]
             """
         let report = ImportReport(summary, isDryRun: false, rejections: [rejection])

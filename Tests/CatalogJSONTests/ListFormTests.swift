@@ -67,7 +67,7 @@ import Testing
 
     private static let product = """
         {"sku":"milk","name":"Milk","brand":null,"price_minor":129,"currency":"EUR","regular_price_minor":null,"size":null,\
-        "unit_price":null,"barcode":null,"image_url":null,"attributes":{},"popularity":0.0,"in_stock":true,"tags":[],\
+        "unit_price":null,"barcode":null,"image_url":null,"group":null,"attributes":{},"popularity":0.0,"in_stock":true,"tags":[],\
         "created_at":"1970-01-01T00:00:00Z","modified_at":"1970-01-01T00:00:00Z"}
         """
 

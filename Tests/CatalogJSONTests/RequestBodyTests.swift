@@ -55,6 +55,7 @@ import Testing
         let limits: [(kind: String, body: String, limit: Int)] = [
             ("product", ##"{"name":"#"}"##, 500), ("product", ##"{"name":"A","brand":"#"}"##, 200),
             ("product", ##"{"name":"A","barcode":"#"}"##, 64), ("product", ##"{"name":"A","image_url":"#"}"##, 2000),
+            ("product", ##"{"name":"A","group":"#"}"##, 250),
             ("product", ##"{"name":"A","currency":"#"}"##, 16), ("product", ##"{"name":"A","sku":"#"}"##, 256),
             ("product", ##"{"name":"A","size":{"amount":1,"unit":"#"}}"##, 32),
             ("store", ##"{"currency":"EUR","title":"#"}"##, 200), ("store", ##"{"currency":"#"}"##, 16),
@@ -393,7 +394,8 @@ import Testing
             dimension: .volume,
             soldOut: .mixed,
             positionSource: .system,
-            includesDescendants: true
+            includesDescendants: true,
+            collapsesGroups: true
         )
         #expect(try shelf.merging(.object([])) == shelf)
         var changed = shelf
@@ -437,6 +439,20 @@ import Testing
                 == RememberedSort(try Sort.parse("price"), try Filter(query: "in_stock=true"))
         )
         #expect(rich.transitionLimit == 7)
+        for collapses in [false, true] {
+            let body = #"{"sort":"price","collapse":\#(collapses)}"#
+            let grouped = try RememberedSortEdit(body: try Self.json(body))
+            let expected = RememberedSort(try Sort.parse("price"), collapsesGroups: collapses)
+            #expect(try grouped.rememberedSort(in: .none) == expected)
+            let setting = Setting(
+                key: SettingKey("k")!,
+                value: expected.value,
+                revision: 1,
+                modifiedAt: time
+            )
+            let written = String(decoding: setting.sortJSON(), as: UTF8.self)
+            #expect(written.hasPrefix(#"{"sort":"price","filter":null,"collapse":\#(collapses),"revision":1"#))
+        }
     }
 
     @Test("Lists, items and shares are read with their defaults")

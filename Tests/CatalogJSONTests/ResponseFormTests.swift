@@ -166,7 +166,8 @@ import Testing
                 dimension: .volume,
                 soldOut: .last,
                 positionSource: .system,
-                includesDescendants: true
+                includesDescendants: true,
+                collapsesGroups: true
             ),
             productCount: 3,
             comparisonDimension: .mass,
@@ -179,7 +180,7 @@ import Testing
         #expect(
             text { state.write(to: &$0) } == """
                 {"key":"tea","title":"Tea","parent":"drinks","product_count":3,"default_sort":"price","dimension":"volume",\
-                "sold_out":"last","position_source":"-popularity","includes_descendants":true,\
+                "sold_out":"last","position_source":"-popularity","includes_descendants":true,"collapses_groups":true,\
                 "modified_at":"\(Self.times.start)","version":5,"order_version":6}
                 """
         )
@@ -189,7 +190,7 @@ import Testing
         #expect(
             text { state.write(options: options, filters: filters, to: &$0) } == """
                 {"key":"tea","title":"Tea","parent":null,"product_count":3,"default_sort":null,"dimension":null,\
-                "sold_out":null,"position_source":null,"includes_descendants":false,\
+                "sold_out":null,"position_source":null,"includes_descendants":false,"collapses_groups":false,\
                 "modified_at":"\(Self.times.start)","version":5,"order_version":6,\
                 "sort_options":[{"sort":"-popularity","title":"Popular","selected":true}],\
                 "filter_options":[{"filter":"price_min","title":"From","type":"amount","repeatable":false,"selected":"1"}]}

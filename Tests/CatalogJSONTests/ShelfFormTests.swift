@@ -28,8 +28,14 @@ import Testing
         Product(sku: SKU(sku)!, name: sku.uppercased(), priceMinor: price, popularity: Popularity(log2: 126))
     }
 
-    private func written(_ product: Product, day: Int = 20_000) -> String {
-        text(JSONWriter.document { ProductPresentation(store: Self.store, day: day).write(product, to: &$0) })
+    private static func shown(_ sku: String, _ card: GroupCard? = nil) -> ShownProduct {
+        ShownProduct(product(sku), card: card)
+    }
+
+    private func written(_ product: Product, _ card: GroupCard? = nil, day: Int = 20_000) -> String {
+        text(
+            JSONWriter.document { ProductPresentation(store: Self.store, day: day).write(product, card: card, to: &$0) }
+        )
     }
 
     // MARK: - Pages and orders
@@ -95,6 +101,64 @@ import Testing
         )
     }
 
+    // MARK: - Groups
+
+    @Test("A page with collapsed groups says so, and its products have the numbers of members and the members")
+    func groupedPage() throws {
+        let products = [Self.product("a"), Self.product("b")]
+        var request = PageRequest(store: Self.store.key, shelf: CatalogKey("tea")!, limit: 5)
+        (request.collapsesGroups, request.wantsMembers) = (true, true)
+        var items = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
+        for product in products { items.add(product) }
+        var page = PageOf(try PlannedPage(request, PageBasis(head: Self.head)), items, next: nil, matches: 9)
+        page.cards = [
+            GroupCard(matching: 2, total: 3, members: [products[1], products[0]]), GroupCard(matching: 1, total: 1),
+        ]
+        func own(_ product: Product) -> String { String(written(product).dropLast()) }
+        let members = products.reversed().map { written($0) }.joined(separator: ",")
+        #expect(
+            text(page.json(day: 20_000, nextCursor: nil)) == """
+                {"products":[\(own(products[0])),"members_matching":2,"members_total":3,"members":[\(members)]},\
+                \(own(products[1])),"members_matching":1,"members_total":1}],\
+                "sort":{"keys":"-popularity","source":"system"},"collapse":true,"filter":null,"version":42,\
+                "as_of":"2024-10-04","page":{"limit":5,"next_cursor":null}}
+                """
+        )
+        #expect(written(products[0], page.cards[1]) == own(products[0]) + #","members_matching":1,"members_total":1}"#)
+        // Fragments have nothing of groups.
+        var others = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
+        for product in products { others.add(product) }
+        #expect(others.bytes(with: []) == items.bytes(with: []))
+    }
+
+    @Test("Orders and diffs with collapsed groups say so, and a changed group has its new product")
+    func groupedOrders() throws {
+        let resolved = ResolvedSort(sort: try Sort.parse("price"), source: .query, collapsesGroups: true)
+        var tea = Self.product("a")
+        tea.group = "tea"
+        let target = ShelfOrder(head: Self.head, resolvedSort: resolved, ids: ["group/tea", "b"])
+        #expect(
+            text(target.json) == """
+                {"sort":"price","source":"query","collapse":true,"filter":null,"version":42,"order_version":7,\
+                "ids":["group/tea","b"]}
+                """
+        )
+        let shown = [
+            ShownProduct(tea, card: GroupCard(matching: 1, total: 2)),
+            Self.shown("b", GroupCard(matching: 1, total: 1)),
+        ]
+        let diff = try OrderDiff(old: ["group/tea"], new: ["group/tea", "b"], mode: .moves, targetOrder: target)
+            .with(shown, changed: [0])
+        #expect(
+            text(diff.json(day: 20_000)) == """
+                {"from_version":null,"to_version":42,"to_sort":"price","collapse":true,"old_count":1,"new_count":2,"mode":"moves",\
+                "deletes":[],"inserts":[{"id":"b","to":1,"after":"group/tea",\
+                "product":\(written(shown[1].product, shown[1].card))}],"moves":[],\
+                "changed":[{"id":"group/tea","at":0,"product":\(written(tea, shown[0].card))}]}
+                """
+        )
+    }
+
     @Test("A placed product has its shelves and the day of its score")
     func placedProduct() {
         let count = PopularityCount(metric: .last7Days, halfLifeDays: 14, newcomerBoost: 0, day: 20_000)
@@ -142,7 +206,7 @@ import Testing
             mode: .moves,
             targetOrder: target,
             fromSort: try Sort.parse("name")
-        ).with([Self.product("x")], changed: [2])
+        ).with([Self.shown("x")], changed: [2])
         let begin = """
             {"from_version":42,"to_version":42,"from_sort":"name","to_sort":"price",\
             "filter":{"terms":{"in_stock":true},"source":"query"},"old_count":3,"new_count":3,
@@ -162,13 +226,13 @@ import Testing
             """
         #expect(text(whole.json(day: 20_000)) == start + "}")
         #expect(
-            text(whole.with([Self.product("c")], changed: []).json(day: 20_000))
+            text(whole.with([Self.shown("c")], changed: []).json(day: 20_000))
                 == start + #","products":[\#(written(Self.product("c")))]}"#
         )
         // Without a shelf, there is no store to show products of.
-        let plain = try OrderDiff(old: [], new: ["x"], mode: .moves).with([Self.product("x")], changed: [])
+        let plain = try OrderDiff(old: [], new: ["x"], mode: .moves).with([Self.shown("x")], changed: [])
         #expect(text(plain.json()).contains(#""inserts":[{"id":"x","to":0,"after":null}]"#))
-        let lists = try OrderDiff(old: [], new: ["x"], mode: .order).with([Self.product("x")], changed: [])
+        let lists = try OrderDiff(old: [], new: ["x"], mode: .order).with([Self.shown("x")], changed: [])
         #expect(text(lists.json()).hasSuffix(#""mode":"order","ids":["x"]}"#))
     }
 

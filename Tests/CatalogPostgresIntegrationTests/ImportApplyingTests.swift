@@ -106,7 +106,8 @@ import Testing
         let full = [
             "brand": "'B'", "price_minor": "7", "regular_price_minor": "9", "size_amount": "2", "size_unit": "'kg'",
             "size_packs": "3", "size_drained": "1", "size_approximate": "true", "size_dimension": "0",
-            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "in_stock": "false", "tags": "'{t}'",
+            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "product_group": "'g'", "in_stock": "false",
+            "tags": "'{t}'",
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "name_key": "'\\x03'", "brand_key": "'\\x04'",
             "line": "8", "part": "2", "shelf_key": "'x'", "position_numerator": "1", "position_denominator": "3",
             "keeps_attributes": "true",
@@ -204,7 +205,7 @@ import Testing
         try await Probe.run { probe in
             let changes = """
                 UPDATE shelf SET parent_id = 1, default_sort = 'name', dimension = 1, sold_out = 'mixed', position_source = 'name',
-                    includes_descendants = true, settled_dimension = 2, product_count = 4, version = \(Self.later);
+                    includes_descendants = true, collapses_groups = true, settled_dimension = 2, product_count = 4, version = \(Self.later);
                 UPDATE shelf SET deleted_at = now() WHERE key = 'gone';
                 """
             try await probe.run(Probe.shelves(["live", "gone"]) + Probe.shelves(["gone"], in: 2) + changes)
@@ -222,12 +223,13 @@ import Testing
             let found = try await probe.rows(
                 """
                 SELECT concat_ws(' ', shelf_id, key, title, title_key::text, position::text, version > \(Self.later), num_nulls(deleted_at,
-                    parent_id, default_sort, dimension, sold_out, position_source), includes_descendants, settled_dimension)
+                    parent_id, default_sort, dimension, sold_out, position_source), includes_descendants, collapses_groups,
+                    settled_dimension)
                 FROM shelf WHERE store_id = 1 AND key <> 'live' ORDER BY shelf_id
                 """
             )
             // The restored shelf keeps its id and its position.
-            #expect(found == [#"2 gone G \x12 \x00000002 t 6 f 0"#, #"9 new N \x13 \x09 f 6 f 0"#])
+            #expect(found == [#"2 gone G \x12 \x00000002 t 6 f f 0"#, #"9 new N \x13 \x09 f 6 f f 0"#])
         }
     }
 

@@ -243,7 +243,8 @@ import Testing
         let full = [
             "brand": "'B'", "price_minor": "7", "regular_price_minor": "9", "size_amount": "2", "size_unit": "'kg'",
             "size_packs": "3", "size_drained": "1", "size_approximate": "true", "size_dimension": "0",
-            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "in_stock": "false", "tags": "'{t}'",
+            "base_quantity": "6", "barcode": "'1'", "image_url": "'u'", "product_group": "'g'", "in_stock": "false",
+            "tags": "'{t}'",
             "popularity_seed": "5", "attributes": #"'{"a":1}'"#, "keeps_stock": "true", "keeps_attributes": "true",
             "name_key": "'\\x03'", "brand_key": "'\\x04'", "name": "'Last'",
         ]
@@ -317,6 +318,7 @@ import Testing
         "regular_price_minor": "9", "size_amount": "2", "size_unit": "'kg'", "size_packs": "3", "size_drained": "1",
         "size_approximate": "true", "size_dimension": "0", "base_quantity": "6", "attributes": #"'{"a":1}'"#,
         "in_stock": "false", "tags": "'{t}'", "popularity_seed": "5", "barcode": "'1'", "image_url": "'u'",
+        "product_group": "'g'",
     ]
 
     private static func stored(_ sku: String, _ values: [String: String], in store: Int = 1) -> [String: String] {

@@ -280,13 +280,13 @@ import TestSupport
     @Test("An exported file changes nothing, and recreates the catalog in an empty database")
     func exportRoundTrips() async throws {
         let more = #"""
-            corner,Dairy & Eggs,~,"Cheese, ""about""",,,,EUR,~250,g,2,0.5,,a|b,7,4006381333931,https://img.example/c.png
-            corner,,lost,Nowhere,,3.10,,EUR,,,,,,,,,
-            corner,x-1,drained,Tuna,,1.69,,EUR,~145,g,1,,,,1/7,,
+            corner,Dairy & Eggs,~,"Cheese, ""about""",,,,EUR,~250,g,2,0.5,,a|b,7,4006381333931,https://img.example/c.png,cheese / aged
+            corner,,lost,Nowhere,,3.10,,EUR,,,,,,,,,,
+            corner,x-1,drained,Tuna,,1.69,,EUR,~145,g,1,,,,1/7,,,
             """#
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             let header =
-                "store,shelf,sku,name,brand,price,promo_price,currency,size,unit,pack_count,popularity,in_stock,tags,position,barcode,image_url\n"
+                "store,shelf,sku,name,brand,price,promo_price,currency,size,unit,pack_count,popularity,in_stock,tags,position,barcode,image_url,group\n"
             _ = try await run(catalog, file)
             #expect(try await run(catalog, header + more).0.inserted == 3)
             var exported: [UInt8] = []

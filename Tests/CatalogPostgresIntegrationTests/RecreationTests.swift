@@ -28,7 +28,8 @@ import Testing
             dimension: .volume,
             soldOut: .mixed,
             positionSource: Sort(.name, .ascending),
-            includesDescendants: includesDescendants
+            includesDescendants: includesDescendants,
+            collapsesGroups: includesDescendants
         )
     }
 

@@ -27,9 +27,9 @@ import Testing
         caches.insert(KeptShelf(shelf, isWhole: true, isUsed: true), for: Self.location)
     }
 
-    private static func count(_ index: SearchIndex, _ text: String) throws -> Int {
-        index.matches(Search(try SearchQuery(text), SearchRules(inflection: index.inflection)), within: .exact).rows
-            .count
+    private static func count(_ found: SearchIndexes.NumberedIndex, _ text: String) throws -> Int {
+        let search = Search(try SearchQuery(text), SearchRules(inflection: found.index.inflection))
+        return found.index.matches(search, within: .exact).rows.count
     }
 
     @Test("An index is built when it is needed first, and then known")
@@ -41,7 +41,7 @@ import Testing
         let index = try await indexes.index(of: shelf, at: Self.key, Self.none)
         #expect(try Self.count(index, "milk") == 2)
         #expect(indexes.known(shelf, at: Self.key, Self.none) != nil)
-        #expect(caches.indexes.use.count == 1 && caches.indexes.use.size > index.size)
+        #expect(caches.indexes.use.count == 1 && caches.indexes.use.size > index.index.size)
         #expect(caches.use.indexes.size == caches.indexes.use.size)
         // Its memory is taken from that for shelves.
         #expect(caches.shelves.limit == ShelfMemoryShares(limit: 1 << 22).shelvesLimit - caches.indexes.use.size)
@@ -60,6 +60,8 @@ import Testing
         let shared = try await indexes.index(of: repriced, at: Self.key, Self.none, willBuild: count)
         #expect(try Self.count(shared, "milk") == 1)
         #expect(builds.withLock { $0 } == 1, "no searched value differs")
+        let first = try await SearchIndexes(caches).index(of: repriced, at: Self.key, Self.none)
+        #expect(first.number == shared.number, "versions with one index have the same number")
         #expect(caches.indexes[Self.key]?.version == 2 && caches.indexes.use.count == 1)
         let renamed = Self.shelf(3, ["Milk", "Butter"])
         keep(renamed)
@@ -139,7 +141,7 @@ import Testing
         _ = try await indexes.index(of: shelf, at: Self.key, Self.none)
         #expect(indexes.known(shelf, at: Self.key, Self.english) == nil)
         let index = try await indexes.index(of: shelf, at: Self.key, Self.english)
-        #expect(index.inflection == Self.english)
+        #expect(index.index.inflection == Self.english)
         #expect(indexes.known(shelf, at: Self.key, Self.english) != nil)
         #expect(indexes.known(shelf, at: Self.key, Self.none) == nil)
     }

@@ -111,7 +111,7 @@ import Testing
         let rows = try #require(changed.rows)
         let next = ShelfSnapshot(version: 2, table: changed.table, steps: [.init(version: 1, rows: rows)])
         #expect(isFollowed(next) == [true, true])
-        for entry in caches.columns.entries where entry.key.request.attribute == attributes[0] {
+        for entry in caches.columns.entries where entry.key.request == .attribute(attributes[0], language: plan.language) {
             caches.columns.remove(entry.key)
         }
         #expect(isFollowed(next) == [false, true])

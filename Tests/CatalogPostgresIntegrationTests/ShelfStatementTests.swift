@@ -324,18 +324,18 @@ import Testing
             [
                 .int4(1), .text("c"), .text("T"), .int4(4), .text("name"), .int2(2), .text("mixed"), .text("price"),
                 .bytea([5]),
-                .bool(true),
+                .bool(true), .bool(true),
             ],
             in:
-                "SELECT store_id, shelf_id, title, parent_id, default_sort, dimension, sold_out, position_source, title_key, includes_descendants FROM shelf",
-            [#"+ (1,3,T,4,name,2,mixed,price,"\\x05",t)"#, #"- (1,3,c,2,,,,,"\\x",f)"#]
+                "SELECT store_id, shelf_id, title, parent_id, default_sort, dimension, sold_out, position_source, title_key, includes_descendants, collapses_groups FROM shelf",
+            [#"+ (1,3,T,4,name,2,mixed,price,"\\x05",t,t)"#, #"- (1,3,c,2,,,,,"\\x",f,f)"#]
         ),
         .changes(
             PostgresShelfStore.updateShelf,
             [
                 .int4(1), .text("c"), .text("T"), .int4(4), .text("name"), .int2(2), .text("mixed"), .text("price"),
                 .bytea([5]),
-                .bool(true),
+                .bool(true), .bool(true),
             ],
             in: shelves,
             ["+ (1,3,c,104,200,23,1,t,t)", "- (1,3,c,103,200,23,1,f,t)"]
@@ -345,7 +345,7 @@ import Testing
             [
                 .int4(1), .text("c"), .text("c"), .int4(2), .text(nil), .int2(nil), .text(nil), .text(nil),
                 .bytea([]),
-                .bool(false),
+                .bool(false), .bool(false),
             ],
             in: shelves,
             []
@@ -354,7 +354,16 @@ import Testing
             PostgresShelfStore.updateShelf,
             [
                 .int4(1), .text("c"), .text("c"), .int4(2), .text(nil), .int2(nil), .text(nil), .text(nil), .bytea([]),
-                .bool(true),
+                .bool(true), .bool(false),
+            ],
+            in: shelves,
+            ["+ (1,3,c,104,200,23,1,t,t)", "- (1,3,c,103,200,23,1,f,t)"]
+        ),
+        .changes(
+            PostgresShelfStore.updateShelf,
+            [
+                .int4(1), .text("c"), .text("c"), .int4(2), .text(nil), .int2(nil), .text(nil), .text(nil), .bytea([]),
+                .bool(false), .bool(true),
             ],
             in: shelves,
             ["+ (1,3,c,104,200,23,1,t,t)", "- (1,3,c,103,200,23,1,f,t)"]
@@ -364,7 +373,7 @@ import Testing
             [
                 .int4(1), .text("e"), .text("e"), .int4(2), .text(nil), .int2(nil), .text(nil), .text(nil),
                 .bytea([]),
-                .bool(false),
+                .bool(false), .bool(false),
             ],
             in: shelves,
             ["+ (1,5,e,106,200,25,0,t,t)", "- (1,5,e,105,200,25,1,f,f)"]
@@ -423,7 +432,7 @@ import Testing
             [
                 .int4(1), .text("e"), .text("e"), .int4(2), .text(nil), .int2(nil), .text(nil), .text(nil),
                 .bytea([]),
-                .bool(false),
+                .bool(false), .bool(false),
             ],
             in: recent,
             ["+ (1,5,t,f,f,t)", "- (1,5,f,f,f,f)"]

@@ -529,7 +529,7 @@ import TestSupport
             #expect(Array(diff.old) == ["d1", "d2"])
             #expect(Array(diff.new) == ["d2", "d3"])
             #expect(diff.insertedIDs == ["d3"])
-            #expect(diff.products["d3"]?.priceMinor == 200)
+            #expect(diff.products["d3"]?.product.priceMinor == 200)
             request.limit = 0
             let invalid = request
             await #expect(throws: CatalogError.self) { try await catalog.pages.diff(invalid) }

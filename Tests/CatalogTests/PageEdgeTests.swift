@@ -205,6 +205,9 @@ import Testing
                 && all.resolve().source == .system
         )
         #expect(ShelfVersion(head()) == ShelfVersion(store: 2, shelf: 7))
+        var changed = head()
+        changed.synonymRevision = 1
+        #expect(ShelfVersion(changed) == ShelfVersion(store: 2, shelf: 7, synonyms: 1))
     }
 
     // MARK: - Sorts, filters and facets
@@ -232,6 +235,7 @@ import Testing
             fault(String(repeating: "x", count: 70)) == "unknown sort key: “\(String(repeating: "x", count: 64))” ()"
         )
         #expect(Sort(.position, .descending) == nil && Sort(.price, .descending)?.description == "-price")
+        #expect(fault("relevance") == "the relevance is the order of a search, q, and cannot be stored: “relevance” ()")
         #expect(Sort.allSingle.count == 17 && Sort.allowed.count == 17 && !Sort.allowed.contains("-position"))
         for (text, isAscending) in [
             ("price", true), ("-price", false), ("-popularity", true), ("popularity", false), ("created,price", false),
@@ -455,8 +459,9 @@ import Testing
         #expect(try !OrderDiff(own, [target]).includesProducts(for: own))
         #expect(order(["a"], Self.price, union: ShelfUnion(digest: "d", dimension: .mass)).version == nil)
         let product = Product(sku: SKU("c")!, name: "C")
-        let marked = diff.with([product], changed: [0, 1])
-        #expect(marked.products == ["c": product] && marked.diff.changed == [1] && marked.readDuration == .zero)
+        let shown = ShownProduct(product)
+        let marked = diff.with([shown], changed: [0, 1])
+        #expect(marked.products == ["c": shown] && marked.diff.changed == [1] && marked.readDuration == .zero)
         #expect(diff.with([], readDuration: .seconds(3)).with([], changed: []).readDuration == .seconds(3))
         #expect(throws: CatalogError.self) { try OrderDiff(old: ["a", "a"], new: [], mode: .moves) }
         #expect(throws: CatalogError.self) { try OrderDiff(old: [], new: ["a", "a"], mode: .moves) }

@@ -1,23 +1,23 @@
 internal import Catalog
 
 extension PageOf {
-    /// Creates a page from up to `limit + 1` listings; the extra one shows that there is a next page.
+    /// Creates a page from up to `limit + 1` cards; the extra one shows that there is a next page.
     ///
     /// - Parameters:
     ///   - matches: the number of products that match the filter.
     ///   - search: what the search finds; nil without a search.
     init(
         _ planned: PlannedPage,
-        listings: [Listing],
+        cards: [SpecifiedShelf.Card],
         into items: Items,
         matches: Int,
         _ search: SpecifiedSearch? = nil
     ) {
         let plan = planned.plan
-        let shown = listings.prefix(plan.limit)
+        let shown = cards.prefix(plan.limit).map(\.listing)
         var items = items
         for listing in shown { items.add(listing.product) }
-        let last = listings.count > plan.limit ? shown.last : nil
+        let last = cards.count > plan.limit ? shown.last : nil
         let next = last.map { listing in
             plan.cursor(
                 at: listing.product.sku,
@@ -31,6 +31,7 @@ extension PageOf {
             )
         }
         self.init(planned, items, next: next, matches: matches)
+        self.cards = cards.prefix(plan.limit).compactMap(\.group)
         if let search {
             self.search = search.summary
             self.matches = shown.map { search.matches(in: $0.product) }

@@ -75,7 +75,9 @@ struct SpecifiedSearch {
         }
     }
 
-    /// - Parameter limit: the worst class in use; nil for the best ones that find 5 products.
+    /// - Parameters:
+    ///   - products: in the order of their names.
+    ///   - limit: the worst class in use; nil for the best ones that find 5 products.
     init(
         _ text: SearchText,
         _ products: [Product],
@@ -337,9 +339,14 @@ struct SpecifiedSearch {
     private func replacement(_ word: Int, in context: Set<SKU>) -> Replacement? {
         let wanted = words[word]
         var found: [[UInt8]: Replacement] = [:]
-        let highest = products.map(\.popularity.log2).max() ?? 0
+        // A product that nobody has bought has no weight, even if it is the most popular one.
+        let highest = max(products.map(\.popularity.log2).max() ?? 0, -1e9)
+        let count = PopularityCount(metric: .decay, halfLifeDays: 1, newcomerBoost: 0)
         for product in products where context.contains(product.sku) {
-            let weight = product.popularity.log2 == -.infinity ? 0 : inversePower(2, highest - product.popularity.log2)
+            let weight = Popularity(log2: product.popularity.log2 - highest).score(
+                day: Popularity.epochDay,
+                count: count
+            )
             let own = Self.fields(product, attributes).flatMap(\.words).filter { !$0.isNumber }
             for other in Dictionary(own.map { ($0.bytes, $0) }, uniquingKeysWith: { first, _ in first }).values {
                 let edits = Self.edits(wanted.scalars, other.scalars)
@@ -399,11 +406,11 @@ struct SpecifiedSearch {
 
     private func spelling(_ bytes: [UInt8]) -> String {
         let folded = String(decoding: bytes, as: UTF8.self)
-        let named = products.filter { Word.words($0.name).contains { $0.bytes == bytes } }.sorted { a, b in
-            if a.popularity.log2 != b.popularity.log2 { return a.popularity.log2 > b.popularity.log2 }
-            return (a.name, a.sku) < (b.name, b.sku)
+        var best: Product?
+        for product in products where Word.words(product.name).contains(where: { $0.bytes == bytes }) {
+            if best.map({ product.popularity > $0.popularity }) ?? true { best = product }
         }
-        guard let name = named.first?.name, let word = Word.words(name).first(where: { $0.bytes == bytes }) else {
+        guard let name = best?.name, let word = Word.words(name).first(where: { $0.bytes == bytes }) else {
             return folded
         }
         let units = Array(name.utf16)[word.source]

@@ -11,12 +11,18 @@ struct SpecifiedShelf: CurrentShelf {
 
     var indexedProducts: Int { 0 }
 
+    private var productsByName: [Product] {
+        let products = listings.map { Listing(product: $0.product, position: [], isSoldOut: false) }
+        let sort = Sort(.name, .ascending)!
+        return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
+    }
+
     /// What the search of a plan finds; nil without a search.
     private func search(_ plan: PagePlan) -> SpecifiedSearch? {
         plan.search.map { text in
             SpecifiedSearch(
                 text,
-                listings.map(\.product),
+                productsByName,
                 Inflection(InflectionLanguage(tag: basis.head.store.locale).map { [$0] } ?? []),
                 synonyms,
                 basis.attributes.searchable,
@@ -27,12 +33,52 @@ struct SpecifiedShelf: CurrentShelf {
 
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
 
-    /// The listings that a plan shows, in order.
-    private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Listing] {
+    /// A product that a plan shows.
+    struct Card {
+        let listing: Listing
+        /// The matching products of its group, in order; only the product unless groups are collapsed.
+        let members: [Listing]
+        /// What the product represents; nil unless groups are collapsed.
+        let group: GroupCard?
+        var id: String { ShownProduct(listing.product, card: group).id }
+    }
+
+    /// What a plan shows, in order. With collapsed groups, the first product of a group in the natural direction of the first key
+    /// represents it.
+    private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Card] {
+        let sorted = matching(plan, plan.sort, search)
+        guard plan.collapsesGroups else { return sorted.map { Card(listing: $0, members: [$0], group: nil) } }
+        let groups = Dictionary(grouping: sorted, by: \.product.cardID)
+        let totals = Dictionary(grouping: listings, by: \.product.cardID).mapValues(\.count)
+        var representatives: [String: SKU] = [:]
+        for listing in matching(plan, natural(plan.sort), search) {
+            let id = listing.product.cardID
+            if representatives[id] == nil { representatives[id] = listing.product.sku }
+        }
+        return sorted.filter { representatives[$0.product.cardID] == $0.product.sku }.map { listing in
+            let members = groups[listing.product.cardID] ?? []
+            var group = GroupCard(matching: members.count, total: totals[listing.product.cardID] ?? 0)
+            if plan.wantsMembers { group.members = members.prefix(GroupCard.memberLimit).map(\.product) }
+            return Card(listing: listing, members: members, group: group)
+        }
+    }
+
+    /// The sort with its first key in its natural direction: itself, or the one with all directions reversed that can be.
+    private func natural(_ sort: Sort) -> Sort {
+        let first = sort.terms[0]
+        if first.direction == first.key.naturalDirection { return sort }
+        let terms = sort.terms.map { term in
+            (term.key.isReversible && term.direction == .ascending ? "-" : "") + term.key.name
+        }
+        return (try? Sort.parse(terms.joined(separator: ",")).resolved(in: basis.attributes)) ?? sort
+    }
+
+    /// The listings that a plan's filter and search keep, in the order of a sort.
+    private func matching(_ plan: PagePlan, _ sort: Sort, _ search: SpecifiedSearch?) -> [Listing] {
         listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }
             .filter { listing in search.map { $0.relevances[listing.product.sku] != nil } ?? true }
             .sorted { a, b in
-                plan.sort.precedes(a, b, dimension: plan.dimension, collate: collate) {
+                sort.precedes(a, b, dimension: plan.dimension, collate: collate) {
                     search?.relevances[$0.sku] ?? .max
                 }
             }
@@ -41,25 +87,32 @@ struct SpecifiedShelf: CurrentShelf {
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
         let search = search(plan)
         let sorted = shown(plan, search)
-        let start = plan.after.flatMap { after in sorted.firstIndex { $0.product.sku.text == after.id } }
+        let start = plan.after.flatMap { after in sorted.firstIndex { $0.listing.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(PlannedPage(basis, plan), listings: listed, into: items, matches: sorted.count, search)
+        var page = PageOf(PlannedPage(basis, plan), cards: listed, into: items, matches: sorted.count, search)
         if !plan.facets.isEmpty { page.facets = facets(plan, search) }
         return page
     }
 
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let ids = shown(plan, search(plan)).map(\.product.sku.text)
+        let ids = shown(plan, search(plan)).map(\.id)
         return OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
     }
 
-    func products(_ ids: [String]) throws(CatalogError) -> [Product] {
-        let wanted = Set(ids)
+    func products(_ skus: [String]) throws(CatalogError) -> [Product] {
+        let wanted = Set(skus)
         return listings.map(\.product).filter { wanted.contains($0.sku.text) }
     }
 
-    /// Counts each facet, ignoring the facet's own filter.
+    func cards(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct] {
+        let wanted = Set(ids)
+        return shown(plan, search(plan)).filter { wanted.contains($0.id) }.map {
+            ShownProduct($0.listing.product, card: $0.group.map { GroupCard(matching: $0.matching, total: $0.total) })
+        }
+    }
+
+    /// Counts each facet, ignoring the facet's own filter. With collapsed groups, a value counts the groups that have a product with it.
     private func facets(_ plan: PagePlan, _ search: SpecifiedSearch?) -> Facets {
         let products = listings.map(\.product).filter { product in
             search.map { $0.relevances[product.sku] != nil } ?? true
@@ -68,33 +121,36 @@ struct SpecifiedShelf: CurrentShelf {
             let filter = plan.resolvedSort.filter.without(keys)
             return products.filter { filter.accepts($0, in: plan.currency) }
         }
-        func counts(_ values: [String]) -> [Facets.Count] {
-            Dictionary(values.map { ($0, 1) }, uniquingKeysWith: +).map { Facets.Count($0, $1) }.sorted { a, b in
+        let tally = Tally(collapsesGroups: plan.collapsesGroups)
+        func counts(_ products: [Product], _ values: (Product) -> [String]) -> [Facets.Count] {
+            tally.counts(products, values).map { Facets.Count($0, $1) }.sorted { a, b in
                 if a.count != b.count { return a.count > b.count }
                 let order = collate(a.value, b.value)
                 return order == 0 ? a.value.utf8.lexicographicallyPrecedes(b.value.utf8) : order < 0
             }
         }
         var facets = Facets(counted: plan.facets)
-        facets.total = left(without: []).count
+        facets.total = tally.count(left(without: [])) { _ in true }
         for facet in plan.facets {
             let products = left(without: facet.keys)
             switch facet {
-            case .brand: facets.brands = counts(products.map { $0.brand ?? "" })
-            case .tag: facets.tags = counts(products.flatMap { $0.tags.isEmpty ? [""] : Array(Set($0.tags)) })
+            case .brand: facets.brands = counts(products) { [$0.brand ?? ""] }
+            case .tag: facets.tags = counts(products) { $0.tags.isEmpty ? [""] : $0.tags }
             case .inStock:
-                facets.inStock = products.count(where: \.inStock)
-                facets.soldOut = products.count - facets.inStock
+                facets.inStock = tally.count(products) { $0.inStock }
+                facets.soldOut = tally.count(products) { !$0.inStock }
             case .price:
-                let prices = products.compactMap(\.priceMinor)
-                facets.prices = Dictionary(prices.map { ($0, 1) }, uniquingKeysWith: +).map { PriceCount($0, $1) }
-                    .sorted { $0.minor < $1.minor }
-                facets.unpriced = products.count - prices.count
+                let prices = tally.counts(products) { $0.priceMinor.map { [$0] } ?? [] }
+                facets.prices = prices.map { PriceCount($0, $1) }.sorted { $0.minor < $1.minor }
+                facets.unpriced = tally.count(products) { $0.priceMinor == nil }
+                facets.recountBuckets { bucket in
+                    tally.count(products) { $0.priceMinor.map(bucket.contains) ?? false }
+                }
             case .attribute: break
             }
         }
         facets.attributes = plan.facets.compactMap(\.attribute).sorted { $0.name < $1.name }.map { attribute in
-            facet(attribute, left(without: Facet.attribute(.resolved(attribute)).keys), counts)
+            facet(attribute, left(without: Facet.attribute(.resolved(attribute)).keys), tally, counts)
         }
         return facets
     }
@@ -103,15 +159,15 @@ struct SpecifiedShelf: CurrentShelf {
     private func facet(
         _ attribute: ResolvedAttribute,
         _ products: [Product],
-        _ counts: ([String]) -> [Facets.Count]
+        _ tally: Tally,
+        _ counts: ([Product], (Product) -> [String]) -> [Facets.Count]
     ) -> AttributeFacet {
-        let values = products.compactMap { attribute.value(of: $0) }
-        let unknown = products.count - values.count
+        let unknown = tally.count(products) { attribute.value(of: $0) == nil }
         func texts(_ value: AttributeValue) -> [String] {
             guard case .set(let elements) = value else { return [attribute.form.text(of: value)] }
             return elements.isEmpty ? [""] : elements
         }
-        let counted = counts(values.flatMap(texts))
+        let counted = counts(products) { attribute.value(of: $0).map(texts) ?? [] }
         switch attribute.form {
         case .enumeration(let options):
             let ordered = options.map { option in
@@ -125,23 +181,45 @@ struct SpecifiedShelf: CurrentShelf {
             return AttributeFacet(attribute, .values(both), unknown: unknown)
         case .text, .set, .unknown: return AttributeFacet(attribute, .values(counted), unknown: unknown)
         case .number, .date, .ratio:
-            let units = values.map { value -> (down: Int128, up: Int128) in
-                switch value {
-                case .number(let number): (Int128(number), Int128(number))
-                case .date(let day): (Int128(day), Int128(day))
+            func units(_ product: Product) -> [Int128]? {
+                switch attribute.value(of: product) {
+                case .number(let number): [Int128(number), Int128(number)]
+                case .date(let day): [Int128(day), Int128(day)]
                 case .ratio(let fraction):
-                    (
+                    [
                         attribute.units(of: fraction, roundedUp: false),
-                        attribute.units(of: fraction, roundedUp: true)
-                    )
-                default: (0, 0)
+                        attribute.units(of: fraction, roundedUp: true),
+                    ]
+                default: nil
                 }
             }
-            let keys = Dictionary(units.map { ([$0.down, $0.up], 1) }, uniquingKeysWith: +)
+            let keys = tally.counts(products) { units($0).map { [$0] } ?? [] }
             let ranges = keys.sorted { $0.key.lexicographicallyPrecedes($1.key) }.map { key, count in
                 AttributeRange.Count(key[0], isRounded: key[0] != key[1], count)
             }
-            return AttributeFacet(attribute, .range(AttributeRange(ranges, of: attribute)), unknown: unknown)
+            let facet = AttributeFacet(attribute, .range(AttributeRange(ranges, of: attribute)), unknown: unknown)
+            return facet.recounting { range in
+                tally.count(products) { units($0).map { range.contains($0[0]) } ?? false }
+            }
         }
+    }
+}
+
+/// Counts products, or groups of products.
+private struct Tally {
+    let collapsesGroups: Bool
+
+    private func groups(_ products: [Product]) -> [[Product]] {
+        collapsesGroups ? Array(Dictionary(grouping: products, by: \.cardID).values) : products.map { [$0] }
+    }
+
+    /// Returns the number of groups with a product that satisfies a condition.
+    func count(_ products: [Product], _ condition: (Product) -> Bool) -> Int {
+        groups(products).count { $0.contains(where: condition) }
+    }
+
+    /// Returns the number of groups that have each value.
+    func counts<Value: Hashable>(_ products: [Product], _ values: (Product) -> [Value]) -> [Value: Int] {
+        Dictionary(groups(products).flatMap { Set($0.flatMap(values)).map { ($0, 1) } }, uniquingKeysWith: +)
     }
 }

@@ -47,6 +47,21 @@ import TestSupport
         return nil
     }
 
+    @Test("Subscribers with a search get the products that it finds, also after a change of synonyms")
+    func searchSubscription() async throws {
+        try await withHub { catalog, hub in
+            let search = try SearchText("p7")
+            let changes = try await hub.subscribe(Self.address, by: nil, search: search, limit: 10, from: .now)
+            let first = try await events(changes)
+            let whole = String(decoding: try #require(first?.first).data, as: UTF8.self)
+            #expect(whole.contains(#""ids":["p7"]"#) && whole.contains(#""q":{"text":"p7","class":"typo"}"#))
+            _ = try await catalog.set(try Synonyms(groups: [["p7", "p12"]], oneWay: []), for: .deployment)
+            let second = try await events(changes)
+            let diff = String(decoding: try #require(second?.first).data, as: UTF8.self)
+            #expect(diff.contains(#""inserts":[{"id":"p12","to":1,"after":"p7""#), "\(diff)")
+        }
+    }
+
     @Test("Subscribers with a filter get diffs of the matching products")
     func filteredSubscription()
         async throws

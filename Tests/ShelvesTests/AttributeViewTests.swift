@@ -6,10 +6,10 @@ import Testing
 
 /// Orders, filters and facets by attributes, compared with the specification, which parses each product.
 @Suite(.timeLimit(.minutes(15))) struct AttributeViewTests {
-    private static let attributes = ResolvedAttributes.sample
+    static let attributes = ResolvedAttributes.sample
 
     /// Returns a shelf whose products have random attributes.
-    private static func shelf(_ count: Int, using generator: inout SeededGenerator) -> RandomShelf {
+    static func shelf(_ count: Int, using generator: inout SeededGenerator) -> RandomShelf {
         var shelf = RandomShelf(count, using: &generator)
         for index in shelf.listings.indices {
             shelf.listings[index].product.attributes = Product.randomAttributes(using: &generator)
@@ -17,20 +17,20 @@ import Testing
         return shelf
     }
 
-    private static func columns(_ table: ShelfTable) -> [AttributeColumn] {
+    static func columns(_ table: ShelfTable) -> [AttributeColumn] {
         attributes.all.compactMap { attribute in
             if case .ratio = attribute.form { nil } else { table.column(of: attribute, key: RandomShelf.key) }
         }
     }
 
-    private static func sort(using generator: inout SeededGenerator) -> Sort {
+    static func sort(using generator: inout SeededGenerator) -> Sort {
         let own = attributes.sortKeys.shuffled(using: &generator).prefix(Int.random(in: 1...3, using: &generator))
         let keys = (own + SortKey.allCases.shuffled(using: &generator).prefix(1)).shuffled(using: &generator)
         let terms = keys.map { ($0.isReversible && Bool.random(using: &generator) ? "-" : "") + $0.name }
         return try! Sort.parse(terms.joined(separator: ",")).resolved(in: attributes)
     }
 
-    private static func filter(
+    static func filter(
         _ keys: Int,
         _ shelf: RandomShelf,
         using generator: inout SeededGenerator

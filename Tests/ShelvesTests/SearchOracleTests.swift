@@ -92,13 +92,16 @@ import Testing
                 for isByRelevance in [true, false] {
                     for sortsSoldOutLast in [true, false] {
                         var request = ViewRequest.relevance(sortsSoldOutLast: sortsSoldOutLast)
-                        (request.sort, request.sortsByRelevance) = (try Sort.parse(sort), isByRelevance)
+                        request.sort = try Sort.parse(
+                            isByRelevance ? "-relevance,\(sort)" : sort,
+                            allowsRelevance: true
+                        )
                         let view = table.view(request, matches)
                         #expect(Set(view.rows) == Set(matches.rows))
                         for (index, row) in view.rows.enumerated() {
                             let cursor = Cursor(
                                 scope: "",
-                                sort: sort,
+                                sort: request.sort.description,
                                 source: .query,
                                 isSoldOut: !table.isInStock(Int(row)),
                                 values: table.values(Int(row), in: view),
@@ -275,11 +278,10 @@ extension ViewRequest {
     /// The order by relevance, and then by descending popularity.
     static func relevance(sortsSoldOutLast: Bool) -> ViewRequest {
         ViewRequest(
-            sort: .system,
+            sort: .relevance,
             dimension: .mass,
             sortsSoldOutLast: sortsSoldOutLast,
-            currency: RandomShelf.currency,
-            sortsByRelevance: true
+            currency: RandomShelf.currency
         )
     }
 }

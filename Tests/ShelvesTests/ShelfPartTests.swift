@@ -83,7 +83,7 @@ import Testing
     @Test("A product with nothing has details of two bytes")
     func emptyDetails() {
         #expect(ProductDetails(Product(sku: SKU("a")!, name: "A")).bytes == [0, 0])
-        #expect(ProductDetails.texts == [.barcode])
+        #expect(ProductDetails.texts == [.barcode, .group])
     }
 
     // MARK: - Tables

@@ -38,6 +38,7 @@ extension Product {
             barcode: [nil, "4006381333931"].randomElement(using: &generator)!,
             imageURL: [nil, "https://images.example/\(number).webp", "https://images.example/b.webp"]
                 .randomElement(using: &generator)!,
+            group: number % 3 == 0 ? nil : "g/\(number / 7)",
             attributes: ["{}", #"{"origin": "HR"}"#].randomElement(using: &generator)!,
             popularity: [Popularity.none, Popularity(log2: 1), Popularity(log2: 1.5), Popularity(log2: -0.333333)]
                 .randomElement(using: &generator)!,

@@ -17,6 +17,7 @@ extension Product {
         ),
         barcode: "4006381333931",
         imageURL: "https://img.example/tuna.png",
+        group: "tuna",
         attributes: #"{"origin":"PT"}"#,
         popularity: Popularity(log2: 3),
         inStock: false,

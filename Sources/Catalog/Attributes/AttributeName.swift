@@ -61,7 +61,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         "deletes", "denominator", "detail", "diff", "dimension", "dry_run", "encoding", "entries", "event_id",
         "expires_at", "facets", "fields_emptied", "file", "filter", "filter_options", "for", "format", "from",
         "from_after", "from_sort", "from_version", "guest_token", "header_line", "hint", "id", "ids",
-        "images_ignored", "include", "includes_descendants", "indexes", "inserted", "inserts", "is", "item",
+        "images_ignored", "include", "includes_descendants", "index", "indexes", "inserted", "inserts", "is", "item",
         "item_count", "items", "kept", "key", "keys", "kind", "language", "limit", "line", "list", "lists",
         "locale", "max", "max_new_shelves", "max_rejects", "members", "merged", "min", "missing", "mode",
         "modified_after", "modified_at", "modified_before", "more", "moves", "natural", "new_count",
@@ -87,7 +87,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         "offer_price", "offer_unit_price", "offers", "on_promotion", "per_label", "price_context",
         "price_reductions", "prices", "prior", "prior_price_minor", "priority", "promotion", "promotions",
         "recompute", "schedule", "starts_at", "tier", "tiers", "time_zone", "total_minor", "unit_reference",
-        // Planned: search.
+        // Searches.
         "class", "completions", "did_you_mean", "field", "matches", "one_way", "q", "query", "relevance", "searchable",
         "suggest", "suggestions", "synonyms",
         // Planned: curation.

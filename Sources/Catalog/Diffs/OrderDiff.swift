@@ -23,8 +23,8 @@ package struct OrderDiff: Sendable {
     package let compareDuration: Duration
     /// The time spent reading the orders.
     package private(set) var readDuration: Duration = .zero
-    /// The products that enter a window, by id.
-    package private(set) var products: [String: Product] = [:]
+    /// The products that enter a window, and the groups that changed in it, by id.
+    package private(set) var products: [String: ShownProduct] = [:]
 
     /// Compares two lists.
     ///
@@ -80,7 +80,8 @@ package struct OrderDiff: Sendable {
     /// Compares orders of one table by places, and others by ids.
     private static func moves(_ old: OrderedIDs, _ new: OrderedIDs) throws -> MoveDiff {
         if let (a, b) = old.places.flatMap({ a in new.places.map { (a, $0) } }), a.version == b.version {
-            return MoveDiff(fromOrdinals: a.places.map(Int32.init), to: b.places.map(Int32.init), limit: a.limit)
+            let limit = max(a.limit, b.limit)
+            return MoveDiff(fromOrdinals: a.places.map(Int32.init), to: b.places.map(Int32.init), limit: limit)
         }
         return try MoveDiff(from: Array(old), to: Array(new)) { try Task.checkCancellation() }
     }
@@ -99,21 +100,27 @@ package struct OrderDiff: Sendable {
     /// The ids of inserted products.
     package var insertedIDs: [String] { diff.inserts.map { new[Int($0)] } }
 
+    /// The ids of inserted products, and of groups that changed: their products cannot be looked up by these ids.
+    package var newIDs: [String] {
+        let collapses = targetOrder?.resolvedSort.collapsesGroups == true
+        return insertedIDs + (collapses ? diff.changed.map { new[Int($0)] } : [])
+    }
+
     /// The ids of deleted products.
     package var deletedIDs: [String] { diff.deletes.map { old[Int($0)] } }
 
     /// Returns a copy with the products that enter a window and the new indexes of products whose content changed.
-    package func with(_ products: [Product], changed: [Int32]) -> OrderDiff {
+    package func with(_ products: [ShownProduct], changed: [Int32]) -> OrderDiff {
         var copy = with(products, readDuration: readDuration)
         copy.diff = diff.marking(changed: changed)
         return copy
     }
 
     /// Returns a copy with the products that enter a window and the time spent reading.
-    package func with(_ products: [Product], readDuration: Duration) -> OrderDiff {
+    package func with(_ products: [ShownProduct], readDuration: Duration) -> OrderDiff {
         var copy = self
         copy.readDuration = readDuration
-        copy.products = Dictionary(products.map { ($0.sku.text, $0) }, uniquingKeysWith: { a, _ in a })
+        copy.products = Dictionary(products.map { ($0.id, $0) }, uniquingKeysWith: { a, _ in a })
         return copy
     }
 }
@@ -137,10 +144,22 @@ extension OrderDiff {
             fromSort: orders.count > 1 ? orders[1].sort : nil
         )
         fromResolvedSort = orders.count > 1 ? orders[1].resolvedSort : nil
+        diff = diff.marking(changed: Self.changedRepresentatives(self.old, new))
+    }
+
+    /// Returns the new indexes of groups that another product represents in the new order.
+    private static func changedRepresentatives(_ old: OrderedIDs, _ new: OrderedIDs) -> [Int32] {
+        guard let a = old.places, let b = new.places, a.version == b.version, !a.representatives.isEmpty,
+            !b.representatives.isEmpty
+        else { return [] }
+        let before = Dictionary(zip(a.places, a.representatives)) { first, _ in first }
+        return b.places.indices.filter { index in
+            before[b.places[index]].map { $0 != b.representatives[index] } ?? false
+        }.map { Int32($0) }
     }
 
     /// Whether the response includes the products that enter a window.
     package func includesProducts(for request: DiffRequest) -> Bool {
-        request.limit != nil && request.includesProducts && !isWholeOrder && !diff.inserts.isEmpty
+        request.limit != nil && request.includesProducts && !isWholeOrder && !newIDs.isEmpty
     }
 }

@@ -10,7 +10,7 @@ package enum ImportColumn: Int, CaseIterable, Sendable, Hashable {
     case currency, size, unit, packCount, drained
     /// The unit price that the file states, which checks the size.
     case unitPrice
-    case popularity, inStock, tags, position, barcode, imageURL
+    case popularity, inStock, tags, position, barcode, imageURL, group
     /// An object of JSON with all attributes of a product.
     case attributes
 
@@ -45,6 +45,7 @@ package enum ImportColumn: Int, CaseIterable, Sendable, Hashable {
         case .position: "position"
         case .barcode: "barcode"
         case .imageURL: "image_url"
+        case .group: "group"
         case .attributes: "attributes"
         }
     }

@@ -39,6 +39,7 @@ package struct ImportPreview: Sendable, Hashable {
         if !product.inStock { parts.append("sold out") }
         if !product.tags.isEmpty { parts.append("tags \(product.tags.joined(separator: " | "))") }
         if let barcode = product.barcode { parts.append("barcode \(barcode)") }
+        if let group = product.group { parts.append("group \(group)") }
         if product.attributes != "{}" { parts.append("attributes \(product.attributes)") }
         return "line \(line): \(parts.joined(separator: ", "))"
     }

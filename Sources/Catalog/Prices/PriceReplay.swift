@@ -53,6 +53,9 @@ package struct PriceReplay {
     }
 
     private func read(_ shelf: CatalogKey) async throws(CatalogError) -> [[String]] {
-        try await catalog.pages.orders(ShelfAddress(store, shelf), sorts.map { RequestedSort(sort: $0) }).map(\.ids)
+        try await catalog.pages.orders(
+            ShelfAddress(store, shelf),
+            sorts.map { RequestedSort(sort: $0, collapsesGroups: false) }
+        ).map(\.ids)
     }
 }

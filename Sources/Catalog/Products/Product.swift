@@ -10,6 +10,8 @@ package struct Product: Hashable, Sendable {
     package var size: Size?
     package var barcode: String?
     package var imageURL: String?
+    /// The key of the product's group: products with the same one are shown as one card, if a request wants that.
+    package var group: String?
     /// A client-defined JSON object of at most `attributesLimit` bytes.
     package var attributes: String
     package var popularity: Popularity
@@ -27,6 +29,7 @@ package struct Product: Hashable, Sendable {
         size: Size? = nil,
         barcode: String? = nil,
         imageURL: String? = nil,
+        group: String? = nil,
         attributes: String = "{}",
         popularity: Popularity = .none,
         inStock: Bool = true,
@@ -42,6 +45,7 @@ package struct Product: Hashable, Sendable {
         self.size = size
         self.barcode = barcode
         self.imageURL = imageURL
+        self.group = group
         self.attributes = attributes
         self.popularity = popularity
         self.inStock = inStock
@@ -80,17 +84,19 @@ package struct Product: Hashable, Sendable {
 /// Requests, responses, the columns of files and of the database, and the images of shelves follow from this enum. A text is of one line,
 /// in Unicode's composed form, and never empty.
 package enum ProductText: CaseIterable, Sendable {
-    case brand, barcode, imageURL
+    case brand, barcode, imageURL, group
 
     private var row: (name: StaticString, limit: Int, column: ImportColumn) {
         switch self {
         case .brand: ("brand", 200, .brand)
         case .barcode: ("barcode", 64, .barcode)
         case .imageURL: ("image_url", 2000, .imageURL)
+        // The id of a group in an order is as long as a SKU.
+        case .group: ("group", SKU.byteLimit - GroupCard.idPrefix.utf8.count, .group)
         }
     }
 
-    /// The name in JSON and in the database.
+    /// The name in JSON.
     package var name: StaticString { row.name }
     /// The maximum length in bytes.
     package var limit: Int { row.limit }
@@ -111,6 +117,7 @@ extension Product {
             case .brand: brand
             case .barcode: barcode
             case .imageURL: imageURL
+            case .group: group
             }
         }
         set {
@@ -118,6 +125,7 @@ extension Product {
             case .brand: brand = newValue
             case .barcode: barcode = newValue
             case .imageURL: imageURL = newValue
+            case .group: group = newValue
             }
         }
     }

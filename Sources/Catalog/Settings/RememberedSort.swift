@@ -1,16 +1,22 @@
 package import JSON
 
-/// A user's remembered sort and filter for a shelf or a whole store: the value of a catalog setting.
+/// A user's remembered view, a sort with a filter, for a shelf or a whole store: the value of a catalog setting.
 package struct RememberedSort: Hashable, Sendable {
     package var sort: Sort
     package var filter: Filter
+    /// Whether each group of products has one card; nil for what the shelf says.
+    package var collapsesGroups: Bool?
 
     /// The member of a value that asks for filters by attributes to be remembered: they may be about health.
     package static let consent = "remember_attributes"
 
-    package init(_ sort: Sort, _ filter: Filter = .none) {
+    /// The member of a value for `collapsesGroups`.
+    package static let collapse = "collapse"
+
+    package init(_ sort: Sort, _ filter: Filter = .none, collapsesGroups: Bool? = nil) {
         self.sort = sort
         self.filter = filter
+        self.collapsesGroups = collapsesGroups
     }
 
     /// Reads a sort, `"price"`, or a sort with a filter, `{"sort":"price","filter":{"in_stock":true}}`.
@@ -27,7 +33,7 @@ package struct RememberedSort: Hashable, Sendable {
                 detail: "\(field) must be a sort, such as \"-unit_price\", or an object with sort and filter"
             )
         }
-        let allowed = ["sort", "filter", Self.consent]
+        let allowed = ["sort", "filter", Self.collapse, Self.consent]
         if let unknown = members.first(where: { !allowed.contains($0.name) }) {
             throw .malformed(
                 parameter: "\(field).\(unknown.name.prefix(64))",
@@ -41,13 +47,14 @@ package struct RememberedSort: Hashable, Sendable {
         }
         let given = value["filter"].flatMap { $0 == .null ? nil : $0 }
         let filter = try given.map { json throws(CatalogError) in try Filter(json: json, field: "\(field).filter") }
-        let isAllowed: Bool
-        switch value[Self.consent] ?? .null {
-        case .bool(let flag): isAllowed = flag
-        case .null: isAllowed = false
-        default:
-            throw .malformed(parameter: "\(field).\(Self.consent)", detail: "\(Self.consent) must be true or false")
+        func flag(_ name: String) throws(CatalogError) -> Bool? {
+            switch value[name] ?? .null {
+            case .bool(let flag): return flag
+            case .null: return nil
+            default: throw .malformed(parameter: "\(field).\(name)", detail: "\(name) must be true or false")
+            }
         }
+        let isAllowed = try flag(Self.consent) ?? false
         if let filter, filter.namesAttributes, !isAllowed {
             throw .unprocessable(
                 field: "\(field).filter",
@@ -55,7 +62,7 @@ package struct RememberedSort: Hashable, Sendable {
                     "a filter by attributes is only remembered with \"\(Self.consent)\":true, because it may be personal"
             )
         }
-        self.init(sort, filter ?? .none)
+        self.init(sort, filter ?? .none, collapsesGroups: try flag(Self.collapse))
     }
 
     /// Whether the sort or the filter is by an attribute.
@@ -75,12 +82,13 @@ package struct RememberedSort: Hashable, Sendable {
         return true
     }
 
-    /// The stored value: a plain string if there is no filter.
+    /// The stored value: a plain string if there is only a sort.
     package var value: JSONValue {
-        let sort = JSONValue.string(sort.description)
-        guard !filter.isEmpty else { return sort }
-        let members: [JSONValue.Member] = [.init("sort", sort), .init("filter", filter.json)]
-        return .object(filter.namesAttributes ? members + [.init(Self.consent, .bool(true))] : members)
+        var members = [JSONValue.Member("sort", .string(sort.description))]
+        if !filter.isEmpty { members.append(.init("filter", filter.json)) }
+        if let collapsesGroups { members.append(.init(Self.collapse, .bool(collapsesGroups))) }
+        if filter.namesAttributes { members.append(.init(Self.consent, .bool(true))) }
+        return members.count == 1 ? members[0].value : .object(members)
     }
 }
 

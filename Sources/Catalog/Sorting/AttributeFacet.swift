@@ -17,6 +17,17 @@ package struct AttributeFacet: Sendable, Hashable {
     }
 
     package var name: String { Facet.attribute(.resolved(attribute)).name }
+
+    /// Counts the groups in each part of a range: one with several values in a part counts once.
+    ///
+    /// - Parameter count: returns the number of groups with a value in a range of the smallest units.
+    package func recounting(_ count: (ClosedRange<Int128>) -> Int) -> AttributeFacet {
+        guard case .range(var range) = counts else { return self }
+        range.recount(count)
+        var facet = self
+        facet.counts = .range(range)
+        return facet
+    }
 }
 
 /// The values of products in a range, with at most five adjacent parts with round limits.
@@ -50,7 +61,9 @@ package struct AttributeRange: Sendable, Hashable {
     /// The least and the greatest value; nil without any, and above 22 digits. Those of a ratio are rounded to six decimals, so that a filter by them keeps all.
     package let min: String?
     package let max: String?
-    package let buckets: [Bucket]
+    package private(set) var buckets: [Bucket]
+    /// The lower limits of all buckets but the first one, in the smallest unit.
+    private let limits: [Int128]
 
     /// - Parameter counts: in ascending order, without duplicates.
     /// - Complexity: O(n).
@@ -65,6 +78,7 @@ package struct AttributeRange: Sendable, Hashable {
         max = end(counts.last.map { $0.isRounded ? $0.units + 1 : $0.units })
         let limits = Self.limits(counts, form)
         var buckets = [Bucket(count: 0)]
+        var used: [Int128] = []
         var rest = limits[...]
         for count in counts {
             while let limit = rest.first, limit <= count.units {
@@ -73,10 +87,19 @@ package struct AttributeRange: Sendable, Hashable {
                 guard buckets[buckets.count - 1].count > 0 else { continue }
                 buckets[buckets.count - 1].to = text(limit - 1)
                 buckets.append(Bucket(from: text(limit), count: 0))
+                used.append(limit)
             }
             buckets[buckets.count - 1].count += count.count
         }
         self.buckets = counts.isEmpty ? [] : buckets
+        self.limits = used
+    }
+
+    fileprivate mutating func recount(_ count: (ClosedRange<Int128>) -> Int) {
+        for index in buckets.indices {
+            let lower = index == 0 ? Int128.min : limits[index - 1]
+            buckets[index].count = count(lower...(index < limits.count ? limits[index] - 1 : .max))
+        }
     }
 
     /// Returns ascending limits between buckets with about equal counts, as far as round limits allow.

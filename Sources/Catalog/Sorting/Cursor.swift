@@ -19,6 +19,8 @@ package struct Cursor: Hashable, Sendable {
     package var attributes: String
     /// The search with the class in use on the first page; nil without a search.
     package var search: Search?
+    /// Whether each group of products has one card.
+    package var collapsesGroups: Bool
     /// The last row's value of each compared key.
     package var values: [SortValue]
     package var name: String
@@ -35,6 +37,7 @@ package struct Cursor: Hashable, Sendable {
         keyGeneration: Int64 = 0,
         attributes: String = "",
         search: Search? = nil,
+        collapsesGroups: Bool = false,
         values: [SortValue] = [],
         name: String = "",
         id: String
@@ -49,6 +52,7 @@ package struct Cursor: Hashable, Sendable {
         self.keyGeneration = keyGeneration
         self.attributes = attributes
         self.search = search
+        self.collapsesGroups = collapsesGroups
         self.values = values
         self.name = name
         self.id = id

@@ -30,6 +30,11 @@ package struct Facets: Sendable, Hashable {
 
     package init(counted: Set<Facet>) { self.counted = counted }
 
+    /// Counts the groups in each range of prices: one with several prices in a range counts once.
+    package mutating func recountBuckets(_ count: (PriceBucket) -> Int) {
+        for index in buckets.indices { buckets[index].count = count(buckets[index]) }
+    }
+
     /// The maximum number of values per facet; values in the filter are added to them.
     package static let valueLimit = 100
 }

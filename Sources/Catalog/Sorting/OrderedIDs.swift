@@ -8,11 +8,14 @@ package struct OrderedIDs: RandomAccessCollection, Sendable {
         package let limit: Int
         /// The place of each id, in order; none repeats.
         package let places: [UInt32]
+        /// The row of the product that each id stands for; empty unless groups are collapsed.
+        package let representatives: [UInt32]
 
-        package init(version: Int64, limit: Int, places: [UInt32]) {
+        package init(version: Int64, limit: Int, places: [UInt32], representatives: [UInt32] = []) {
             self.version = version
             self.limit = limit
             self.places = places
+            self.representatives = representatives
         }
     }
 

@@ -4,6 +4,8 @@ package final class PagePlan: Sendable, Hashable {
     package let facets: Set<Facet>
     /// Whether the products that match the filter are counted.
     package let wantsTotal: Bool
+    /// Whether cards of groups have their members.
+    package let wantsMembers: Bool
     /// The currency of prices.
     package let currency: Currency
     /// The language by whose rules texts are ordered.
@@ -26,6 +28,8 @@ package final class PagePlan: Sendable, Hashable {
     /// The class of the search's matches that the first page had in use; nil for the first page.
     package var searchClass: SearchClass? { after?.search?.searchClass }
     package var search: SearchText? { resolvedSort.search }
+    /// Whether each group of products has one card.
+    package var collapsesGroups: Bool { resolvedSort.collapsesGroups }
     package var sort: Sort { resolvedSort.sort }
     package var source: SortSource { resolvedSort.source }
 
@@ -43,6 +47,7 @@ package final class PagePlan: Sendable, Hashable {
         self.dimension = dimension
         self.facets = facets
         wantsTotal = request.wantsTotal
+        wantsMembers = request.wantsMembers && resolvedSort.collapsesGroups
         currency = head.store.currency
         language = head.store.language
         sortsSoldOutLast = head.sortsSoldOutLast
@@ -61,7 +66,7 @@ package final class PagePlan: Sendable, Hashable {
         return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
             && a.dimension == b.dimension
             && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
-            && a.wantsTotal == b.wantsTotal && a.union == b.union
+            && a.wantsTotal == b.wantsTotal && a.wantsMembers == b.wantsMembers && a.union == b.union
             && a.resolvedSort == b.resolvedSort && a.after == b.after
     }
 
@@ -92,6 +97,7 @@ extension PagePlan {
             keyGeneration: keyGeneration,
             attributes: resolvedSort.attributeDigest,
             search: search.flatMap { text in searchClass.map { Cursor.Search(text, $0) } },
+            collapsesGroups: collapsesGroups,
             values: values,
             name: name,
             id: sku.text
@@ -119,6 +125,7 @@ extension PagePlan {
         if !resolvedSort.filter.isEmpty { hash.combine("whole") }
         hash.combine(facetNames)
         if wantsTotal { hash.combine("total") }
+        if wantsMembers { hash.combine("members") }
         hash.combine(String(dimension.ordinal))
         hash.combine(String(limit))
         if let after { hash.combine(after.place) }

@@ -11,6 +11,10 @@ package struct PageRequest: Sendable, Hashable {
     package var filter: Filter?
     /// The requested search; nil for all products.
     package var search: SearchText?
+    /// Whether each group of products has one card; nil for what the caller's remembered view or the shelf says.
+    package var collapsesGroups: Bool?
+    /// Whether cards of groups have their members.
+    package var wantsMembers = false
     /// The facets to count.
     package var facets: Set<Facet>
     /// Whether to count the products that match the filter.
@@ -25,7 +29,9 @@ package struct PageRequest: Sendable, Hashable {
     package static let limitRule = "between \(limits.lowerBound) and \(limits.upperBound)"
     package static let defaultLimit = 24
     /// The parameters of pages that are not filters. An attribute with such a name is filtered by its path.
-    package static let parameterNames = ["sort", "limit", "cursor", "facets", "total", "include", "q"]
+    package static let parameterNames = [
+        "sort", "limit", "cursor", "facets", "total", "include", "q", "collapse", "members",
+    ]
 
     package init(
         store: CatalogKey,
@@ -77,8 +83,11 @@ extension PageRequest {
 
     /// What the request names of the context of its order.
     package var requested: RequestedSort {
-        get { RequestedSort(sort: sort, filter: filter, search: search) }
-        set { (sort, filter, search) = (newValue.sort, newValue.filter, newValue.search) }
+        get { RequestedSort(sort: sort, filter: filter, search: search, collapsesGroups: collapsesGroups) }
+        set {
+            (sort, filter, search) = (newValue.sort, newValue.filter, newValue.search)
+            collapsesGroups = newValue.collapsesGroups
+        }
     }
 
     /// Whether the page shows what a search finds: that of the request, or that of its cursor.
@@ -118,7 +127,7 @@ extension PageRequest {
 
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
-    ///   sort, filter or search, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does
+    ///   sort, filter or search, or with other groups, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does
     ///   not have; `unknownSortKey` for the relevance without a search.
     package func plan(
         for head: ShelfHead,
@@ -145,6 +154,7 @@ extension PageRequest {
             let order = try? written.resolved(in: attributes), named == nil || named == order,
             union == nil || !order.readsPositions, after.values.count == order.comparedTerms.count,
             search == nil || search == after.search?.text,
+            collapsesGroups == nil || collapsesGroups == after.collapsesGroups,
             let shown = try? Filter(query: after.filter).resolved(in: attributes), wanted == nil || wanted == shown
         else { throw .invalidCursor }
         let resolved = ResolvedSort(
@@ -152,7 +162,8 @@ extension PageRequest {
             source: sort == nil ? after.source : .query,
             filter: shown,
             filterSource: filter == nil ? after.filterSource : .query,
-            search: after.search?.text
+            search: after.search?.text,
+            collapsesGroups: after.collapsesGroups
         )
         guard after.attributes == resolved.attributeDigest else { throw .invalidCursor }
         return PagePlan(self, resolved, head, union, dimension: after.dimension, facets: facets)

@@ -48,11 +48,23 @@ package protocol CurrentShelf: Sendable {
     /// Returns what the search of a plan finds; nil without a search.
     func searchSummary(_ plan: PagePlan) async -> SearchSummary?
 
-    /// Returns products by their ids; those that are not on the shelf are left out.
-    func products(_ ids: [String]) throws(CatalogError) -> [Product]
+    /// Returns products by their SKUs; those that are not on the shelf are left out.
+    func products(_ skus: [String]) throws(CatalogError) -> [Product]
+
+    /// Returns the products that represent groups, without their members.
+    ///
+    /// - Parameters:
+    ///   - ids: ids of an order that the plan shows; others may be left out.
+    ///   - plan: a plan with collapsed groups.
+    func cards(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct]
 }
 
 extension CurrentShelf {
+    /// Returns what a plan shows with some ids of its order.
+    package func shown(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct] {
+        plan.collapsesGroups ? try await cards(ids, plan) : try products(ids).map { ShownProduct($0) }
+    }
+
     /// Returns the orders of sorts.
     ///
     /// - Parameters:
@@ -96,8 +108,13 @@ extension CurrentShelf {
             }
         }
         let diff = try OrderDiff(request, orders)
-        let inserted = diff.includesProducts(for: request) ? try products(diff.insertedIDs) : []
-        return diff.with(inserted, readDuration: ContinuousClock.now - start - diff.compareDuration)
+        var shown: [ShownProduct] = []
+        if diff.includesProducts(for: request) {
+            var page = request.page
+            page.requested = request.to
+            shown = try await self.shown(diff.newIDs, try PlannedPage(page, basis).plan)
+        }
+        return diff.with(shown, readDuration: ContinuousClock.now - start - diff.compareDuration)
     }
 }
 
@@ -214,6 +231,8 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var search: SearchSummary?
     /// The parts of each product that match the search; empty without a search.
     package var matches: [[ProductMatch]] = []
+    /// What each product represents; empty unless groups are collapsed.
+    package var cards: [GroupCard] = []
 
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
@@ -229,4 +248,9 @@ package struct PageOf<Items: PageItems>: Sendable {
 
 extension ShelfPage {
     package var products: [Product] { items }
+
+    /// The products with their ids and what they represent.
+    package var shown: [ShownProduct] {
+        items.enumerated().map { ShownProduct($1, card: cards.isEmpty ? nil : cards[$0]) }
+    }
 }

@@ -12,6 +12,9 @@ package struct PriceBucket: Sendable, Hashable {
         self.count = count
     }
 
+    /// Returns whether a price is in the range.
+    package func contains(_ minor: Int64) -> Bool { (from ?? .min)...(to ?? .max) ~= minor }
+
     /// The maximum number of buckets.
     package static let limit = 5
 

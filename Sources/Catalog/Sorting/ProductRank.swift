@@ -38,6 +38,8 @@ package struct ProductRank: Sendable {
     /// The products next to it; nil at the ends of the order, and unless it is shown.
     package let before: String?
     package let after: String?
+    /// The product that represents its group in the order; nil unless groups are collapsed and it is shown.
+    package let representative: Product?
     /// The product; nil if it is not on the shelf.
     package let product: Product?
     /// The keys of the filter that exclude the product.
@@ -58,6 +60,7 @@ package struct ShelfRanks: Sendable {
     /// - Parameters:
     ///   - order: the ids that the plan shows, in order.
     ///   - products: those of the requested products that are on the shelf.
+    ///   - groups: what the order's ids stand for; nil unless groups are collapsed.
     /// - Complexity: O(*n*) for *n* ids.
     init(
         _ skus: [String],
@@ -65,26 +68,34 @@ package struct ShelfRanks: Sendable {
         _ plan: PagePlan,
         order: OrderedIDs,
         products: [Product],
-        search: SearchSummary? = nil
+        search: SearchSummary? = nil,
+        groups: CollapsedGroups? = nil
     ) {
         self.search = search
         (self.basis, self.plan, count) = (basis, plan, order.count)
         let found = Dictionary(products.map { ($0.sku.text, $0) }) { first, _ in first }
+        /// Returns the id of a product in the order; nil if the order does not show it.
+        func id(_ product: Product) -> String? {
+            guard let groups else { return product.sku.text }
+            return groups.matching.contains(product.sku.text) ? product.cardID : nil
+        }
+        let ids = Set(products.compactMap(id))
         var indexes: [String: Int] = [:]
-        for (index, id) in order.enumerated() where found[id] != nil {
+        for (index, id) in order.enumerated() where ids.contains(id) {
             indexes[id] = index
-            if indexes.count == found.count { break }
+            if indexes.count == ids.count { break }
         }
         let (filter, currency) = (plan.resolvedSort.filter, plan.currency)
         ranks = skus.map { sku in
             guard let product = found[sku] else { return ProductRank(sku, .notOnShelf) }
-            if let index = indexes[sku] {
+            if let id = id(product), let index = indexes[id] {
                 return ProductRank(
                     sku,
                     .shown,
                     rank: index,
                     before: index > 0 ? order[index - 1] : nil,
                     after: index + 1 < order.count ? order[index + 1] : nil,
+                    representative: groups?.representatives[id],
                     product: product
                 )
             }
@@ -104,11 +115,36 @@ extension ProductRank {
         rank: Int? = nil,
         before: String? = nil,
         after: String? = nil,
+        representative: Product? = nil,
         product: Product? = nil,
         filters: [FilterKey] = []
     ) {
         (self.sku, self.reason, self.rank, self.before, self.after) = (sku, reason, rank, before, after)
-        (self.product, self.filters) = (product, filters)
+        (self.representative, self.product, self.filters) = (representative, product, filters)
+    }
+}
+
+/// The groups of some products in an order with collapsed groups.
+struct CollapsedGroups: Sendable {
+    /// The SKUs of the products that match the filter and the search.
+    let matching: Set<String>
+    /// The product that represents each group, by the id of the group.
+    let representatives: [String: Product]
+
+    init(
+        _ products: [Product],
+        _ request: PageRequest,
+        _ plan: PagePlan,
+        _ shelf: any CurrentShelf
+    ) async throws(CatalogError) {
+        var expanded = request
+        expanded.collapsesGroups = false
+        let all = await shelf.ids(try PlannedPage(expanded, shelf.basis).plan, first: nil)
+        matching = Set(products.map(\.sku.text)).intersection(all)
+        let matching = matching
+        let shown = products.filter { matching.contains($0.sku.text) }
+        let cards = try await shelf.cards(shown.map(\.cardID), plan)
+        representatives = Dictionary(cards.map { ($0.id, $0.product) }) { first, _ in first }
     }
 }
 
@@ -121,13 +157,16 @@ extension PageStore {
         try request.check()
         let shelf = try await current(request.page)
         let plan = try PlannedPage(request.page, shelf.basis).plan
+        let products = try shelf.products(request.skus)
+        let groups = plan.collapsesGroups ? try await CollapsedGroups(products, request.page, plan, shelf) : nil
         return ShelfRanks(
             request.skus,
             shelf.basis,
             plan,
             order: await shelf.ids(plan, first: nil),
-            products: try shelf.products(request.skus),
-            search: await shelf.searchSummary(plan)
+            products: products,
+            search: await shelf.searchSummary(plan),
+            groups: groups
         )
     }
 }

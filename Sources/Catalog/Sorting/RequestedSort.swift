@@ -1,4 +1,4 @@
-/// What a request names of the context of an order: the sort, the filter and the search.
+/// What a request names of the context of an order: the sort, the filter, the search, and whether groups are collapsed.
 package struct RequestedSort: Hashable, Sendable {
     /// nil for the caller's, the shelf's, the store's or the system's sort.
     package var sort: Sort?
@@ -6,11 +6,19 @@ package struct RequestedSort: Hashable, Sendable {
     package var filter: Filter?
     /// The search, which has a default sort of its own; nil for all products.
     package var search: SearchText?
+    /// Whether each group of products has one card; nil for what the caller's remembered view or the shelf says.
+    package var collapsesGroups: Bool?
 
-    package init(sort: Sort? = nil, filter: Filter? = nil, search: SearchText? = nil) {
+    package init(
+        sort: Sort? = nil,
+        filter: Filter? = nil,
+        search: SearchText? = nil,
+        collapsesGroups: Bool? = nil
+    ) {
         self.sort = sort
         self.filter = filter
         self.search = search
+        self.collapsesGroups = collapsesGroups
     }
 
     /// Whether the settings of a shelf, a store or a user decide the sort.

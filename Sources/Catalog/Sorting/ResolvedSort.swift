@@ -8,6 +8,8 @@ package struct ResolvedSort: Hashable, Sendable {
     package let filterSource: FilterSource
     /// The search; nil for all products.
     package let search: SearchText?
+    /// Whether each group of products has one card.
+    package let collapsesGroups: Bool
     /// The first source whose sort or filter names an unknown attribute, so that the next source applies; nil without one.
     package let ignored: SortSource?
 
@@ -17,6 +19,7 @@ package struct ResolvedSort: Hashable, Sendable {
         filter: Filter = .none,
         filterSource: FilterSource = .query,
         search: SearchText? = nil,
+        collapsesGroups: Bool = false,
         ignored: SortSource? = nil
     ) {
         self.sort = sort
@@ -24,14 +27,16 @@ package struct ResolvedSort: Hashable, Sendable {
         self.filter = filter
         self.filterSource = filterSource
         self.search = search
+        self.collapsesGroups = collapsesGroups
         self.ignored = ignored
     }
 
-    /// A text that identifies the sort, the filter, the attributes in them, their sources, and the search.
+    /// A text that identifies the sort, the filter, the attributes in them, their sources, the search, and whether groups are collapsed.
     package var text: String {
         let text = "\(sort.description) \(source.rawValue) \(filter.query) \(filterSource.rawValue)"
         let (ignored, attributes) = (ignored.map { " without \($0.rawValue)" } ?? "", attributeDigest)
         return text + ignored + (attributes.isEmpty ? "" : " \(attributes)") + (search.map { "\u{0}q \($0)" } ?? "")
+            + (collapsesGroups ? "\u{0}collapsed" : "")
     }
 
     /// The attributes in the sort and in the filter.

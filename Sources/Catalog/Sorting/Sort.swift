@@ -40,6 +40,12 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
         terms[0].direction == terms[0].key.naturalDirection ? .ascending : .descending
     }
 
+    /// The sort or its mirror, whichever has the first key in its natural direction. Keys that cannot be reversed stay as they are.
+    package var natural: Sort {
+        if tieBreakerDirection == .ascending { return self }
+        return Sort(checked: terms.map { $0.key.isReversible ? Term($0.key, $0.direction.opposite) : $0 })
+    }
+
     /// Whether the sort has the manual order of a shelf.
     package var readsPositions: Bool { terms.contains { $0.key == .position } }
 

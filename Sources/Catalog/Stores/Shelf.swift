@@ -14,6 +14,8 @@ package struct Shelf: Hashable, Sendable {
     package var positionSource: Sort?
     /// Whether a request without `include` also gets the products of the shelves below.
     package var includesDescendants: Bool
+    /// Whether a request without `collapse` gets one card for each group of products.
+    package var collapsesGroups: Bool
 
     /// The maximum number of shelves from the top to the innermost one.
     package static let depthLimit = 16
@@ -26,7 +28,8 @@ package struct Shelf: Hashable, Sendable {
         dimension: Dimension? = nil,
         soldOut: SoldOut? = nil,
         positionSource: Sort? = nil,
-        includesDescendants: Bool = false
+        includesDescendants: Bool = false,
+        collapsesGroups: Bool = false
     ) {
         self.key = key
         self.title = title
@@ -36,6 +39,7 @@ package struct Shelf: Hashable, Sendable {
         self.soldOut = soldOut
         self.positionSource = positionSource
         self.includesDescendants = includesDescendants
+        self.collapsesGroups = collapsesGroups
     }
 
     package static let titleLimit = 200
@@ -50,6 +54,7 @@ extension Shelf {
             .init("dimension", .text(dimension?.rawValue)), .init("sold_out", .text(soldOut?.rawValue)),
             .init("position_source", .text(positionSource?.description)),
             .init("includes_descendants", includesDescendants ? .bool(true) : .null),
+            .init("collapses_groups", collapsesGroups ? .bool(true) : .null),
         ]
     }
 }

@@ -55,7 +55,8 @@ extension ShelfHead {
     }
 
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
-    /// filter replaces the remembered filter. A search without a sort is sorted by relevance, whatever is remembered.
+    /// filter replaces the remembered filter. Whether groups are collapsed is decided by the request, the remembered view if its sort applies,
+    /// and then the shelf. A search without a sort is sorted by relevance, whatever is remembered.
     ///
     /// A remembered or default sort by an attribute that the store no longer has is ignored, and the next one applies.
     ///
@@ -70,17 +71,29 @@ extension ShelfHead {
         attributes: ResolvedAttributes = .none
     ) throws(CatalogError) -> ResolvedSort {
         let filter = try requested.filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
+        /// Whether groups are collapsed. The default of the shelf is not for a manual order that a request or a user chose: merchandisers edit it.
+        func collapses(_ sort: Sort, remembered: Bool? = nil, isChosen: Bool = true) -> Bool {
+            let isDefault = state.shelf.collapsesGroups && !(isChosen && sort.readsPositions)
+            return requested.collapsesGroups ?? remembered ?? isDefault
+        }
         if let sort = requested.sort {
             do throws(SortError) { try sort.check(for: requested.search) } catch { throw .unknownSortKey(error) }
             return ResolvedSort(
                 sort: try sort.known(in: attributes),
                 source: .query,
                 filter: filter ?? .none,
-                search: requested.search
+                search: requested.search,
+                collapsesGroups: collapses(sort)
             )
         }
         if let search = requested.search {
-            return ResolvedSort(sort: .relevance, source: .search, filter: filter ?? .none, search: search)
+            return ResolvedSort(
+                sort: .relevance,
+                source: .search,
+                filter: filter ?? .none,
+                search: search,
+                collapsesGroups: collapses(.relevance)
+            )
         }
         let (own, isAnyIgnored) = remembered.applying(
             to: filter,
@@ -90,9 +103,15 @@ extension ShelfHead {
         var ignored: SortSource? = isAnyIgnored ? .user : nil
         if let own {
             let sort = try own.sort.known(in: attributes)
-            if let filter { return ResolvedSort(sort: sort, source: .user, filter: filter, ignored: ignored) }
             let kept = try own.filter.resolved(in: attributes)
-            return ResolvedSort(sort: sort, source: .user, filter: kept, filterSource: .user, ignored: ignored)
+            return ResolvedSort(
+                sort: sort,
+                source: .user,
+                filter: filter ?? kept,
+                filterSource: filter == nil ? .user : .query,
+                collapsesGroups: collapses(sort, remembered: own.collapsesGroups),
+                ignored: ignored
+            )
         }
         func resolved(_ sort: Sort?, _ source: SortSource) -> Sort? {
             guard let sort, allowsPositions || !sort.readsPositions else { return nil }
@@ -100,13 +119,22 @@ extension ShelfHead {
             if known == nil { ignored = ignored ?? source }
             return known
         }
+        func shown(_ sort: Sort, _ source: SortSource) -> ResolvedSort {
+            ResolvedSort(
+                sort: sort,
+                source: source,
+                filter: filter ?? .none,
+                collapsesGroups: collapses(sort, isChosen: false),
+                ignored: ignored
+            )
+        }
         let defaults: [(Sort?, SortSource)] = [
             (state.shelf.defaultSort, .shelf), (state.inheritedSort, .shelf), (store.defaultSort, .store),
         ]
         for (sort, source) in defaults {
             guard let sort = resolved(sort, source) else { continue }
-            return ResolvedSort(sort: sort, source: source, filter: filter ?? .none, ignored: ignored)
+            return shown(sort, source)
         }
-        return ResolvedSort(sort: .system, source: .system, filter: filter ?? .none, ignored: ignored)
+        return shown(.system, .system)
     }
 }

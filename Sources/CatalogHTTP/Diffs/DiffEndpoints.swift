@@ -44,13 +44,13 @@ struct DiffEndpoints: EndpointGroup {
     private func diffSorts(_ call: Call) async throws -> Response {
         let target = call.target
         let (from, to, filter) = (try target.sort("from_sort"), try target.sort("to_sort"), try call.filter())
-        let search = try target.search()
+        let (search, collapses) = (try target.search(), try target.collapsesGroups())
         let isShared = search != nil || from != nil && to != nil
         var request = DiffRequest(
             store: try call.parameters.store,
             shelf: try call.parameters.shelf,
-            from: .sort(RequestedSort(sort: from, filter: filter, search: search)),
-            to: RequestedSort(sort: to, filter: filter, search: search),
+            from: .sort(RequestedSort(sort: from, filter: filter, search: search, collapsesGroups: collapses)),
+            to: RequestedSort(sort: to, filter: filter, search: search, collapsesGroups: collapses),
             limit: try target.value("limit").map { text throws(CatalogError) in try Self.window(text) },
             mode: try target.choice("mode") ?? .moves
         )
@@ -94,7 +94,8 @@ struct DiffEndpoints: EndpointGroup {
             to: RequestedSort(
                 sort: try reader.sort("to_sort", allowsRelevance: true),
                 filter: filter,
-                search: try call.target.search()
+                search: try call.target.search(),
+                collapsesGroups: try call.target.collapsesGroups()
             ),
             limit: try reader.integer("limit").map { Int($0) },
             mode: try call.target.choice("mode") ?? .moves
@@ -168,9 +169,11 @@ extension Operation {
         """
         Returns the minimal set of moves from one sort of the shelf to another. Both orders are \
         read at the same moment. \
-        Attributes of the store are filters, too. With `q`, both orders have the products that a search finds.
+        Attributes of the store are filters, too. With `q`, both orders have the products that a search finds. \
+        With `collapse`, both have one id for each group of products, `group/` and its key; a group that \
+        another product represents is among `changed`.
         """,
-        parameters: [.fromSort, .toSort, .search, .window, .mode, .include] + Parameter.filters,
+        parameters: [.fromSort, .toSort, .search, .window, .mode, .include, .collapse] + Parameter.filters,
         [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
     )
 
@@ -181,9 +184,10 @@ extension Operation {
         """
         Returns the minimal set of moves from the list that a client shows, whatever it contains, \
         to the current order of the shelf. It changes nothing. \
-        Attributes of the store are filters, too. With `q`, the order has the products that a search finds.
+        Attributes of the store are filters, too. With `q`, the order has the products that a search finds. \
+        With `collapse`, it has one id for each group of products.
         """,
-        parameters: [.search, .mode, .idempotencyKey, .include] + Parameter.filters,
+        parameters: [.search, .mode, .idempotencyKey, .include, .collapse] + Parameter.filters,
         body: .json("ShelfDiffInput"),
         [200: .component("Diff"), 400: .component("BadSortRequest")]
     )

@@ -60,6 +60,7 @@ struct EventEndpoints: EndpointGroup {
     private func ofShelf(_ call: Call) async throws -> Response {
         var (sort, filter) = (try call.target.sort(), try call.filter())
         let search = try call.target.search()
+        var collapsesGroups = try call.target.collapsesGroups()
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         let includesDescendants = try call.target.includesDescendants()
         if includesDescendants == true {
@@ -80,6 +81,7 @@ struct EventEndpoints: EndpointGroup {
                 own = sorts.applying(to: filter, allowsPositions: false, in: known).own
             }
             (sort, filter) = (own?.sort, filter ?? own?.filter)
+            collapsesGroups = collapsesGroups ?? own?.collapsesGroups
             start = .unknown
         }
         let permit = try shelfStreams.permit(for: call.client)
@@ -89,6 +91,7 @@ struct EventEndpoints: EndpointGroup {
             filter: filter,
             search: search,
             includesDescendants: includesDescendants,
+            collapsesGroups: collapsesGroups,
             limit: limit,
             from: start,
             includesProducts: products
@@ -202,13 +205,15 @@ extension Operation {
         Streams changes to the first products of a shelf as server-sent events. The `id` of an \
         event is the version of the shelf, or with descendants a number that the server knows for \
         a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too. With `q`, the \
-        products are those that a search finds.
+        products are those that a search finds. With `collapse`, the ids are those of groups, and a group whose \
+        representative or counts change is among `changed`, with its product.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the whole order, unless the stream resumes; `gone`: the shelf, or an \
         attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
         """,
-        parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include] + Parameter.filters,
+        parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include, .collapse]
+            + Parameter.filters,
         [200: .component("ShelfEvents"), 429: .component("StreamLimited")]
     )
 }

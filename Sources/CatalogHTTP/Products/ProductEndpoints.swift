@@ -36,7 +36,7 @@ struct ProductEndpoints: EndpointGroup {
     /// The maximum number of products per request.
     private static let namedLimit = 100
 
-    /// Responds with a page of all shelves of the store if it is sorted, searched, filtered or counted, and otherwise with the products by SKU.
+    /// Responds with a page of all shelves of the store if it is sorted, searched, filtered, counted or collapsed, and otherwise with the products by SKU.
     private func list(_ call: Call) async throws -> Response {
         let barcode = try call.target.value("barcode")
         let requestedSKUs = call.target.values("sku")
@@ -47,12 +47,12 @@ struct ProductEndpoints: EndpointGroup {
                 throw CatalogError.malformed(
                     parameter: "sku",
                     detail:
-                        "sku names the products in the order to return; leave out q, sort, filters, facets, total and the cursor of a page"
+                        "sku names the products in the order to return; leave out q, sort, filters, facets, total, collapse and the cursor of a page"
                 )
             }
             return try await pages.page(call, of: nil)
         }
-        _ = try call.target.flag("total")
+        for flag in ["total", "collapse", "members"] { _ = try call.target.flag(flag) }
         let limit = try call.target.limit()
         let after = try call.target.cursor(cursors)
         guard requestedSKUs.isEmpty else { return try await list(requestedSKUs, call) }
@@ -174,13 +174,16 @@ extension Operation {
         With `sku`, returns these products (at most 100) in the given order. With `barcode`, \
         returns the products with this barcode (at most 100); up to 14 digits are the same with and without \
         zeros before them. With a sort, a search (`q`), a \
-        filter, facets or `total`, returns a page of the products on all shelves of the store, \
+        filter, facets, `total` or `collapse`, returns a page of the products on all shelves of the store, \
         each once, with the store's rule for sold-out products; it takes what a page of a shelf \
         takes, except the manual order. Otherwise, returns a page of all products, also of those \
         on no shelf, ordered by sku. \
         Attributes of the store are filters, too.
         """,
-        parameters: [Parameter("sku", as: "skus"), .barcode, .sort, .search, .limit, .cursor, .facets, .total]
+        parameters: [
+            Parameter("sku", as: "skus"), .barcode, .sort, .search, .limit, .cursor, .facets, .total, .collapse,
+            .members,
+        ]
             + Parameter.filters,
         [200: .json("The products.", "ProductsOfStore", [.tag, .contentEncoding, .vary, .link])]
     )

@@ -36,6 +36,8 @@ struct Parameter: Sendable, Equatable, ExpressibleByStringLiteral {
     static let facets: Parameter = "facets"
     static let total: Parameter = "total"
     static let include: Parameter = "include"
+    static let collapse: Parameter = "collapse"
+    static let members: Parameter = "members"
     static let mode: Parameter = "mode"
     static let indexes: Parameter = "indexes"
     static let since: Parameter = "since"

@@ -111,9 +111,13 @@ struct RequestTarget {
         return choice
     }
 
-    func flag(_ name: String) throws(CatalogError) -> Bool {
+    func flag(_ name: String) throws(CatalogError) -> Bool { try optionalFlag(name) ?? false }
+
+    /// Parses a flag; nil if it is missing.
+    func optionalFlag(_ name: String) throws(CatalogError) -> Bool? {
         switch try value(name) {
-        case nil, "false": false
+        case nil: nil
+        case "false": false
         case "true", "": true
         default: throw .malformed(parameter: name, detail: "\(name) must be true or false", allowed: ["true", "false"])
         }
@@ -135,6 +139,9 @@ extension RequestTarget {
             throw .malformed(parameter: "include", detail: "include must be descendants", allowed: ["descendants"])
         }
     }
+
+    /// Whether each group of products has one card; nil if the request does not say so.
+    func collapsesGroups() throws(CatalogError) -> Bool? { try optionalFlag("collapse") }
 
     /// Parses a time; nil if it is missing.
     func timestamp(_ name: String) throws(CatalogError) -> Timestamp? {

@@ -62,7 +62,11 @@ struct RememberedSortEndpoints: EndpointGroup {
                     allowsPositions: !head.state.shelf.includesDescendants,
                     attributes: known
                 )
-                return RequestedSort(sort: resolved?.sort ?? .system, filter: resolved?.filter)
+                return RequestedSort(
+                    sort: resolved?.sort ?? .system,
+                    filter: resolved?.filter,
+                    collapsesGroups: resolved?.collapsesGroups
+                )
             }
             let diff = DiffRequest(
                 store: store,
@@ -94,7 +98,7 @@ extension Operation {
         .rememberedSorts,
         "Remember a sort for a shelf",
         """
-        Remembers a sort for a shelf, on all devices of the user. With `transition_limit`, \
+        Remembers a sort for a shelf, with a filter and whether groups are collapsed, on all devices of the user. With `transition_limit`, \
         `transition` is the diff from the sort that applied before. The sort is stored first; if \
         the diff cannot be computed, `transition` is omitted, and the client must read the page.
         """,

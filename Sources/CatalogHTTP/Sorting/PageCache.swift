@@ -75,6 +75,9 @@ final class PageCache: Sendable {
         var namesSort: Bool
         var namesFilter: Bool
         var namesSearch = false
+        /// nil if the request does not say whether groups are collapsed.
+        var collapsesGroups: Bool?
+        var namesMembers = false
     }
 
     /// Identifies a page at any state of its shelf; the tag is that of one state. A later state replaces an earlier one.
@@ -83,6 +86,7 @@ final class PageCache: Sendable {
         let resolvedSort: ResolvedSort
         let facets: Set<Facet>
         let wantsTotal: Bool
+        let wantsMembers: Bool
         let limit: Int
         let after: Cursor?
         /// Computed once, because a key is used for many requests.
@@ -93,6 +97,7 @@ final class PageCache: Sendable {
             resolvedSort = plan.resolvedSort
             facets = plan.facets
             wantsTotal = plan.wantsTotal
+            wantsMembers = plan.wantsMembers
             limit = plan.limit
             after = plan.after
             var hasher = Hasher()

@@ -61,12 +61,12 @@ struct PageEndpoints: EndpointGroup {
     }
 
     /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU. Such a request
-    /// has a sort, a search, a filter, facets or a total, or the cursor of such a page.
+    /// has a sort, a search, a filter, facets, a total or collapsed groups, or the cursor of such a page.
     func asksForAllShelves(_ target: RequestTarget) -> Bool {
         if Self.hasFilter(target) || ["sort", "facets", "q"].contains(where: { !target.values($0).isEmpty }) {
             return true
         }
-        if let total = try? target.flag("total"), total { return true }
+        if ["total", "collapse"].contains(where: { (try? target.flag($0)) == true }) { return true }
         guard let cursor = try? target.cursor(cursors), let store = target.store else { return false }
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
     }
@@ -87,14 +87,19 @@ struct PageEndpoints: EndpointGroup {
     /// The points for a search: finding the products takes about as long as a page, and the parts that match take several times as long.
     private static let pointsForSearch = 5
 
-    /// The points for a page that may scan its shelf, or several: with facets, a search, filters, several sort keys or descendants.
+    /// The points for cards with their members: a page has up to 20 times as many products.
+    private static let pointsForMembers = 9
+
+    /// The points for a page that may scan its shelf, or several: with facets, a search, filters, several sort keys, descendants or groups.
     private static func surcharge(_ target: RequestTarget) -> Int {
         let facets = target.values("facets").isEmpty ? 0 : 9
         let filters = hasFilter(target) ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
         let search = target.values("q").isEmpty ? 0 : pointsForSearch
-        return facets + filters + keys + union + search
+        let groups = (try? target.collapsesGroups()) == true ? 2 : 0
+        let members = (try? target.flag("members")) == true ? pointsForMembers : 0
+        return facets + filters + keys + union + search + groups + members
     }
 
     /// A request for a page, with everything but the basis that its response depends on.
@@ -192,6 +197,8 @@ struct PageEndpoints: EndpointGroup {
             after: try call.target.cursor(cursors)
         )
         request.includesDescendants = try call.target.includesDescendants()
+        request.collapsesGroups = try call.target.collapsesGroups()
+        request.wantsMembers = try call.target.flag("members")
         if request.asksForUnion { try request.check() }
         return request
     }
@@ -201,6 +208,8 @@ struct PageEndpoints: EndpointGroup {
         var query = "limit=\(plan.limit)\(request.includesDescendants == true ? "&include=descendants" : "")"
         if request.sort != nil { query = "sort=\(plan.sort.description)&" + query }
         if let search = request.search { query = "q=\(PercentEncoding.encode(search.text))&" + query }
+        if let collapses = request.collapsesGroups { query += "&collapse=\(collapses)" }
+        if request.wantsMembers { query += "&members=true" }
         if let filter = request.filter { query = "\(filter.query)&\(query)" }
         return query
     }
@@ -222,7 +231,12 @@ struct PageEndpoints: EndpointGroup {
     private func order(_ call: Call) async throws -> Response {
         let (sort, filter) = (try call.target.sort(), try call.filter())
         let search = try call.target.search()
-        let requested = RequestedSort(sort: sort, filter: filter, search: search)
+        let requested = RequestedSort(
+            sort: sort,
+            filter: filter,
+            search: search,
+            collapsesGroups: try call.target.collapsesGroups()
+        )
         var request = OrderRequest(
             address: try call.shelf,
             requested: requested,
@@ -238,8 +252,8 @@ struct PageEndpoints: EndpointGroup {
         if let union = order.union { hash.combine(union.digest) }
         let contentTag = "\(order.head.storeVersion)-\(state.version)-\(String(hash.value, radix: 36))"
         let manual = "order-\(state.orderVersion)"
-        // A filtered manual order depends on more, but edits still check the order version.
-        let isWhole = filter == nil && search == nil
+        // A filtered manual order depends on more, as does one of groups, but edits still check the order version.
+        let isWhole = filter == nil && search == nil && !order.resolvedSort.collapsesGroups
         let tag =
             sort != .position ? "\"\(contentTag)\"" : isWhole ? "\"\(manual)\"" : "\"\(manual)-\(contentTag)\""
         let control = sort == nil || search != nil ? "private, no-cache" : "public, no-cache"
@@ -261,9 +275,11 @@ extension Operation {
         below it, each once, with the rules of the shelf for sold-out products and unit prices; \
         the manual order is not available then. Attributes of the store are filters, too, such as \
         `rating_min=4` or `allergens_none=nuts`. With `q`, the page shows the products that a search finds, by \
-        default the best matches first, and the parts of their texts that match.
+        default the best matches first, and the parts of their texts that match. With `collapse`, it shows one card \
+        for each group of products, `page.total` and facets count groups, and `members` adds the products of each group.
         """,
-        parameters: [.sort, .search, .limit, .cursor, .facets, .total, .include] + Parameter.filters,
+        parameters: [.sort, .search, .limit, .cursor, .facets, .total, .include, .collapse, .members]
+            + Parameter.filters,
         [200: .json("A page of products.", "Page", [.tag, .contentEncoding, .vary, .link])]
     )
 
@@ -273,9 +289,11 @@ extension Operation {
         "Get the whole order of a shelf",
         """
         Returns the ids of all products of the shelf, in order, from one moment. \
-        Attributes of the store are filters, too. With `q`, the order has the products that a search finds.
+        Attributes of the store are filters, too. With `q`, the order has the products that a search finds. \
+        With `collapse`, it has one id for each group of products: `group/` and its key, or the SKU of a product \
+        without a group.
         """,
-        parameters: [.sort, .search, .include] + Parameter.filters,
+        parameters: [.sort, .search, .include, .collapse] + Parameter.filters,
         [200: .tagged("The order.", "Order")]
     )
 }

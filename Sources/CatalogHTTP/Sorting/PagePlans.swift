@@ -19,7 +19,9 @@ final class PagePlans: Sendable {
             includesDescendants: request.includesDescendants == true,
             namesSort: request.sort != nil,
             namesFilter: request.filter != nil,
-            namesSearch: request.search != nil
+            namesSearch: request.search != nil,
+            collapsesGroups: request.collapsesGroups,
+            namesMembers: request.wantsMembers
         )
     }
 

@@ -42,6 +42,7 @@ struct RankEndpoint: EndpointGroup {
             search: search
         )
         page.includesDescendants = try call.target.includesDescendants()
+        page.collapsesGroups = try call.target.collapsesGroups()
         if page.requested.isDefault { page.user = call.caller?.user }
         let ranks = try await pages.ranks(RankRequest(page: page, skus: skus))
         call.work.add(rows: ranks.count)
@@ -88,9 +89,10 @@ extension Operation {
         """
         Returns each product's rank, the number of products in the order, the compared values and the neighbours, or the \
         reason for a missing rank. All ranks are from one moment. It changes nothing. \
-        Attributes of the store are filters, too. With `q`, the ranks are those among the products that a search finds.
+        Attributes of the store are filters, too. With `q`, the ranks are those among the products that a search finds. \
+        With `collapse`, the rank of a product is that of its group.
         """,
-        parameters: [.search, .idempotencyKey, .include] + Parameter.filters,
+        parameters: [.search, .idempotencyKey, .include, .collapse] + Parameter.filters,
         body: .json("RankInput"),
         [200: .json("The ranks.", "Ranks"), 400: .component("BadSortRequest")]
     )

@@ -14,6 +14,7 @@ extension OrderDiff {
                 if let fromSort { json.field("from_sort", fromSort.description) }
                 json.field("to_sort", targetOrder.sort.description)
                 targetOrder.search?.write(to: &json)
+                targetOrder.resolvedSort.writeCollapse(to: &json)
                 if !targetOrder.resolvedSort.filter.isEmpty {
                     json.field("filter", json: targetOrder.resolvedSort.filterJSON.text)
                 }
@@ -35,7 +36,9 @@ extension OrderDiff {
     private func writeProducts(to json: inout JSONWriter, _ day: Int) {
         guard !products.isEmpty, let targetOrder else { return }
         let presentation = ProductPresentation(store: targetOrder.head.store, day: day)
-        json.array("products", new.compactMap { products[$0] }) { presentation.write($1, to: &$0) }
+        json.array("products", new.compactMap { products[$0] }) {
+            presentation.write($1.product, card: $1.card, to: &$0)
+        }
     }
 
     private func writeMoves(to json: inout JSONWriter, _ day: Int) {
@@ -51,10 +54,7 @@ extension OrderDiff {
                 json.field("id", new[Int(index)])
                 json.field("to", index)
                 json.field("after", neighbour(index))
-                if let product = products[new[Int(index)]], let presentation {
-                    json.key("product")
-                    presentation.write(product, to: &json)
-                }
+                if let presentation { writeProduct(new[Int(index)], presentation, to: &json) }
             }
         }
         json.array("moves", diff.moves) { json, move in
@@ -69,8 +69,16 @@ extension OrderDiff {
             json.object { json in
                 json.field("id", new[Int(index)])
                 json.field("at", index)
+                if let presentation { writeProduct(new[Int(index)], presentation, to: &json) }
             }
         }
+    }
+
+    /// Writes the product with an id, if the diff has it.
+    private func writeProduct(_ id: String, _ presentation: ProductPresentation, to json: inout JSONWriter) {
+        guard let shown = products[id] else { return }
+        json.key("product")
+        presentation.write(shown.product, card: shown.card, to: &json)
     }
 
     private func neighbour(_ index: Int32) -> String? { index > 0 ? new[Int(index) - 1] : nil }

@@ -98,16 +98,19 @@ package struct RenderedProducts: PageItems {
         ends.append(bytes.count)
     }
 
-    /// Returns the products with their matches, which are not in fragments, because they are those of one search.
+    /// Returns the products with what is not in fragments, because it depends on the page.
     ///
-    /// - Parameter matches: those of each product; empty without a search.
-    func bytes(with matches: [[ProductMatch]]) -> [UInt8] {
-        guard !matches.isEmpty else { return bytes }
+    /// - Parameters:
+    ///   - matches: those of each product; empty without a search.
+    ///   - cards: what each product represents; empty unless groups are collapsed.
+    func bytes(with matches: [[ProductMatch]], _ cards: [GroupCard] = []) -> [UInt8] {
+        guard !matches.isEmpty || !cards.isEmpty else { return bytes }
         var (all, start) = ([UInt8](), 0)
-        all.reserveCapacity(bytes.count + 128 * matches.count)
-        for (end, own) in zip(ends, matches) {
+        all.reserveCapacity(bytes.count + 128 * matches.count + 64 * cards.count)
+        for (index, end) in ends.enumerated() {
             all.append(contentsOf: bytes[start..<(end - 1)])
-            all.append(contentsOf: own.member)
+            if !cards.isEmpty { all.append(contentsOf: cards[index].text(presentation)) }
+            if !matches.isEmpty { all.append(contentsOf: matches[index].member) }
             all.append(UInt8(ascii: "}"))
             start = end
         }

@@ -13,10 +13,18 @@ package struct ProductPresentation: Sendable {
 
     /// Writes a product in the format of responses.
     ///
-    /// - Parameter shelves: the product's shelves, if the response lists them.
-    package func write(_ product: Product, shelves: [CatalogKey]? = nil, to json: inout JSONWriter) {
+    /// - Parameters:
+    ///   - shelves: the product's shelves, if the response lists them.
+    ///   - card: what the product represents; nil unless groups are collapsed.
+    package func write(
+        _ product: Product,
+        shelves: [CatalogKey]? = nil,
+        card: GroupCard? = nil,
+        to json: inout JSONWriter
+    ) {
         json.object { json in
             for field in ProductField.allCases { field.write(product, self, shelves: shelves, to: &json) }
+            card?.write(self, to: &json)
         }
     }
 

@@ -1,7 +1,7 @@
 package import JSON
 package import Catalog
 
-/// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"transition_limit":24}`.
+/// A request to remember a sort for a shelf: `{"sort":"-price","filter":{…},"collapse":true,"transition_limit":24}`.
 ///
 /// Filters by attributes are left out unless `remember_attributes` is true, because they may be personal.
 package struct RememberedSortEdit: Sendable {
@@ -17,13 +17,14 @@ package struct RememberedSortEdit: Sendable {
         reader.ignore("revision", "modified_at", "transition")
         let sort = try reader.sort("sort")
         let filter = try reader.value("filter").map { json throws(CatalogError) in try Filter(json: json) } ?? .none
+        let collapsesGroups = try reader.bool(RememberedSort.collapse)
         remembersAttributes = try reader.bool(RememberedSort.consent) ?? false
         transitionLimit = try reader.integer("transition_limit").map { Int($0) }
         try reader.end()
         guard let sort else {
             throw .unprocessable(field: "sort", detail: "sort is required; use DELETE to return to the default")
         }
-        given = RememberedSort(sort, filter)
+        given = RememberedSort(sort, filter, collapsesGroups: collapsesGroups)
         if let limit = transitionLimit, !(1...DiffRequest.windowLimit).contains(limit) {
             throw .unprocessable(
                 field: "transition_limit",
@@ -40,7 +41,9 @@ package struct RememberedSortEdit: Sendable {
     /// - Throws: `unknownSortKey` and `malformed` for an attribute that the store does not have, or that does not fit.
     package func rememberedSort(in attributes: ResolvedAttributes) throws(CatalogError) -> RememberedSort {
         try given.check(in: attributes)
-        return RememberedSort(given.sort, remembersAttributes ? given.filter : given.filter.withoutAttributes)
+        var kept = given
+        if !remembersAttributes { kept.filter = given.filter.withoutAttributes }
+        return kept
     }
 }
 
@@ -53,6 +56,7 @@ extension Setting {
             if let rememberedSort {
                 json.field("sort", rememberedSort.sort.description)
                 json.field("filter", json: rememberedSort.filter.isEmpty ? "null" : rememberedSort.filter.json.text)
+                if let collapsesGroups = rememberedSort.collapsesGroups { json.field("collapse", collapsesGroups) }
                 // A client that sends back what it read keeps the filter.
                 if rememberedSort.filter.namesAttributes { json.field("remember_attributes", true) }
             }

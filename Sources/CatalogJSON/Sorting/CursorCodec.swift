@@ -15,6 +15,8 @@ package struct CursorCodec: Sendable {
     /// A member of the context that only some cursors have. Its value follows its number.
     private enum Member: UInt8 {
         case search = 1
+        /// Collapsed groups, without a value.
+        case collapse = 2
     }
 
     private static let macLength = 16
@@ -25,7 +27,7 @@ package struct CursorCodec: Sendable {
 
     package func encode(_ cursor: Cursor) -> String {
         var writer = CursorWriter()
-        let hasMembers = cursor.search != nil
+        let hasMembers = cursor.search != nil || cursor.collapsesGroups
         writer.byte(hasMembers ? Self.contextVersion : cursor.attributes.isEmpty ? Self.version : Self.attributeVersion)
         writer.text(cursor.scope)
         writer.text(cursor.sort)
@@ -45,6 +47,7 @@ package struct CursorCodec: Sendable {
             writer.byte(search.searchClass.rawValue)
             writer.text(search.text.text)
         }
+        if cursor.collapsesGroups { writer.byte(Member.collapse.rawValue) }
         return Base64URL.encode(writer.bytes + mac(writer.bytes).prefix(Self.macLength))
     }
 
@@ -77,15 +80,21 @@ package struct CursorCodec: Sendable {
             let attributes = version == Self.version ? "" : reader.text()
         else { return nil }
         var search: Cursor.Search?
+        var collapsesGroups = false
         while version == contextVersion, let number = reader.byte() {
             switch Member(rawValue: number) {
             case .search:
                 guard search == nil, let found = reader.search() else { return nil }
                 search = found
+            case .collapse:
+                guard !collapsesGroups else { return nil }
+                collapsesGroups = true
             case nil: return nil
             }
         }
-        guard reader.rest.isEmpty, (version == contextVersion) == (search != nil) else { return nil }
+        guard reader.rest.isEmpty, (version == contextVersion) == (search != nil || collapsesGroups) else {
+            return nil
+        }
         return Cursor(
             scope: scope,
             sort: sort,
@@ -97,6 +106,7 @@ package struct CursorCodec: Sendable {
             keyGeneration: Int64(bitPattern: generation),
             attributes: attributes,
             search: search,
+            collapsesGroups: collapsesGroups,
             values: values,
             name: name,
             id: id

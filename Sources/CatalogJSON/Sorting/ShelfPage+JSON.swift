@@ -9,9 +9,10 @@ extension PageOf where Items == RenderedProducts {
         var json = JSONWriter(reserving: items.bytes.count + 1024)
         json.object { json in
             json.key("products")
-            json.array(containing: items.bytes(with: matches))
+            json.array(containing: items.bytes(with: matches, cards))
             search?.write(to: &json)
             plan.resolvedSort.writeSort(to: &json)
+            plan.resolvedSort.writeCollapse(to: &json)
             json.field("filter", json: plan.resolvedSort.filterJSON.text)
             if let facets { facets.write(to: &json, plan.resolvedSort.filter, head.store.currency) }
             if plan.union == nil { json.field("version", head.state.version) }
@@ -27,6 +28,9 @@ extension PageOf where Items == RenderedProducts {
 }
 
 extension ResolvedSort {
+    /// Writes the member `collapse` of pages, orders, ranks and diffs, if each group has one card.
+    func writeCollapse(to json: inout JSONWriter) { if collapsesGroups { json.field("collapse", true) } }
+
     /// Writes the member `sort` of pages and ranks.
     func writeSort(to json: inout JSONWriter) {
         json.object("sort") { json in
@@ -55,6 +59,7 @@ extension ShelfOrder {
             json.field("source", source.rawValue)
             if let ignored = resolvedSort.ignored { json.field("ignored", ignored.rawValue) }
             search?.write(to: &json)
+            resolvedSort.writeCollapse(to: &json)
             json.field("filter", json: resolvedSort.filterJSON.text)
             if let version {
                 json.field("version", version)

@@ -8,6 +8,7 @@ extension ShelfRanks {
         return JSONWriter.object { json in
             plan.resolvedSort.writeSort(to: &json)
             search?.write(to: &json)
+            plan.resolvedSort.writeCollapse(to: &json)
             if plan.sort.terms.contains(where: { $0.key == .unitPrice }) {
                 json.field("dimension", plan.dimension.rawValue)
             }
@@ -19,6 +20,10 @@ extension ShelfRanks {
                     json.field("sku", rank.sku)
                     json.field("reason", rank.reason.rawValue)
                     json.field("rank", rank.rank)
+                    if let representative = rank.representative {
+                        json.field("id", representative.cardID)
+                        json.field("representative", representative.sku.text)
+                    }
                     json.object("neighbours") { json in
                         json.field("before", rank.before)
                         json.field("after", rank.after)
@@ -37,14 +42,15 @@ extension ShelfRanks {
     }
 
     /// Returns the values that are compared, from the first to the last: the availability, the keys of the sort, and the tie-breakers. The manual
-    /// order has no value that means something to clients. Of unit prices, those in the order's dimension come first.
+    /// order has no value that means something to clients. Of unit prices, those in the order's dimension come first. With collapsed groups,
+    /// the values are those of the product that represents the group.
     ///
     /// - Returns: nothing for a product that is not on the shelf.
     package func tuple(
         of rank: ProductRank,
         _ presentation: ProductPresentation
     ) -> [(key: String, value: JSONValue)] {
-        guard let product = rank.product else { return [] }
+        guard let product = rank.representative ?? rank.product else { return [] }
         var tuple: [(key: String, value: JSONValue)] = []
         if plan.sortsSoldOutLast, plan.sort.respectsAvailability { tuple.append(("in_stock", .bool(product.inStock))) }
         for term in plan.sort.comparedTerms {

@@ -21,7 +21,8 @@ extension Shelf {
             dimension: try reader.choice("dimension"),
             soldOut: try reader.choice("sold_out"),
             positionSource: try reader.sort("position_source"),
-            includesDescendants: try reader.bool("includes_descendants") ?? false
+            includesDescendants: try reader.bool("includes_descendants") ?? false,
+            collapsesGroups: try reader.bool("collapses_groups") ?? false
         )
         try reader.end()
     }

@@ -17,6 +17,7 @@ extension ShelfState {
             json.field("sold_out", shelf.soldOut?.rawValue)
             json.field("position_source", shelf.positionSource?.description)
             json.field("includes_descendants", shelf.includesDescendants)
+            json.field("collapses_groups", shelf.collapsesGroups)
             json.field("modified_at", modifiedAt.rfc3339)
             json.field("version", version)
             json.field("order_version", orderVersion)

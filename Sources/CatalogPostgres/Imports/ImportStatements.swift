@@ -434,7 +434,7 @@ enum ImportStatements {
         WHERE t.store_id = $1
         ON CONFLICT (store_id, key) DO UPDATE SET deleted_at = NULL, title = excluded.title, title_key = excluded.title_key,
             parent_id = NULL, default_sort = NULL, dimension = NULL, sold_out = NULL, position_source = NULL,
-            includes_descendants = false, settled_dimension = 0, modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
+            includes_descendants = false, collapses_groups = false, settled_dimension = 0, modified_at = \(SQL.nextTime(after: "shelf.modified_at", now: "excluded.modified_at")),
             version = greatest(shelf.version + 1, excluded.version) WHERE shelf.deleted_at IS NOT NULL
         """
     /// Places new shelves of a store, `$1`, under others: the keys of both, `$2` and `$3`, in pairs.

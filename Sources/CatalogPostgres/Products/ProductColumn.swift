@@ -27,6 +27,8 @@ enum ProductColumn: Hashable, Sendable {
         case .modifiedAt: "modified_at"
         case .sizeDimension: "size_dimension"
         case .baseQuantity: "base_quantity"
+        // The name in JSON is a word of SQL.
+        case .text(.group): "product_group"
         case .text(let text): SQL(stringLiteral: text.name)
         }
     }

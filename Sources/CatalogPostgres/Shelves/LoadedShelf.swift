@@ -29,7 +29,11 @@ struct LoadedShelf: CurrentShelf {
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
         if plan.search != nil { return try await searchPage(plan, into: items) }
         let view = await caches.view(plan, of: shelf, at: key)
-        var page = try page(rows(of: view, plan), plan, into: items)
+        var rows = rows(of: view, plan)
+        if plan.wantsMembers {
+            rows.addMembers(of: view, in: await caches.view(plan, view.request.expanded, of: shelf, at: key))
+        }
+        var page = try page(rows, plan, into: items)
         if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
     }
@@ -40,13 +44,25 @@ struct LoadedShelf: CurrentShelf {
         let next: Cursor?
         /// The number of rows of all pages.
         let count: Int
+        /// What each row represents; empty unless groups are collapsed.
+        let cards: [GroupCard]
+        /// The rows of the members of each card; empty unless the request asks for them.
+        private(set) var members: [[Int]] = []
+
+        /// - Parameters:
+        ///   - view: that of the rows.
+        ///   - all: the view with all members of groups.
+        mutating func addMembers(of view: TableView, in all: TableView) {
+            members = view.members(of: rows.map(Int.init), in: all, limit: GroupCard.memberLimit)
+        }
     }
 
     private func rows(of view: TableView, _ plan: PagePlan) -> PageRows {
         let rest = view.rows[(plan.after.map { table.index(after: place(of: $0, plan), in: view) } ?? 0)...]
         let rows = rest.prefix(plan.limit)
         let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
-        return PageRows(rows: rows, next: next, count: view.rows.count)
+        let cards = view.groups == nil ? [] : rows.indices.compactMap { view.card(at: $0) }
+        return PageRows(rows: rows, next: next, count: view.rows.count, cards: cards)
     }
 
     private func page<Items: PageItems>(
@@ -60,7 +76,14 @@ struct LoadedShelf: CurrentShelf {
             if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
             items.add(try product(row))
         }
-        return PageOf(PlannedPage(basis, plan), items, next: found.next, matches: found.count)
+        var page = PageOf(PlannedPage(basis, plan), items, next: found.next, matches: found.count)
+        page.cards = found.cards
+        for (index, rows) in found.members.enumerated() {
+            var members: [Product] = []
+            for row in rows { members.append(try product(row)) }
+            page.cards[index].members = members
+        }
+        return page
     }
 
     /// Returns a page of what a search finds. All of the search is done on another thread than an event loop's: the highlights alone take as
@@ -72,7 +95,12 @@ struct LoadedShelf: CurrentShelf {
         let found = await offLoop(if: true) {
             () -> (rows: PageRows, matches: [[ProductMatch]], summary: SearchSummary?, facets: Facets?) in
             let search = loadedSearch
-            let rows = rows(of: caches.viewNow(plan, of: shelf, at: key, search), plan)
+            let view = caches.viewNow(plan, of: shelf, at: key, search)
+            var rows = rows(of: view, plan)
+            if plan.wantsMembers {
+                let all = caches.viewNow(plan, view.request.expanded, of: shelf, at: key, search)
+                rows.addMembers(of: view, in: all)
+            }
             let products = rows.rows.map { table.product(Int($0)) }
             return (
                 rows, search.highlights(plan, of: products), search.summary(plan, of: table),
@@ -97,16 +125,46 @@ struct LoadedShelf: CurrentShelf {
 
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let rows = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch).rows
-        let shown = limit.map { Array(rows.prefix($0)) } ?? rows
-        let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
-        return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
+        let view = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch)
+        let shown = limit.map { Array(view.rows.prefix($0)) } ?? view.rows
+        guard let groups = view.groups?.column else {
+            let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
+            return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
+        }
+        // A group has the same place in all orders, whichever of its products represents it.
+        let places = OrderedIDs.Places(
+            version: shelf.version,
+            limit: groups.placeCount,
+            places: shown.map { groups.place(Int($0)) },
+            representatives: shown
+        )
+        return OrderedIDs(places) { [table] place in
+            groups.key(at: place).map { GroupCard.idPrefix + $0 } ?? table.sku(Int(place)).text
+        }
     }
 
-    func products(_ ids: [String]) throws(CatalogError) -> [Product] {
+    func products(_ skus: [String]) throws(CatalogError) -> [Product] {
         var products: [Product] = []
-        for row in table.rows(of: ids.map { SKU(stored: $0) }).values { products.append(try product(row)) }
+        for row in table.rows(of: skus.map { SKU(stored: $0) }).values { products.append(try product(row)) }
         return products
+    }
+
+    func cards(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct] {
+        let view =
+            plan.search == nil
+            ? await caches.view(plan, of: shelf, at: key)
+            : await offLoop(if: true) { caches.viewNow(plan, of: shelf, at: key, loadedSearch) }
+        guard let groups = view.groups?.column else { return [] }
+        var candidates = Set(table.rows(of: ids.lazy.map { SKU(stored: $0) }).values)
+        let keys = ids.filter { $0.hasPrefix(GroupCard.idPrefix) }.map {
+            String($0.dropFirst(GroupCard.idPrefix.count))
+        }
+        for rows in groups.rows(of: Set(keys)).values { candidates.formUnion(rows) }
+        var shown: [ShownProduct] = []
+        for (index, row) in view.rows.enumerated() where candidates.contains(Int(row)) {
+            shown.append(ShownProduct(try product(Int(row)), card: view.card(at: index)))
+        }
+        return shown
     }
 
     private func product(_ row: Int) throws(CatalogError) -> Product {

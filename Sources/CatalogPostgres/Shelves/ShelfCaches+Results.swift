@@ -10,31 +10,89 @@ extension ShelfCaches {
     static let offLoopFollowedProducts = 10_000
 
     /// Returns a view of a shelf.
-    func view(_ plan: PagePlan, of shelf: ShelfSnapshot, at key: TableKey) async -> TableView {
-        let result = ResultKey(table: key, version: shelf.version, request: OrderKey(plan))
+    ///
+    /// - Parameter request: the view of the plan, or that of all members of its groups.
+    func view(
+        _ plan: PagePlan,
+        _ request: ViewRequest? = nil,
+        of shelf: ShelfSnapshot,
+        at key: TableKey
+    ) async -> TableView {
+        let order = OrderKey(view: request ?? ViewRequest(plan), matches: nil)
+        let result = ResultKey(table: key, version: shelf.version, request: order)
         if let known = views[result] { return known }
-        let isFollowed = shelf.steps.contains { views.peek(result.at($0.version)) != nil }
-        let limit = isFollowed ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
-        return await offLoop(if: shelf.table.count >= limit) { self.viewNow(plan, of: shelf, at: key) }
+        let limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
+        return await offLoop(if: shelf.table.count >= limit) {
+            self.view(plan, result, nil, of: shelf)
+        }
+    }
+
+    /// Whether a view follows from one in memory.
+    private func isFollowed(_ result: ResultKey<OrderKey>, of shelf: ShelfSnapshot) -> Bool {
+        func isKnown(_ key: ResultKey<OrderKey>) -> Bool { views.peek(key) != nil }
+        let all = result.request.view.expanded
+        let sources = result.request.view.collapsesGroups ? [all, all.natural] : [all]
+        return sources.allSatisfy { source in
+            let key = result.with(source)
+            return isKnown(key) || shelf.steps.contains { isKnown(key.at($0.version)) }
+        }
     }
 
     /// The same on the current thread, which is not an event loop's.
     ///
-    /// - Parameter search: what a search of the plan needs; nil for a plan without one.
+    /// - Parameters:
+    ///   - request: the view of the plan, or that of all members of its groups.
+    ///   - search: what a search of the plan needs; nil for a plan without one.
     func viewNow(
         _ plan: PagePlan,
+        _ request: ViewRequest? = nil,
         of shelf: ShelfSnapshot,
         at key: TableKey,
         _ search: LoadedSearch? = nil
     ) -> TableView {
         let found = search?.matches(plan)
-        let result = ResultKey(table: key, version: shelf.version, request: OrderKey(plan, found?.key))
+        let order = OrderKey(view: request ?? ViewRequest(plan), matches: found?.key)
+        let result = ResultKey(table: key, version: shelf.version, request: order)
+        return view(plan, result, found?.matches, of: shelf)
+    }
+
+    private func view(
+        _ plan: PagePlan,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
         if let known = views[result] { return known }
-        let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: key)
-        let view = earlierView(result, of: shelf, table) ?? table.view(result.request.view, found?.matches)
+        let view =
+            result.request.view.collapsesGroups
+            ? collapsedView(plan, result, matches, of: shelf) : sortedView(plan, result, matches, of: shelf)
         views[result] = view
         fitShelves()
         return view
+    }
+
+    private func sortedView(
+        _ plan: PagePlan,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
+        let table = table(with: plan.resolvedSort.attributes, plan.language, of: shelf, at: result.table)
+        return earlierView(result, of: shelf, table) ?? table.view(result.request.view, matches)
+    }
+
+    /// Returns a view with one row for each group, from the views with all rows. An earlier one leaves the memory.
+    private func collapsedView(
+        _ plan: PagePlan,
+        _ result: ResultKey<OrderKey>,
+        _ matches: SearchMatches?,
+        of shelf: ShelfSnapshot
+    ) -> TableView {
+        let request = result.request.view.expanded
+        let all = view(plan, result.with(request), matches, of: shelf)
+        let natural = view(plan, result.with(request.natural), matches, of: shelf)
+        for step in shelf.steps { views[result.at(step.version)] = nil }
+        return shelf.table.with(groups(of: shelf, at: result.table)).collapsed(all, natural)
     }
 
     /// Returns a view from that of an earlier version, which leaves the memory; nil if there is none, or if too many rows have changed. That
@@ -91,7 +149,7 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) -> Bool {
-        let request = ColumnRequest(attribute: attribute, language: language)
+        let request = ColumnRequest.attribute(attribute, language: language)
         let result = ResultKey(table: key, version: shelf.version, request: request)
         return columns.peek(result) != nil || shelf.steps.contains { columns.peek(result.at($0.version)) != nil }
     }
@@ -113,14 +171,31 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) -> AttributeColumn {
-        let request = ColumnRequest(attribute: attribute, language: language)
+        let request = ColumnRequest.attribute(attribute, language: language)
         let result = ResultKey(table: key, version: shelf.version, request: request)
-        if let known = columns[result] { return known }
+        if case .attribute(let known) = columns[result] { return known }
         let collator = LanguageCollator.of(language)
         var column =
             earlierColumn(result, of: shelf, collator) ?? shelf.table.column(of: attribute, key: collator.key)
         column.counted = CountedMemory(column.size, in: columnMemory)
-        columns.insert(column, for: result)
+        columns.insert(.attribute(column), for: result)
+        return column
+    }
+
+    /// Returns the groups of a shelf's products. An earlier version's groups follow a few changes; otherwise the products are read.
+    private func groups(of shelf: ShelfSnapshot, at key: TableKey) -> GroupColumn {
+        let result = ResultKey(table: key, version: shelf.version, request: ColumnRequest.groups)
+        if case .groups(let known) = columns[result] { return known }
+        var column: GroupColumn
+        if case (.groups(let earlier), let version, let changed)? = Self.earlier(of: shelf, { columns[result.at($0)] })
+        {
+            columns.remove(result.at(version))
+            column = shelf.table.groupColumn(earlier, changed: changed)
+        } else {
+            column = shelf.table.groupColumn()
+        }
+        column.counted = CountedMemory(column.size, in: columnMemory)
+        columns.insert(.groups(column), for: result)
         return column
     }
 
@@ -130,7 +205,9 @@ extension ShelfCaches {
         of shelf: ShelfSnapshot,
         _ collator: LanguageCollator
     ) -> AttributeColumn? {
-        guard let (column, version, changed) = Self.earlier(of: shelf, { columns[key.at($0)] }) else { return nil }
+        guard
+            case (.attribute(let column), let version, let changed)? = Self.earlier(of: shelf, { columns[key.at($0)] })
+        else { return nil }
         columns.remove(key.at(version))
         return shelf.table.column(column, changed: changed, key: collator.key)
     }
@@ -157,7 +234,14 @@ extension ShelfCaches {
         if let known = facets[result] { return known }
         let attributes = request.filter.attributes + request.facets.compactMap(\.attribute)
         let table = table(with: attributes, plan.language, of: shelf, at: key)
-        let counted = table.facets(request.facets, request.filter, in: request.currency, of: found?.matches)
+            .with(request.countsGroups ? groups(of: shelf, at: key) : nil)
+        let counted = table.facets(
+            request.facets,
+            request.filter,
+            in: request.currency,
+            of: found?.matches,
+            countsGroups: request.countsGroups
+        )
         facets[result] = counted
         fitShelves()
         return counted
@@ -208,7 +292,20 @@ extension ShelfCaches.OrderKey {
 
 extension ShelfCaches.FacetRequest {
     init(_ plan: PagePlan, _ matches: ShelfCaches.MatchesKey? = nil) {
-        self.init(facets: plan.facets, filter: plan.resolvedSort.filter, currency: plan.currency, matches: matches)
+        self.init(
+            facets: plan.facets,
+            filter: plan.resolvedSort.filter,
+            currency: plan.currency,
+            countsGroups: plan.collapsesGroups,
+            matches: matches
+        )
+    }
+}
+
+extension ShelfCaches.ResultKey<ShelfCaches.OrderKey> {
+    /// The key of another view of the same products at the same version.
+    fileprivate func with(_ view: ViewRequest) -> Self {
+        Self(table: table, version: version, request: .init(view: view, matches: request.matches))
     }
 }
 
@@ -219,7 +316,8 @@ extension ViewRequest {
             filter: plan.resolvedSort.filter,
             dimension: plan.dimension,
             sortsSoldOutLast: plan.sortsSoldOutLast,
-            currency: plan.currency
+            currency: plan.currency,
+            collapsesGroups: plan.collapsesGroups
         )
     }
 }

@@ -2,8 +2,8 @@ package import Catalog
 internal import Shelves
 internal import Synchronization
 
-/// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and search indexes. They share one
-/// part of the memory.
+/// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and of groups, and search
+/// indexes. They share one part of the memory.
 final class ShelfCaches: Sendable {
     /// The key of a table with views and facets.
     enum TableKey: Hashable, Sendable {
@@ -28,16 +28,32 @@ final class ShelfCaches: Sendable {
         func at(_ version: Int64) -> ResultKey { ResultKey(table: table, version: version, request: request) }
     }
 
-    struct ColumnRequest: Hashable, Sendable {
-        let attribute: ResolvedAttribute
-        /// The language by whose rules texts are ordered.
-        let language: String
+    enum ColumnRequest: Hashable, Sendable {
+        /// An attribute, with the language by whose rules texts are ordered.
+        case attribute(ResolvedAttribute, language: String)
+        case groups
+    }
+
+    /// A column that is read from the products when a request needs it.
+    enum Column: Sendable {
+        case attribute(AttributeColumn)
+        case groups(GroupColumn)
+
+        /// The size in memory, in bytes.
+        var size: Int {
+            switch self {
+            case .attribute(let column): column.size
+            case .groups(let column): column.size
+            }
+        }
     }
 
     struct FacetRequest: Hashable, Sendable {
         let facets: Set<Facet>
         let filter: Filter
         let currency: Currency
+        /// Whether groups are counted in place of products.
+        let countsGroups: Bool
         /// The matches of a search, which alone are counted.
         let matches: MatchesKey?
     }
@@ -67,8 +83,8 @@ final class ShelfCaches: Sendable {
     let indexes: TableCache<TableKey, SearchIndexes.KeptIndex>
     let rules: TableCache<SearchIndexes.RulesKey, SearchIndexes.KeptRules>
     let matches: SharedCache<MatchesKey, SearchMatches>
-    /// The columns of attributes.
-    let columns: TableCache<ResultKey<ColumnRequest>, AttributeColumn>
+    /// The columns of attributes and of groups.
+    let columns: TableCache<ResultKey<ColumnRequest>, Column>
     /// The memory of all columns, of which views may keep some that `columns` has evicted.
     let columnMemory = CountedMemory.Total()
     private let shares: ShelfMemoryShares
@@ -94,7 +110,7 @@ final class ShelfCaches: Sendable {
             SharedCache<MatchesKey, SearchMatches>.entryOverhead + $0.size + $1.sizeOfArrays
         }
         columns = TableCache(limit: shares.columns, largest: shares.columns / 2) {
-            Results<ColumnRequest, AttributeColumn>.entryOverhead + $0.size
+            Results<ColumnRequest, Column>.entryOverhead + $0.size
         }
     }
 
@@ -239,7 +255,7 @@ package struct ShelfMemoryShares: Sendable, Hashable {
     var shelvesLimit: Int { limit - products }
     var unions: Int { limit / 8 }
     var views: Int { limit / 8 }
-    /// The share of columns of attributes.
+    /// The share of columns of attributes and of groups.
     var columns: Int { limit / 16 }
     var facets: Int { limit / 32 }
     /// The share of search indexes, of the rules of searches, and of their matches.
@@ -260,7 +276,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var facets: CacheUse
     /// Search indexes, the rules of searches, and their matches.
     package var indexes = CacheUse()
-    /// Columns of attributes.
+    /// Columns of attributes and of groups.
     package var columns = CacheUse()
     /// Rendered products, which the API keeps.
     package var products = CacheUse()

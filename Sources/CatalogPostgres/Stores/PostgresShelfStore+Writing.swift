@@ -86,6 +86,7 @@ extension PostgresShelfStore {
                 .text(shelf.defaultSort?.description), .int2(shelf.dimension.map { Int16($0.ordinal) }),
                 .text(shelf.soldOut?.rawValue), .text(shelf.positionSource?.description),
                 .bytea(LanguageCollator.of(found.store.language).key(shelf.title)), .bool(shelf.includesDescendants),
+                .bool(shelf.collapsesGroups),
             ]
             guard let old else {
                 let next = try ShelfLocks.nextShelf(found.id, connection)
@@ -190,17 +191,18 @@ extension PostgresShelfStore {
 
     static let insertShelf: PostgresStatement = """
         INSERT INTO shelf (store_id, key, title, parent_id, default_sort, dimension, sold_out, position_source, title_key,
-            includes_descendants, position, shelf_id, modified_at)
-        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, now())
+            includes_descendants, collapses_groups, position, shelf_id, modified_at)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now())
         """
 
     static let updateShelf: PostgresStatement = """
         UPDATE shelf SET title = $3, parent_id = $4, default_sort = $5, dimension = $6, sold_out = $7,
-            position_source = $8, title_key = $9, includes_descendants = $10, modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
+            position_source = $8, title_key = $9, includes_descendants = $10, collapses_groups = $11,
+            modified_at = \(ShelfStatements.nextTime), deleted_at = NULL,
             settled_dimension = CASE WHEN deleted_at IS NULL THEN settled_dimension ELSE 0 END,
             version = \(SQL.nextVersion(after: "version"))
         WHERE store_id = $1 AND key = $2 AND (
-            (title, parent_id, default_sort, dimension, sold_out, position_source, includes_descendants)
-                IS DISTINCT FROM ($3, $4, $5, $6, $7, $8, $10) OR deleted_at IS NOT NULL)
+            (title, parent_id, default_sort, dimension, sold_out, position_source, includes_descendants, collapses_groups)
+                IS DISTINCT FROM ($3, $4, $5, $6, $7, $8, $10, $11) OR deleted_at IS NOT NULL)
         """
 }

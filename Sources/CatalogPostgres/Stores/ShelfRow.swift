@@ -40,14 +40,14 @@ enum ShelfRow {
         h.shelf_id, h.key, h.title, h.default_sort, h.dimension, h.sold_out, h.position_source, h.product_count,
         coalesce(h.dimension, h.settled_dimension), h.modified_at, h.version, h.order_version,
         (SELECT u.key FROM shelf u WHERE u.store_id = $1 AND u.shelf_id = h.parent_id),
-        \(inheritedSort), h.key_generation, h.includes_descendants
+        \(inheritedSort), h.key_generation, h.includes_descendants, h.collapses_groups
         """
 
     /// The settings of shelf `h`.
     static func settingsColumns(ofStore id: SQL) -> SQL {
         """
         h.title, (SELECT u.key FROM shelf u WHERE u.store_id = \(id) AND u.shelf_id = h.parent_id), h.default_sort, \
-        h.dimension, h.sold_out, h.position_source, h.includes_descendants
+        h.dimension, h.sold_out, h.position_source, h.includes_descendants, h.collapses_groups
         """
     }
 
@@ -63,7 +63,7 @@ enum ShelfRow {
 
     static let storeWidth = 19
     /// The number of state columns.
-    static let stateWidth = 16
+    static let stateWidth = 17
 
     static func store(_ row: borrowing PostgresRow) throws -> StoreRead {
         guard let key = CatalogKey(try row.text(2)), let currency = Currency(try row.text(4)),
@@ -112,7 +112,8 @@ enum ShelfRow {
                 dimension: try row.int2OrNil(start + 4).map { try Dimension(stored: $0) },
                 soldOut: try row.textOrNil(start + 5).flatMap(SoldOut.init),
                 positionSource: try sort(row, start + 6),
-                includesDescendants: try row.bool(start + 15)
+                includesDescendants: try row.bool(start + 15),
+                collapsesGroups: try row.bool(start + 16)
             ),
             productCount: Int(try row.int4(start + 7)),
             comparisonDimension: try Dimension(stored: try row.int2(start + 8)),
@@ -134,7 +135,8 @@ enum ShelfRow {
             dimension: try row.int2OrNil(start + 3).map { try Dimension(stored: $0) },
             soldOut: try row.textOrNil(start + 4).flatMap(SoldOut.init),
             positionSource: try sort(row, start + 5),
-            includesDescendants: try row.bool(start + 6)
+            includesDescendants: try row.bool(start + 6),
+            collapsesGroups: try row.bool(start + 7)
         )
     }
 

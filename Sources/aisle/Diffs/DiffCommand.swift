@@ -26,6 +26,11 @@ struct DiffCommand: AisleCommand {
     @Option(parsing: .unconditional, help: "The old sort; the shelf's default sort if omitted.") var from: String?
     @Option(parsing: .unconditional, help: "The new sort; the shelf's default sort if omitted.") var to: String?
     @Option(parsing: .unconditional, help: "Compare only the first N products of both orders.") var limit: Int?
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether to show one id for each group of products; by default, the shelf decides."
+    )
+    var collapse: Bool?
     @Option(help: "moves (a table), json, json-patch or order (the new ids).") var format: Format = .moves
 
     func execute() async throws {
@@ -47,8 +52,8 @@ struct DiffCommand: AisleCommand {
                 DiffRequest(
                     store: store,
                     shelf: shelf,
-                    from: .sort(RequestedSort(sort: from)),
-                    to: RequestedSort(sort: to),
+                    from: .sort(RequestedSort(sort: from, collapsesGroups: collapse)),
+                    to: RequestedSort(sort: to, collapsesGroups: collapse),
                     limit: limit
                 )
             )
@@ -61,8 +66,8 @@ struct DiffCommand: AisleCommand {
     }
 
     private func diffFiles() throws {
-        guard from == nil, to == nil else {
-            throw CommandFailure("--from and --to require a shelf, not files", CommandFailure.usage)
+        guard from == nil, to == nil, collapse == nil else {
+            throw CommandFailure("--from, --to and --collapse require a shelf, not files", CommandFailure.usage)
         }
         guard what != ["-", "-"] else {
             throw CommandFailure("only one of the lists can be standard input", CommandFailure.usage)

@@ -15,13 +15,18 @@ struct WatchCommand: AisleCommand {
     @Option(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName?
     @Option(parsing: .unconditional, help: "The sort; defaults to the shelf's sort.") var by: String?
     @Option(parsing: .unconditional, help: "The number of products to watch.") var limit: Int?
+    @Flag(
+        inversion: .prefixedNo,
+        help: "Whether to watch one card for each group of products; by default, the shelf decides."
+    )
+    var collapse: Bool?
     @Option(parsing: .unconditional, help: "Start after this revision of the user, or at this version of the shelf.")
     var since: Int64?
 
     func validate() throws {
         guard (user == nil) != (shelf == nil) else { throw ValidationError("specify either --user or --shelf") }
-        guard user == nil || (by == nil && limit == nil) else {
-            throw ValidationError("--by and --limit require --shelf")
+        guard user == nil || (by == nil && limit == nil && collapse == nil) else {
+            throw ValidationError("--by, --limit and --collapse require --shelf")
         }
         guard limit.map({ PageRequest.limits.contains($0) }) ?? true else {
             throw ValidationError("--limit must be \(PageRequest.limitRule)")
@@ -45,6 +50,7 @@ struct WatchCommand: AisleCommand {
                 changes = try await live.subscribe(
                     ShelfAddress(store, key),
                     by: sort,
+                    collapsesGroups: collapse,
                     limit: limit ?? PageRequest.defaultLimit,
                     from: start
                 )

@@ -22,6 +22,8 @@ struct SortCommand: AisleCommand {
     @Option(parsing: .unconditional, help: "The maximum number of products; all by default.") var limit: Int?
     @Option(help: "Print the rank of this product instead, or why it has none.") var why: String?
     @Flag(help: "Also show the products of all shelves below.") var descendants = false
+    @Flag(inversion: .prefixedNo, help: "Whether to show one product for each group; by default, the shelf decides.")
+    var collapse: Bool?
     @Option(help: "The output format; table on a terminal, otherwise tsv.") var format: OutputFormat?
 
     func execute() async throws {
@@ -37,6 +39,7 @@ struct SortCommand: AisleCommand {
             let (store, key) = try await shelf.resolve(catalog)
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             if descendants { request.includesDescendants = true }
+            request.collapsesGroups = collapse
             if let why { return try await explain(why, request, catalog) }
             let (products, first) = try await catalog.pages.products(request, limit: limit)
             ProductListing(store: first.head.store, products: products).print(.resolve(format))
@@ -58,9 +61,9 @@ struct SortCommand: AisleCommand {
         try await RankListing.print(sku, request, .resolve(format), catalog)
     }
 
-    /// The number of products on the shelf; empty for several shelves.
+    /// The number of products on the shelf; empty for several shelves, and for groups.
     private static func total(_ page: ShelfPage) -> String {
-        page.plan.union == nil ? " of \(page.head.state.productCount)" : ""
+        page.plan.union == nil && !page.plan.collapsesGroups ? " of \(page.head.state.productCount)" : ""
     }
 }
 

@@ -31,11 +31,12 @@ extension ImportProfile {
             "size": "unit_pricing_measure",
             "in_stock": "availability",
             "barcode": "gtin",
-            "image_url": "image_link"
+            "image_url": "image_link",
+            "group": "item_group_id"
           },
           "attributes": {
             "color": "color", "condition": "condition", "description": ["description", "summary", "content"],
-            "google_category": "google_product_category", "group": "item_group_id",
+            "google_category": "google_product_category",
             "highlights": {"column": "product_highlight", "all_of": ", "},
             "images": {"column": "additional_image_link", "all_of": ", "}, "link": "link", "material": "material", "mpn": "mpn", "size": "size"
           },
@@ -82,7 +83,8 @@ extension ImportProfile {
               "constant": "true"
             },
             "barcode": ["Variant Barcode", "Barcode"],
-            "image_url": ["Variant Image", "Variant image URL", "Image Src", "Product image URL"]
+            "image_url": ["Variant Image", "Variant image URL", "Image Src", "Product image URL"],
+            "group": ["Handle", "URL handle"]
           },
           "attributes": {
             "description": ["Body (HTML)", "Description"], "handle": ["Handle", "URL handle"],
@@ -125,6 +127,7 @@ extension ImportProfile {
             "in_stock": "In stock?",
             "barcode": "GTIN, UPC, EAN, or ISBN",
             "image_url": "Images",
+            "group": "Parent",
             "position": null
           },
           "attributes": {

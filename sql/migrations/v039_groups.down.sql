@@ -1,0 +1,3 @@
+ALTER TABLE shelf DROP COLUMN collapses_groups;
+ALTER TABLE import_row DROP COLUMN product_group;
+ALTER TABLE product DROP COLUMN product_group;
