@@ -14,6 +14,7 @@ package enum Guides {
         ("profiles", PackageResources.profiles_md),
         ("sizes", PackageResources.sizes_md),
         ("attributes", PackageResources.attributes_md),
+        ("groups", PackageResources.groups_md),
         ("search", PackageResources.search_md),
         ("prices", PackageResources.prices_md),
         ("popularity", PackageResources.popularity_md),

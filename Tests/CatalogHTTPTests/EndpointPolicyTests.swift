@@ -189,11 +189,12 @@ import Testing
     }
 
     @Test(
-        "A list of all products costs extra only if it is sorted, searched, filtered, faceted, counted or continued",
+        "A list of all products costs extra only if it is sorted, searched, filtered, faceted, counted, collapsed or continued",
         arguments: [
             ("", 0), ("sku=a", 0), ("limit=3", 0), ("total=false", 0), ("total=maybe", 0), ("cursor=x", 0),
             ("sort=price", 4), ("q=a", 9), ("q=a&sort=price", 9), ("sort=price,name", 6), ("facets=brand", 13),
             ("brand=a", 6), ("in_stock=true", 6),
+            ("collapse=true", 6), ("collapse=false", 0), ("members=true", 0), ("collapse=true&members=true", 15),
             ("total=true", 4), ("total", 4), ("facets=brand&brand=a&sort=price,name", 17),
         ]
     )
@@ -205,9 +206,10 @@ import Testing
     }
 
     @Test(
-        "A page costs extra for facets, filters, several sort keys and descendants",
+        "A page costs extra for facets, filters, several sort keys, descendants, groups and their members",
         arguments: [
             ("", 0), ("sort=price", 0), ("sort=price,name", 2), ("facets=brand", 9), ("brand=a", 2), ("total=true", 0),
+            ("collapse=true", 2), ("collapse=false", 0), ("members=true", 9), ("collapse=true&members=true", 11),
             ("include=descendants", 4), ("include=descendants&facets=tag&tag=a&sort=name,price", 17),
         ]
     )

@@ -103,7 +103,7 @@ import Testing
 
     // MARK: - Groups
 
-    @Test("A page with collapsed groups says so, and its products have the numbers of members and the members")
+    @Test("A page with collapsed groups is marked, and its products have the numbers of members and the members")
     func groupedPage() throws {
         let products = [Self.product("a"), Self.product("b")]
         var request = PageRequest(store: Self.store.key, shelf: CatalogKey("tea")!, limit: 5)
@@ -131,7 +131,7 @@ import Testing
         #expect(others.bytes(with: []) == items.bytes(with: []))
     }
 
-    @Test("Orders and diffs with collapsed groups say so, and a changed group has its new product")
+    @Test("Orders and diffs with collapsed groups are marked, and a changed group has its new product")
     func groupedOrders() throws {
         let resolved = ResolvedSort(sort: try Sort.parse("price"), source: .query, collapsesGroups: true)
         var tea = Self.product("a")

@@ -38,12 +38,12 @@ struct SpecifiedShelf: CurrentShelf {
         let listing: Listing
         /// The matching products of its group, in order; only the product unless groups are collapsed.
         let members: [Listing]
-        /// What the product represents; nil unless groups are collapsed.
+        /// The group that the product represents; nil unless groups are collapsed.
         let group: GroupCard?
         var id: String { ShownProduct(listing.product, card: group).id }
     }
 
-    /// What a plan shows, in order. With collapsed groups, the first product of a group in the natural direction of the first key
+    /// The products that a plan shows, in order. With collapsed groups, the first product of a group in the natural direction of the first key
     /// represents it.
     private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Card] {
         let sorted = matching(plan, plan.sort, search)

@@ -132,7 +132,7 @@ class Crawler:
             "price_min": ["1.00"], "price_max": ["3.00"], "unit_price_max": ["5.00"], "created_after": some_time,
             "created_before": some_time, "modified_after": some_time, "modified_before": some_time,
             "facets": ["brand,tag,in_stock,price"], "sort": self.sorts, "from_sort": self.sorts, "to_sort": self.sorts,
-            "sku": [sku for skus in self.skus.values() for sku in skus[:2]], "products": ["true"], "total": ["true"], "for": ["reads"], "q": ["mil", "fresh m", "!"], "barcode": ["4006381333931", "1"],
+            "sku": [sku for skus in self.skus.values() for sku in skus[:2]], "products": ["true"], "total": ["true"], "collapse": ["true", "false"], "members": ["true"], "for": ["reads"], "q": ["mil", "fresh m", "!"], "barcode": ["4006381333931", "1"],
         }
         assert name in fixed, f"{template}: no values are known for {name}"
         return fixed[name]

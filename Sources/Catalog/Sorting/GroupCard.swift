@@ -1,4 +1,4 @@
-/// What a product represents where each group has one card: a product without a group represents itself.
+/// The group that a product represents where each group has one card. A product without a group represents itself.
 package struct GroupCard: Sendable, Hashable {
     /// The number of products of the group that match the filter and the search.
     package var matching: Int

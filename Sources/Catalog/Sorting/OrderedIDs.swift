@@ -8,7 +8,7 @@ package struct OrderedIDs: RandomAccessCollection, Sendable {
         package let limit: Int
         /// The place of each id, in order; none repeats.
         package let places: [UInt32]
-        /// The row of the product that each id stands for; empty unless groups are collapsed.
+        /// The row of the product that represents each id; empty unless groups are collapsed.
         package let representatives: [UInt32]
 
         package init(version: Int64, limit: Int, places: [UInt32], representatives: [UInt32] = []) {

@@ -231,7 +231,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var search: SearchSummary?
     /// The parts of each product that match the search; empty without a search.
     package var matches: [[ProductMatch]] = []
-    /// What each product represents; empty unless groups are collapsed.
+    /// The group that each product represents; empty unless groups are collapsed.
     package var cards: [GroupCard] = []
 
     package var head: ShelfHead { planned.basis.head }

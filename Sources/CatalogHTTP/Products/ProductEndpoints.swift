@@ -36,7 +36,8 @@ struct ProductEndpoints: EndpointGroup {
     /// The maximum number of products per request.
     private static let namedLimit = 100
 
-    /// Responds with a page of all shelves of the store if it is sorted, searched, filtered, counted or collapsed, and otherwise with the products by SKU.
+    /// Responds with a page of all shelves of the store if it is sorted, searched, filtered, counted or collapsed. Otherwise, it responds with
+    /// the products by SKU.
     private func list(_ call: Call) async throws -> Response {
         let barcode = try call.target.value("barcode")
         let requestedSKUs = call.target.values("sku")

@@ -44,7 +44,7 @@ struct LoadedShelf: CurrentShelf {
         let next: Cursor?
         /// The number of rows of all pages.
         let count: Int
-        /// What each row represents; empty unless groups are collapsed.
+        /// The group that each row represents; empty unless groups are collapsed.
         let cards: [GroupCard]
         /// The rows of the members of each card; empty unless the request asks for them.
         private(set) var members: [[Int]] = []
