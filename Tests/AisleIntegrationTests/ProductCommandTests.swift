@@ -195,7 +195,7 @@ import Testing
         }
     }
 
-    @Test("Setting the values that a product has changes nothing, and says so")
+    @Test("Setting the values that a product has changes nothing, and is reported")
     func unchanged() async throws {
         try await CommandDatabase.run { commands in
             try await Self.fill(commands)
