@@ -151,6 +151,13 @@ import Testing
             ranks.texts("products", "reason") == ["shown", "filtered_out", "filtered_out", "not_found", "not_on_shelf"]
         )
         #expect(ranks.json["of"] == .integer(2) && ranks.json["q"]?["text"] == .string("milk"))
+        let tuples = ranks.texts("products", "tuple")
+        #expect(
+            tuples[0].contains(#"{"key":"relevance","value":{"class":"exact","field":"name","begins_name":true}}"#)
+                && tuples[1].contains(#"{"class":"exact","field":"name","begins_name":false}"#)
+                && tuples[2].contains(#"{"key":"relevance","value":null}"#)
+                && tuples[0].contains(#""key":"popularity""#)
+        )
     }
 
     @Test("A search without results names the words that find nothing, and the best correction")
@@ -261,7 +268,7 @@ import Testing
         #expect(text.texts("products", "matches") == [#"[{"field":"attributes.origin","from":0,"to":6}]"#])
     }
 
-    @Test("A search costs five points more than a page")
+    @Test("A search costs five points more than a page, and one without results ten more for its correction")
     func cost() async throws {
         let now = ContinuousClock.now
         let api = await MemoryAPI {
@@ -270,8 +277,13 @@ import Testing
         }
         _ = try await api.catalog.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
         _ = try await api.catalog.put(Shelf(key: CatalogKey("dairy")!, title: "D"), in: CatalogKey("s")!)
-        let found = try await api.send(.get, Self.pages + "?q=milk")
-        let quota = try #require(found.headers[.init("RateLimit")!])
-        #expect(found.status == 200 && quota.hasPrefix(#""default";r=94;"#), "\(quota)")
+        let milk = Product(sku: SKU("milk")!, name: "Milk")
+        _ = try await api.catalog.put(milk, in: CatalogKey("s")!)
+        _ = try await api.catalog.place(milk.sku, on: CatalogKey("dairy")!, in: CatalogKey("s")!)
+        for (search, left) in [("milk", 94), ("bread", 78)] {
+            let found = try await api.send(.get, Self.pages + "?q=\(search)")
+            let quota = try #require(found.headers[.init("RateLimit")!])
+            #expect(found.status == 200 && quota.hasPrefix(#""default";r=\#(left);"#), "\(quota)")
+        }
     }
 }

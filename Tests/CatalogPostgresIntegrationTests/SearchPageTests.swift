@@ -193,6 +193,7 @@ import Testing
                 let (ranks, others) = (try await catalog.pages.ranks(request), try await memory.ranks(request))
                 #expect(ranks.ranks.map(\.rank) == others.ranks.map(\.rank), "\(search)")
                 #expect(ranks.ranks.map(\.reason) == others.ranks.map(\.reason), "\(search)")
+                #expect(ranks.ranks.map(\.relevance) == others.ranks.map(\.relevance), "\(search)")
             }
         }
     }

@@ -30,7 +30,11 @@ import Testing
         ShelfSnapshot(version: 1, table: ShelfTable((0..<count).map { row($0) }))
     }
 
-    private static func plan(_ sort: String, language: String = "en") throws -> PagePlan {
+    private static func plan(
+        _ sort: String,
+        language: String = "en",
+        collapsesGroups: Bool = false
+    ) throws -> PagePlan {
         var store = Store(key: key, title: "S", currency: Currency("EUR")!)
         store.collation = language
         let state = ShelfState(
@@ -43,7 +47,8 @@ import Testing
             orderVersion: 1
         )
         let head = ShelfHead(store: store, storeVersion: 1, attributeRevision: 1, state: state)
-        let request = PageRequest(store: key, shelf: key, sort: try Sort.parse(sort))
+        var request = PageRequest(store: key, shelf: key, sort: try Sort.parse(sort))
+        request.collapsesGroups = collapsesGroups
         return try request.plan(for: head, attributes: attributes)
     }
 
@@ -111,7 +116,8 @@ import Testing
         let rows = try #require(changed.rows)
         let next = ShelfSnapshot(version: 2, table: changed.table, steps: [.init(version: 1, rows: rows)])
         #expect(isFollowed(next) == [true, true])
-        for entry in caches.columns.entries where entry.key.request == .attribute(attributes[0], language: plan.language) {
+        for entry in caches.columns.entries
+        where entry.key.request == .attribute(attributes[0], language: plan.language) {
             caches.columns.remove(entry.key)
         }
         #expect(isFollowed(next) == [false, true])
@@ -130,5 +136,36 @@ import Testing
         #expect(try order("word", "en") == [2, 1, 0])
         #expect(try order("word,price", "sv") == [2, 0, 1])
         #expect(caches.columns.use.count == 2)
+    }
+
+    private static func groupedRow(_ number: Int, _ group: String, price: Int64) -> TableRow {
+        var product = Product(sku: SKU("p\(number)")!, name: "P", priceMinor: price)
+        product.group = group
+        return TableRow(product, position: [1, UInt8(1 + number / 250), UInt8(1 + number % 250)]) { Array($0.utf8) }
+    }
+
+    @Test("Collapsed views share the groups of a shelf and the views with all rows, and all of them follow a change")
+    func groups() throws {
+        let rows = (0..<300).map { Self.groupedRow($0, "g\($0 % 7)", price: Int64($0 * 37 % 101)) }
+        let shelf = ShelfSnapshot(version: 1, table: ShelfTable(rows))
+        let caches = ShelfCaches(ShelfMemoryShares(limit: 4 << 20))
+        func view(_ sort: String, _ shelf: ShelfSnapshot, in caches: ShelfCaches) throws -> TableView {
+            caches.viewNow(try Self.plan(sort, collapsesGroups: true), of: shelf, at: Self.table)
+        }
+        let (cheap, dear) = (try view("price", shelf, in: caches), try view("-price", shelf, in: caches))
+        #expect(cheap.rows.count == 7 && Set(cheap.rows) == Set(dear.rows))
+        #expect(caches.columns.use.count == 1 && caches.columnMemory.size > 4 * 300)
+        #expect(caches.views.use.count == 4, "each direction, with and without groups")
+        #expect(caches.use.columns.size == caches.columns.use.size)
+        // A product gets a group of its own, and is the cheapest one.
+        let changed = shelf.table.changed(by: [SKU("p7")!: Self.groupedRow(7, "new", price: 0)])
+        let steps = [ShelfSnapshot.Step(version: 1, rows: try #require(changed.rows))]
+        let next = ShelfSnapshot(version: 2, table: changed.table, steps: steps)
+        let fresh = ShelfCaches(ShelfMemoryShares(limit: 4 << 20))
+        for sort in ["price", "-price"] {
+            let followed = try view(sort, next, in: caches)
+            #expect(try followed == view(sort, next, in: fresh) && followed.rows.count == 8)
+        }
+        #expect(caches.columns.use.count == 1 && caches.views.use.count == 4, "those of the first version have left")
     }
 }

@@ -66,9 +66,11 @@ def make_valid(values):
     if isinstance(values.get("filter"), dict):
         for name in values["filter"].keys() - FILTERS:
             del values["filter"][name]
-    # A search has few words.
+    # A search has few words, and a letter or a digit.
     if isinstance(values.get("q"), str):
         values["q"] = " ".join(values["q"][:20].split()[:8])
+        if not any(character.isascii() and character.isalnum() for character in values["q"]):
+            values["q"] = "milk"
     # The lists of currencies and units are not in the schema.
     if isinstance(values.get("currency"), str):
         values["currency"] = "EUR"

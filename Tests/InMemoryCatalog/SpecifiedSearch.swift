@@ -164,14 +164,8 @@ struct SpecifiedSearch {
         if let brand = product.brand { fields.append((1, .brand, Word.words(brand))) }
         fields += product.tags.enumerated().map { (2, .tag($0), Word.words($1)) }
         for attribute in attributes {
-            switch attribute.value(of: product) {
-            case .set(let elements):
-                for (index, element) in elements.enumerated() {
-                    fields.append((3, .attribute(attribute.name, index), Word.words(element)))
-                }
-            case let value?:
-                fields.append((3, .attribute(attribute.name, nil), Word.words(attribute.form.text(of: value))))
-            case nil: break
+            fields += attribute.searchedTexts(of: product).map { index, text in
+                (3, .attribute(attribute.name, index), Word.words(text))
             }
         }
         return fields

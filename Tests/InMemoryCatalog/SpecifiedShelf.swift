@@ -17,7 +17,7 @@ struct SpecifiedShelf: CurrentShelf {
         return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
     }
 
-    /// What the search of a plan finds; nil without a search.
+    /// The result of a plan's search; nil without a search.
     private func search(_ plan: PagePlan) -> SpecifiedSearch? {
         plan.search.map { text in
             SpecifiedSearch(
@@ -32,6 +32,11 @@ struct SpecifiedShelf: CurrentShelf {
     }
 
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
+
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
+        let found = search(plan)?.relevances.map { ($0.key.text, SearchRelevance(rawValue: UInt8($0.value))) } ?? []
+        return Dictionary(found) { first, _ in first }.filter { ids.contains($0.key) }
+    }
 
     /// A product that a plan shows.
     struct Card {

@@ -34,6 +34,22 @@ package final class ResolvedAttribute: Sendable {
         }
     }
 
+    /// Returns the texts of a product that searches read, as the product has them, with their places in a set. The elements of a value have
+    /// another order.
+    package func searchedTexts(of product: Product) -> [(index: Int?, text: String)] {
+        guard value(of: product) != nil, let members = try? JSONReader.parse(Array(product.attributes.utf8)) else {
+            return []
+        }
+        switch members[name.text] {
+        case .string(let text): return [(nil, text)]
+        case .array(let elements):
+            return elements.enumerated().compactMap { index, element in
+                if case .string(let text) = element { (index, text) } else { nil }
+            }
+        default: return []
+        }
+    }
+
     /// Whether products can be sorted by the attribute: elements of a set have no order.
     package var isSortable: Bool { if case .set = form { false } else { true } }
 

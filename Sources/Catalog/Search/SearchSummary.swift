@@ -3,7 +3,7 @@ package struct SearchSummary: Hashable, Sendable {
     package let text: SearchText
     /// The worst class of matches that are shown.
     package let searchClass: SearchClass
-    /// What is known of a search without results; nil for one that finds products, whether or not a filter excludes them.
+    /// The explanation of a search without results; nil for one that finds products, whether or not a filter excludes them.
     package let failure: Failure?
 
     package struct Failure: Hashable, Sendable {

@@ -81,7 +81,7 @@ extension PageRequest {
     /// The shelf; nil for all shelves of the store.
     package var address: ShelfAddress? { shelf.map { ShelfAddress(store, $0) } }
 
-    /// What the request names of the context of its order.
+    /// The part of the request that names an order.
     package var requested: RequestedSort {
         get { RequestedSort(sort: sort, filter: filter, search: search, collapsesGroups: collapsesGroups) }
         set {

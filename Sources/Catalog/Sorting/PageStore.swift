@@ -48,6 +48,9 @@ package protocol CurrentShelf: Sendable {
     /// Returns what the search of a plan finds; nil without a search.
     func searchSummary(_ plan: PagePlan) async -> SearchSummary?
 
+    /// Returns the relevance of products by their ids; those that the search of a plan does not find are left out.
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance]
+
     /// Returns products by their SKUs; those that are not on the shelf are left out.
     func products(_ skus: [String]) throws(CatalogError) -> [Product]
 
@@ -227,7 +230,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var facets: Facets?
     /// The number of products that match the filter, on all pages; nil if it was not requested.
     package var total: Int?
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package var search: SearchSummary?
     /// The parts of each product that match the search; empty without a search.
     package var matches: [[ProductMatch]] = []

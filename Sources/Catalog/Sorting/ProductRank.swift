@@ -42,6 +42,8 @@ package struct ProductRank: Sendable {
     package let representative: Product?
     /// The product; nil if it is not on the shelf.
     package let product: Product?
+    /// The relevance of a product that the search finds; nil without a search.
+    package let relevance: SearchRelevance?
     /// The keys of the filter that exclude the product.
     package let filters: [FilterKey]
 }
@@ -54,13 +56,13 @@ package struct ShelfRanks: Sendable {
     package let count: Int
     /// The ranks in the order of the request.
     package let ranks: [ProductRank]
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package let search: SearchSummary?
 
     /// - Parameters:
     ///   - order: the ids that the plan shows, in order.
     ///   - products: those of the requested products that are on the shelf.
-    ///   - groups: what the order's ids stand for; nil unless groups are collapsed.
+    ///   - groups: the groups of the products; nil unless groups are collapsed.
     /// - Complexity: O(*n*) for *n* ids.
     init(
         _ skus: [String],
@@ -69,6 +71,7 @@ package struct ShelfRanks: Sendable {
         order: OrderedIDs,
         products: [Product],
         search: SearchSummary? = nil,
+        relevances: [String: SearchRelevance] = [:],
         groups: CollapsedGroups? = nil
     ) {
         self.search = search
@@ -96,14 +99,20 @@ package struct ShelfRanks: Sendable {
                     before: index > 0 ? order[index - 1] : nil,
                     after: index + 1 < order.count ? order[index + 1] : nil,
                     representative: groups?.representatives[id],
-                    product: product
+                    product: product,
+                    relevance: relevances[groups?.representatives[id]?.sku.text ?? sku]
                 )
             }
             let excluding = filter.keys.filter { key in
                 !filter.without(Set(filter.keys).subtracting([key])).accepts(product, in: currency)
             }
-            let isUnfound = plan.search != nil && excluding.isEmpty
-            return ProductRank(sku, isUnfound ? .notFound : .filteredOut, product: product, filters: excluding)
+            return ProductRank(
+                sku,
+                plan.search != nil && excluding.isEmpty ? .notFound : .filteredOut,
+                product: product,
+                relevance: relevances[sku],
+                filters: excluding
+            )
         }
     }
 }
@@ -117,10 +126,12 @@ extension ProductRank {
         after: String? = nil,
         representative: Product? = nil,
         product: Product? = nil,
+        relevance: SearchRelevance? = nil,
         filters: [FilterKey] = []
     ) {
         (self.sku, self.reason, self.rank, self.before, self.after) = (sku, reason, rank, before, after)
-        (self.representative, self.product, self.filters) = (representative, product, filters)
+        (self.representative, self.product) = (representative, product)
+        (self.relevance, self.filters) = (relevance, filters)
     }
 }
 
@@ -159,6 +170,7 @@ extension PageStore {
         let plan = try PlannedPage(request.page, shelf.basis).plan
         let products = try shelf.products(request.skus)
         let groups = plan.collapsesGroups ? try await CollapsedGroups(products, request.page, plan, shelf) : nil
+        let shown = groups.map { Array($0.representatives.values) } ?? []
         return ShelfRanks(
             request.skus,
             shelf.basis,
@@ -166,6 +178,7 @@ extension PageStore {
             order: await shelf.ids(plan, first: nil),
             products: products,
             search: await shelf.searchSummary(plan),
+            relevances: await shelf.relevances(request.skus + shown.map(\.sku.text), plan),
             groups: groups
         )
     }

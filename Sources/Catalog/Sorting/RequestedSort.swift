@@ -1,4 +1,4 @@
-/// What a request names of the context of an order: the sort, the filter, the search, and whether groups are collapsed.
+/// The sort, the filter and the search that a request names, and whether it collapses groups.
 package struct RequestedSort: Hashable, Sendable {
     /// nil for the caller's, the shelf's, the store's or the system's sort.
     package var sort: Sort?

@@ -5,7 +5,7 @@ package struct ShelfOrder: Sendable {
     package let union: ShelfUnion?
     package let resolvedSort: ResolvedSort
     package let list: OrderedIDs
-    /// What the search finds; nil without a search.
+    /// The result of the search; nil without a search.
     package let search: SearchSummary?
 
     package init(

@@ -86,6 +86,8 @@ struct PageEndpoints: EndpointGroup {
 
     /// The points for a search: finding the products takes about as long as a page, and the parts that match take several times as long.
     private static let pointsForSearch = 5
+    /// The points for the correction of a search without results, which compares its words with all others.
+    private static let pointsForCorrection = 10
 
     /// The points for cards with their members: a page has up to 20 times as many products.
     private static let pointsForMembers = 9
@@ -173,6 +175,7 @@ struct PageEndpoints: EndpointGroup {
         )
         observer.observe(.pageReturned(.rendered))
         asked.call.work.add(rows: current.indexedProducts)
+        if page.search?.failure != nil { asked.call.work.add(points: Self.pointsForCorrection) }
         let cursor = page.next.map { cursors.encode($0) }
         var headers = asked.headers
         for field in asked.call.nextLink(parameters(asked.request, plan.plan), cursor) { headers.append(field) }

@@ -98,7 +98,7 @@ package struct RenderedProducts: PageItems {
         ends.append(bytes.count)
     }
 
-    /// Returns the products with what is not in fragments, because it depends on the page.
+    /// Returns the products with their matches and cards. Fragments have neither, because all pages share fragments.
     ///
     /// - Parameters:
     ///   - matches: those of each product; empty without a search.

@@ -54,7 +54,8 @@ extension ShelfRanks {
         var tuple: [(key: String, value: JSONValue)] = []
         if plan.sortsSoldOutLast, plan.sort.respectsAvailability { tuple.append(("in_stock", .bool(product.inStock))) }
         for term in plan.sort.comparedTerms {
-            tuple.append((term.key.name, Self.value(term.key, of: product, presentation)))
+            let value = term.key == .relevance ? rank.relevance?.json : Self.value(term.key, of: product, presentation)
+            tuple.append((term.key.name, value ?? .null))
         }
         if !tuple.contains(where: { $0.key == "name" }) { tuple.append(("name", .string(product.name))) }
         return tuple + [("sku", .string(product.sku.text))]
@@ -88,6 +89,15 @@ extension ShelfRanks {
                 .init("dimension", .string(dimension.rawValue)), .init("value", .string(String(whole) + decimals)),
             ])
         }
+    }
+}
+
+extension SearchRelevance {
+    fileprivate var json: JSONValue {
+        .object([
+            .init("class", .string(searchClass.name)), .init("field", .string("\(field)")),
+            .init("begins_name", .bool(beginsName)),
+        ])
     }
 }
 

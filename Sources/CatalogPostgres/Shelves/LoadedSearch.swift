@@ -1,7 +1,7 @@
 internal import Catalog
 internal import Shelves
 
-/// What searches of a shelf need: its index, and the rules of its store.
+/// The index of a shelf and the rules of its store, by which searches find products.
 struct LoadedSearch: Sendable {
     let index: SearchIndexes.NumberedIndex
     let rules: SearchRules

@@ -10,9 +10,9 @@ struct LoadedShelf: CurrentShelf {
     let caches: ShelfCaches
     /// The current ordering key of the cursor's product, if ordering keys were replaced since the page of the cursor.
     var orderingKey: [UInt8]?
-    /// The rules of searches; nil unless the request has a search.
+    /// The rules of searches, before the index is ready; nil unless the request has a search.
     var rules: SearchRules?
-    /// What searches need; nil unless the request has one.
+    /// The index and the rules of searches; nil unless the request has a search.
     var search: LoadedSearch?
 
     var indexedProducts: Int { search?.indexedProducts ?? 0 }
@@ -121,6 +121,16 @@ struct LoadedShelf: CurrentShelf {
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? {
         if plan.search == nil { return nil }
         return await offLoop(if: true) { loadedSearch.summary(plan, of: table) }
+    }
+
+    func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
+        if plan.search == nil { return [:] }
+        return await offLoop(if: true) {
+            guard let matches = loadedSearch.matches(plan)?.matches else { return [:] }
+            let rows = table.rows(of: ids.map { SKU(stored: $0) })
+            let found = rows.compactMap { sku, row in matches.relevance(of: row).map { (sku.text, $0) } }
+            return Dictionary(found) { first, _ in first }
+        }
     }
 
     /// Whole orders are not read on an event loop, so views are made on the executor of the request.

@@ -5,9 +5,9 @@ internal import Synchronization
 
 /// The search indexes of the tables in memory, and the rules by which the words of stores match.
 ///
-/// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. With another language
-/// of the store, its rules and its indexes are made again; with other synonyms, only its rules are, and with other searchable attributes,
-/// only its indexes.
+/// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. After a change of the
+/// store's language, rules and indexes are made again. After one of synonyms, only rules are made, and after one of searchable attributes, only
+/// indexes.
 final class SearchIndexes: Sendable {
     /// An index with the table that has it.
     final class KeptIndex: Sendable {
@@ -180,12 +180,16 @@ final class SearchIndexes: Sendable {
         _ willBuild: (Int) -> Void
     ) -> NumberedIndex {
         if let known = known(shelf, at: key, inflection, attributes) { return known }
-        let texts = shelf.table.searchedTexts(of: attributes)
+        let earlier = caches.indexes[key].flatMap { $0.content.isOf(inflection, attributes) ? $0 : nil }
+        let texts: [SearchIndex.Text]
+        if let earlier, earlier.table.hasSameAttributes(as: shelf.table) {
+            texts = earlier.content.texts
+        } else {
+            texts = shelf.table.searchedTexts(of: attributes)
+        }
         // Another version may have the same index.
-        if let kept = caches.indexes[key], kept.content.isOf(inflection, attributes),
-            SearchIndex.isShared(by: kept.table, kept.content.texts, and: shelf.table, texts)
-        {
-            return keep(kept.content, of: shelf, at: key)
+        if let earlier, SearchIndex.isShared(by: earlier.table, earlier.content.texts, and: shelf.table, texts) {
+            return keep(earlier.content, of: shelf, at: key)
         }
         willBuild(shelf.table.count)
         let index = SearchIndex(shelf.table, texts: texts, inflection: inflection)

@@ -21,7 +21,9 @@ extension ShelfCaches {
         let order = OrderKey(view: request ?? ViewRequest(plan), matches: nil)
         let result = ResultKey(table: key, version: shelf.version, request: order)
         if let known = views[result] { return known }
-        let limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
+        var limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
+        // Collapsing groups takes a pass over all rows, and the groups may have to be read.
+        if result.request.view.collapsesGroups { limit = min(limit, Self.offLoopProducts) }
         return await offLoop(if: shelf.table.count >= limit) {
             self.view(plan, result, nil, of: shelf)
         }

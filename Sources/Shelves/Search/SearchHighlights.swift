@@ -189,10 +189,8 @@ extension Search {
     ) -> [ProductMatch] {
         var others: [(field: ProductMatch.Field, text: String)] = []
         for attribute in searchable {
-            guard let value = attribute.value(of: product) else { continue }
-            for (index, text) in attribute.searchedTexts(of: value).enumerated() {
-                let isList = if case .set = value { true } else { false }
-                others.append((.attribute(attribute.name, isList ? index : nil), text))
+            for (index, text) in attribute.searchedTexts(of: product) {
+                others.append((.attribute(attribute.name, index), text))
             }
         }
         let texts = SearchTexts(product, others: others.map(\.text))
