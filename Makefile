@@ -368,7 +368,7 @@ bench: build browser ## Measure pages, imports, diffs and scripts as ratios to t
 	.build/release/DiffBench
 
 .PHONY: bench-search
-bench-search: build ## Judge searches on the catalogs in ../shared/data, beside those of PostgreSQL alone (JUDGE="--verbose")
+bench-search: build ## Judge searches on the catalogs in ../shared/data, compared with PostgreSQL's own (JUDGE="--verbose")
 	@$(MAKE) --no-print-directory deps PACKAGES="postgresql python3"
 	python3 -B Tests/Search/bench.py $(AISLE) ../shared/data $(JUDGE)
 

@@ -74,6 +74,14 @@ import Testing
                 let skus = output.split(separator: "\n").dropFirst().map { String($0.prefix { $0 != "\t" }) }
                 #expect(skus == (0..<count).map { "p\(10_000 + $0)" }, "\(arguments)")
             }
+            // Lines are printed in batches, with the titles once.
+            for (format, lines) in [("csv", 2006), ("ndjson", 2005), ("table", 2007)] {
+                let output = await commands.aisle(["product", "list", "shop", "--format", format]).output
+                #expect(output.split(separator: "\n").count == lines, "\(format)")
+                #expect(output.ranges(of: "p12004").count == 1, "\(format)")
+            }
+            let json = await commands.aisle(["product", "list", "shop", "--format", "json"]).output
+            #expect(try JSONReader.parse(Array(json.utf8)).elements?.count == 2005)
         }
     }
 
@@ -85,8 +93,8 @@ import Testing
                 [
                     "product", "set", "shop", "k1", "--name", "Kefir", "--brand", "Alm", "--price", "1.49",
                     "--regular-price", "1.99", "--size", "6 x 330 ml", "--tag", "bio", "--tag", "new", "--no-in-stock",
-                    "--barcode", "4006381333931", "--image-url", "/kefir.jpg", "--attribute", "rating=4.5",
-                    "--attribute", "allergens=milk|nuts",
+                    "--barcode", "4006381333931", "--image-url", "/kefir.jpg", "--group", "kefir", "--attribute",
+                    "rating=4.5", "--attribute", "allergens=milk|nuts",
                 ],
                 notes: "created product “k1”\n"
             )
@@ -97,12 +105,12 @@ import Testing
             #expect(created["tags"] == .array([.string("bio"), .string("new")]))
             #expect(created["in_stock"] == .bool(false) && created["image_url"] == .string("/kefir.jpg"))
             #expect(created["barcode"] == .string("4006381333931") && created["shelves"] == .array([]))
-            #expect(created["attributes"]?["rating"] == .number("4.5"))
+            #expect(created["group"] == .string("kefir") && created["attributes"]?["rating"] == .number("4.5"))
             #expect(created["attributes"]?["allergens"] == .array([.string("milk"), .string("nuts")]))
 
             await commands.expect(
                 [
-                    "product", "set", "shop", "k1", "--price", "1.29", "--regular-price", "none", "--brand", "",
+                    "product", "set", "shop", "k1", "--price", "1.29", "--regular-price", "", "--brand", "",
                     "--tag", "", "--in-stock", "--attribute", "rating=",
                 ],
                 notes: "changed product “k1”\n"
@@ -115,24 +123,35 @@ import Testing
             #expect(changed["attributes"]?["allergens"] == created["attributes"]?["allergens"])
 
             await commands.expect(
-                ["product", "place", "shop", "k1", "dairy"],
+                ["product", "place", "shop/dairy", "k1"],
                 notes: "product “k1” is now on shelf shop/dairy\n"
             )
             await commands.expect(
-                ["product", "place", "shop", "k1", "dairy"],
+                ["product", "place", "dairy", "k1"],
                 notes: "product “k1” was already on shelf shop/dairy\n"
             )
             #expect(try await Self.shown("k1", commands)["shelves"] == .array([.string("dairy")]))
             await commands.expect(
-                ["product", "unplace", "shop", "k1", "dairy"],
+                ["product", "remove-from-shelf", "shop/dairy", "k1"],
                 notes: "removed product “k1” from shelf shop/dairy\n"
             )
             await commands.expectFailure(
-                ["product", "unplace", "shop", "k1", "dairy"],
+                ["product", "remove-from-shelf", "shop/dairy", "k1"],
                 66,
                 "product “k1” on shelf “dairy” does not exist"
             )
-            await commands.expectFailure(["product", "place", "shop", "k1", "none"], 66, "shelf “none” does not exist")
+            for command in ["place", "remove-from-shelf"] {
+                await commands.expectFailure(
+                    ["product", command, "shop/dary", "k1"],
+                    66,
+                    "shelf “shop/dary” does not exist; did you mean shop/dairy?"
+                )
+            }
+            await commands.expectFailure(
+                ["product", "place", "shop/dairy", "k2"],
+                66,
+                "product “k2” does not exist"
+            )
 
             await commands.expectFailure(
                 ["product", "rm", "shop", "k1"],
@@ -159,7 +178,39 @@ import Testing
         }
     }
 
-    @Test("A file is a merge patch: null removes a field, and what is shown can be set again")
+    @Test("A new price removes a regular price that is not above it, and no price removes both")
+    func regularPrice() async throws {
+        try await CommandDatabase.run { commands in
+            try await Self.fill(commands)
+            for (arguments, price, regular) in [
+                (["--regular-price", "1.99"], "119", "199"), (["--price", "1.49"], "149", "199"),
+                (["--price", "1.99"], "199", nil), (["--price", "1.79", "--regular-price", "2.49"], "179", "249"),
+                (["--price", ""], nil, nil),
+            ] as [([String], String?, String?)] {
+                await commands.expect(["product", "set", "shop", "m1"] + arguments, notes: "changed product “m1”\n")
+                let shown = try await Self.shown("m1", commands)
+                #expect(shown["price_minor"] == price.map { .number($0) } ?? .null, "\(arguments)")
+                #expect(shown["regular_price_minor"] == regular.map { .number($0) } ?? .null, "\(arguments)")
+            }
+        }
+    }
+
+    @Test("Setting the values that a product has changes nothing, and is reported")
+    func unchanged() async throws {
+        try await CommandDatabase.run { commands in
+            try await Self.fill(commands)
+            let before = try await Self.shown("m1", commands)
+            let log = await commands.aisle(["audit", "shop", "--format", "ndjson"]).output
+            await commands.expect(
+                ["product", "set", "shop", "m1", "--name", "Milk", "--price", "1.19", "--size", "1 l"],
+                notes: "product “m1” is unchanged\n"
+            )
+            #expect(try await Self.shown("m1", commands) == before)
+            #expect(await commands.aisle(["audit", "shop", "--format", "ndjson"]).output == log)
+        }
+    }
+
+    @Test("A file is a merge patch: null removes a member, a missing one stays, and what is shown can be set again")
     func file() async throws {
         try await CommandDatabase.run { commands in
             try await Self.fill(commands)
@@ -177,8 +228,25 @@ import Testing
             #expect(changed["attributes"]?["rating"] == .number("3"))
             #expect(changed["attributes"]?["undeclared"]?["a"] == .number("1"))
             let again = try commands.file("again.json", await commands.aisle(["product", "show", "shop", "m1"]).output)
-            #expect(await commands.aisle(["product", "set", "shop", "m1", "--json", again]).code == 0)
+            await commands.expect(
+                ["product", "set", "shop", "m1", "--json", again],
+                notes: "product “m1” is unchanged\n"
+            )
             #expect(try await Self.shown("m1", commands) == changed)
+            let missing = try commands.file("missing.json", #"{"name":"Milk","attributes":{}}"#)
+            await commands.expect(
+                ["product", "set", "shop", "m1", "--json", missing],
+                notes: "product “m1” is unchanged\n"
+            )
+            let removal = try commands.file("removal.json", #"{"size":null,"attributes":{"rating":null}}"#)
+            await commands.expect(
+                ["product", "set", "shop", "m1", "--json", removal],
+                notes: "changed product “m1”\n"
+            )
+            let removed = try await Self.shown("m1", commands)
+            #expect(removed["size"] == .null && removed["attributes"]?["rating"] == nil)
+            #expect(removed["attributes"]?["undeclared"] == changed["attributes"]?["undeclared"])
+            #expect(removed["price_minor"] == .number("99"))
             let new = try commands.file("new.json", #"{"name":"Quark","price_minor":159}"#)
             await commands.expect(
                 ["product", "set", "shop", "q1", "--json", new],
@@ -210,15 +278,28 @@ import Testing
                 66,
                 "product “x1” does not exist in store “shop”; to create it, give it a name"
             )
-            await commands.expectFailure(set + ["--name", ""], 65, "name is required")
+            await commands.expectFailure(set + ["--name", ""], 64, "--name is required")
+            await commands.expectFailure(
+                ["product", "set", "shop", "b1", "--regular-price", "1"],
+                64,
+                "--regular-price requires --price; set --price, too, or omit --regular-price"
+            )
+            await commands.expectFailure(
+                set + ["--image-url", "x"],
+                64,
+                "--image-url must be \(Product.imageURLRule)"
+            )
             await commands.expectFailure(
                 set + ["--attribute", "rating=good"],
-                65,
+                64,
                 "attribute “rating” must be a number with at most 1 decimal and at most 14 digits before the point (got “good”)"
             )
             #expect(await commands.aisle(set + ["--json", commands.path("none.json")]).code == 66)
             for (name, text) in [
                 ("list", "[]"), ("broken", "{"), ("unknown", #"{"colour":"red"}"#), ("type", #"{"name":7}"#),
+                ("blank", #"{"name":" "}"#), ("negative", #"{"price_minor":-1}"#),
+                ("regular", #"{"price_minor":null,"regular_price_minor":1}"#),
+                ("rating", #"{"attributes":{"rating":"x"}}"#),
             ] {
                 let file = try commands.file("\(name).json", text)
                 let refused = await commands.aisle(set + ["--json", file])

@@ -44,6 +44,7 @@ import Testing
                 ["--size", "6 x 330 ml"],
                 #"{"size":{"amount":"330","unit":"ml","packs":6,"drained":null,"approximate":false}}"#
             ),
+            (["--group", "milk"], #"{"group":"milk"}"#),
             (["--attribute", "origin=a=b"], #"{"attributes":{"origin":"a=b"}}"#),
         ] {
             #expect(try await Self.patch(arguments) == expected)
@@ -51,14 +52,14 @@ import Testing
         }
     }
 
-    @Test("An empty value removes a field, and none removes a price")
+    @Test("An empty value removes a field")
     func removals() async throws {
         for (arguments, expected) in [
+            (["--name", ""], #"{"name":null}"#), (["--group", ""], #"{"group":null}"#),
             (["--brand", ""], #"{"brand":null}"#), (["--barcode", ""], #"{"barcode":null}"#),
             (["--image-url", ""], #"{"image_url":null}"#), (["--size", ""], #"{"size":null}"#),
             (["--tag", ""], #"{"tags":[]}"#), (["--price", ""], #"{"price_minor":null}"#),
-            (["--price", "none"], #"{"price_minor":null}"#),
-            (["--regular-price", "none"], #"{"regular_price_minor":null}"#),
+            (["--regular-price", ""], #"{"regular_price_minor":null}"#),
             // Also a value that nothing declares.
             (["--attribute", "rating=", "--attribute", "old="], #"{"attributes":{"rating":null,"old":null}}"#),
         ] {
@@ -66,12 +67,13 @@ import Testing
         }
     }
 
-    @Test("Values of attributes have their declared types, and a point is a decimal point")
+    @Test("Values of attributes have their declared types, and texts are not read as those of spreadsheets")
     func attributeValues() async throws {
         for (text, value) in [
             ("rating=1.125", "1.125"), ("rating=-2", "-2"), ("grade=b", #""b""#),
             ("allergens=milk|nuts", #"["milk","nuts"]"#),
-            ("allergens=|", "[]"), ("vegan=true", "true"), ("harvested=2026-03-01", #""2026-03-01""#),
+            ("allergens=|", "[]"), ("allergens=a,b", #"["a,b"]"#), ("vegan=true", "true"), ("vegan=false", "false"),
+            ("harvested=2026-03-01", #""2026-03-01""#), ("origin='=x", #""'=x""#), ("origin=1,5", #""1,5""#),
         ] {
             let name = text.prefix { $0 != "=" }
             #expect(try await Self.patch(["--attribute", text]) == #"{"attributes":{"\#(name)":\#(value)}}"#)
@@ -82,6 +84,7 @@ import Testing
     func errors() async {
         for (arguments, message, code) in [
             (["--price", "1.999"], "“1.999” is not a valid price in EUR, such as 1.99", CommandFailure.usage),
+            (["--price", "none"], "“none” is not a valid price in EUR, such as 1.99", CommandFailure.usage),
             (["--regular-price", "x"], "“x” is not a valid price in EUR, such as 1.99", CommandFailure.usage),
             (["--size", "big"], "“big” is not a size, such as 500 g or 6 x 330 ml", CommandFailure.usage),
             (
@@ -104,20 +107,49 @@ import Testing
             (
                 ["--attribute", "rating=1,5"],
                 "attribute “rating” must be a number with at most 3 decimals and at most 12 digits before the point (got “1,5”)",
-                CommandFailure.badData
+                CommandFailure.usage
             ),
             (
                 ["--attribute", "grade=c"], "attribute “grade” must be one of the declared values: a, b (got “c”)",
-                CommandFailure.badData
+                CommandFailure.usage
+            ),
+            (
+                ["--attribute", "vegan=da"], "attribute “vegan” must be true or false (got “da”)",
+                CommandFailure.usage
+            ),
+            (
+                ["--attribute", "harvested=1.3.2026"],
+                "attribute “harvested” must be a date, such as \"2026-03-01\" (got “1.3.2026”)", CommandFailure.usage
+            ),
+            (
+                ["--attribute", "allergens=a;b"],
+                "attribute “allergens” must be an array of texts, each \(Product.tagRule) (got “a;b”)",
+                CommandFailure.usage
             ),
             (
                 ["--attribute", "worth=1"],
-                "attribute “worth” must be empty, because the attribute is computed (got “1”)", CommandFailure.badData
+                "attribute “worth” must be left out, because the attribute is computed (got “1”)",
+                CommandFailure.usage
             ),
         ] as [([String], String, Int32)] {
             let failure = await #expect(throws: CommandFailure.self) { try await Self.patch(arguments) }
             #expect(failure?.message == message)
             #expect(failure?.code == code, "\(arguments)")
+        }
+    }
+    @Test("Errors about members of requests name the options")
+    func options() {
+        for (member, message, expected) in [
+            ("name", "name is required", "--name is required"),
+            ("image_url", "image_url must be an address", "--image-url must be an address"),
+            ("tags", "tags must have at most 50", "--tag must have at most 50"),
+            ("brand", "the brand is name", "the brand is name"), ("attributes.a", "“price” is not", "“price” is not"),
+            (
+                "regular_price_minor", "regular_price_minor requires price_minor",
+                "--regular-price requires --price"
+            ),
+        ] {
+            #expect(ProductArguments.message(message, about: member) == expected)
         }
     }
 }

@@ -26,6 +26,8 @@ import Testing
         #expect(empty.text(.ndjson) == "")
         #expect(empty.text(.csv) == "name,count,note\n")
         #expect(empty.text(.table) == "name  count  note\n────  ─────  ────\n")
+        empty.hasTitles = false
+        #expect(empty.text(.tsv) == "" && empty.text(.csv) == "")
     }
 
     @Test("A table aligns texts to the left and numbers to the right")

@@ -1,49 +1,63 @@
 """Searches relative to plain pages of the same size, and the latency of suggestions."""
-import http.client, random, statistics
+import http.client, itertools, random, time
 
 import pages, worded
 from harness import *
-from shelf_bases import SECONDS_EACH, send, write_paths
+from shelf_bases import SECONDS_EACH, compare, send, write_paths
 
-# The number of searches that are measured at once, each with other words: the server keeps what it has found.
-SEARCHES, PAGES, TYPED = 200, 6000, 2000
-# Of each search: the path, the plain page that it is compared with, and the aim.
+# The maximum number of searches that are measured at once, each with other words: the server keeps what it has found.
+SEARCHES, TYPED = 5000, 2000
+# Of each place: the store, the shelves whose names have the words, the path, and the aim.
 PLACES = {
-    "a shelf of 7,000": ("words", "/shelves/small", "/shelves/small", "≤ 3"),
-    "a shelf of 100,000": ("words", "/shelves/large", "/shelves/large", "≤ 15"),
-    "a store of 30,000": ("market", "", "/shelves/shelf-0", "≤ 10"),
+    "a shelf of 7,000": ("words", ["small"], "/v1/stores/words/shelves/small/products?limit=24", "≤ 3"),
+    "a shelf of 100,000": ("words", ["large"], "/v1/stores/words/shelves/large/products?limit=24", "≤ 15"),
+    "a store of 30,000": ("market", list(worded.STORES["market"]), "/v1/stores/market/products?limit=24", "≤ 10"),
 }
 
 
 def spent(server, paths):
-    """Returns the processor time per request of the server and PostgreSQL together, in microseconds, over one connection."""
-    connection = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60)
-    before = sum(processor_times(server).values())
+    """Requests paths for a while, or until there are none, over one connection.
+
+    Returns the processor time per request of the server and PostgreSQL together, in microseconds, the number of requests, and that of
+    pages without products.
+    """
+    connection, count, empty = http.client.HTTPConnection("127.0.0.1", PORT, timeout=60), 0, 0
+    before, end = sum(processor_times(server).values()), time.monotonic() + SECONDS_EACH
     for path in paths:
-        send(connection, "GET", path)
-    after = sum(processor_times(server).values())
+        empty += send(connection, "GET", path).startswith(b'{"products":[]')
+        count += 1
+        # Long enough that the ticks of the clock do not count.
+        if time.monotonic() >= end:
+            break
+    processor = (sum(processor_times(server).values()) - before) / count * 1e6
     connection.close()
-    return (after - before) / len(paths) * 1e6
+    return {"processor": processor, "count": count, "empty": empty}
 
 
 def costs():
-    """Compares searches of two words, each for the first time, with a page of the same shelf, or of a shelf of the store."""
-    times = {place: {"search": [], "again": [], "page": []} for place in PLACES}
+    """Compares searches of two words, each for the first time, with pages of the same products by price."""
+    runs = {place: {} for place in PLACES}
     for turn in range(ROUNDS):
         with served(worded.DATABASE, AISLE_PAGE_CACHE_MB="0") as server:
-            for place, (store, searched, shelf, _) in PLACES.items():
-                base = f"/v1/stores/{store}"
-                found = [f"{base}{searched}/products?limit=24&q={query}" for query in worded.queries(store, SEARCHES + 1, turn)]
-                page = f"{base}{shelf}/products?limit=24&sort=price"
-                # The first search builds the index, and the first page reads the shelf.
-                spent(server, [page, found[0]])
-                times[place]["search"].append(spent(server, found[1:]))
-                times[place]["again"].append(spent(server, found[-1:] * (PAGES // 10)))
-                times[place]["page"].append(spent(server, [page] * PAGES))
-    for place, found in times.items():
-        median = {name: statistics.median(values) for name, values in found.items()}
-        show(f"a search of two words on {place} ÷ a page, processor µs", median["search"], median["page"], PLACES[place][3])
-        show("    the same search again ÷ a page, processor µs", median["again"], median["page"], "")
+            for place, (store, shelves, path, _) in list(PLACES.items())[::-1 if turn % 2 else 1]:
+                first, *others = (f"{path}&q={query}" for query in worded.queries(store, shelves, SEARCHES + 1, turn))
+                page = f"{path}&sort=price"
+                kinds = {
+                    "page": itertools.repeat(page), "search": others, "again": itertools.repeat(first),
+                    "failing": [f"{path}&q={query}" for query in worded.failing_queries(SEARCHES, turn)],
+                }
+                # The first page reads the shelves, and the first search builds the index.
+                spent(server, [page, first])
+                for kind, paths in list(kinds.items())[::-1 if turn % 2 else 1]:
+                    runs[place].setdefault(kind, []).append(spent(server, paths))
+    for place, found in runs.items():
+        times = {kind: [run["processor"] for run in each] for kind, each in found.items()}
+        compare(f"a search of two words on {place} ÷ a page, processor µs", times["search"], times["page"], PLACES[place][3])
+        compare("    the same search again ÷ a page, processor µs", times["again"], times["page"], "")
+        compare("    a search that finds nothing ÷ a page, processor µs", times["failing"], times["page"], "")
+        counts = {figure: sum(run[figure] for run in found["search"]) for figure in ("empty", "count")}
+        print(f"    {counts['empty']:,} of {counts['count']:,} searches of two words found nothing", flush=True)
+        assert all(run["empty"] == run["count"] for run in found["failing"])
 
 
 def suggestions():

@@ -2,7 +2,7 @@
 
 Words are made of syllables, and some are far more frequent than others, as in real names.
 """
-import csv, itertools, json, random
+import csv, itertools, json, os, random
 
 from harness import *
 
@@ -26,7 +26,7 @@ _SYLLABLES = [consonant + vowel for consonant in "bcdfghjklmnprstvz" for vowel i
 WORDS = sorted({"".join(_random.choices(_SYLLABLES, k=_random.choice((2, 3, 3, 4)))) for _ in range(4000)})
 _random.shuffle(WORDS)
 _WEIGHTS = list(itertools.accumulate(1 / (rank + 10) for rank in range(len(WORDS))))
-_built = False
+_built = set()
 
 
 def names(store, shelf):
@@ -62,25 +62,33 @@ def declare(database):
         run(AISLE, "attribute", "set", name, "-", "--dsn", f"{DSN} dbname={database}", input=json.dumps(declaration))
 
 
-def build():
-    """Creates the database of all stores, once in a run."""
-    global _built
-    if _built:
+def build(database=DATABASE, stores=STORES, has_attributes=True):
+    """Creates a database of stores, once in a run."""
+    if database in _built:
         return
-    path = f"{FOLDER}/worded.csv"
-    fresh(DATABASE)
-    declare(DATABASE)
-    write(path, STORES)
-    run(AISLE, "import", path, "--create-store", "--dsn", f"{DSN} dbname={DATABASE}")
+    path = f"{FOLDER}/{database}.csv"
+    fresh(database)
+    if has_attributes:
+        declare(database)
+    write(path, stores, has_attributes)
+    run(AISLE, "import", path, "--create-store", "--dsn", f"{DSN} dbname={database}")
     os.remove(path)
-    sql(DATABASE, "VACUUM ANALYZE")
-    _built = True
+    sql(database, "VACUUM ANALYZE")
+    _built.add(database)
 
 
-def queries(store, count, seed):
-    """Returns different searches, each of two words of a product of the store."""
+def queries(store, shelves, count, seed):
+    """Returns different searches, each of two words of a product of the shelves."""
     chosen, found = random.Random(seed), {}
-    known = [name.lower().split() for shelf in STORES[store] for name in names(store, shelf)]
+    known = [name.lower().split() for shelf in shelves for name in names(store, shelf)]
     while len(found) < count:
         found["+".join(chosen.sample(chosen.choice(known), 2))] = None
+    return list(found)
+
+
+def failing_queries(count, seed):
+    """Returns different searches, each of a word of names and another one that no name has, not even with typing errors."""
+    chosen, found = random.Random(seed), {}
+    while len(found) < count:
+        found[f"{chosen.choice(WORDS)}+{''.join(chosen.choices('qwxy', k=7))}"] = None
     return list(found)

@@ -338,16 +338,35 @@ import TestSupport
     func changedProduct(_ implementation: Implementation) async throws {
         try await implementation.withProducts { (catalog: CatalogStorage) async throws in
             let before = try await catalog.products.product(Self.shop, SKU("p1")!).product
-            let isNew = try await catalog.products.update(SKU("p1")!, in: Self.shop) { stored, store in
+            let effect = try await catalog.products.update(SKU("p1")!, in: Self.shop) { stored, store in
                 #expect(store.currency == Currency("EUR"))
                 var changed = stored!
                 changed.brand = "Brand"
                 return changed
             }
-            #expect(!isNew)
+            #expect(effect == .changed)
             let after = try await catalog.products.product(Self.shop, SKU("p1")!).product
             #expect(after.createdAt == before.createdAt)
             #expect(after.brand == "Brand")
+        }
+    }
+
+    @Test(
+        "A product that is written unchanged keeps its time and the version of its shelf",
+        arguments: Implementation.allCases
+    )
+    func unchangedProduct(_ implementation: Implementation) async throws {
+        try await implementation.withProducts { (catalog: CatalogStorage) async throws in
+            let before = try await catalog.products.product(Self.shop, SKU("p1")!).product
+            let version = try await catalog.shelves.shelf(Self.shop, Self.dairy).state.version
+            let effect = try await catalog.products.update(SKU("p1")!, in: Self.shop) { stored, _ in stored! }
+            #expect(effect == .unchanged)
+            let created = try await catalog.products.update(SKU("new")!, in: Self.shop) { _, _ in
+                Product(sku: SKU("new")!, name: "New")
+            }
+            #expect(created == .created)
+            #expect(try await catalog.products.product(Self.shop, SKU("p1")!).product == before)
+            #expect(try await catalog.shelves.shelf(Self.shop, Self.dairy).state.version == version)
         }
     }
 

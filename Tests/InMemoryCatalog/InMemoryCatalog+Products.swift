@@ -78,7 +78,7 @@ extension InMemoryCatalog {
         _ sku: SKU,
         in store: CatalogKey,
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
-    ) async throws(CatalogError) -> Bool {
+    ) async throws(CatalogError) -> UpdateEffect {
         let now = clock()
         return try write(store) { content throws(CatalogError) in
             let old = content.products[sku]
@@ -86,13 +86,15 @@ extension InMemoryCatalog {
             try checkAttributes(product, replacing: old, in: content)
             product.createdAt = old?.createdAt ?? now
             product.popularity = old?.popularity ?? .none
+            product.modifiedAt = old?.modifiedAt ?? now
+            if product == old { return .unchanged }
             product.modifiedAt = now
             content.products[product.sku] = product
             content.record(try .product(old, product), now)
             for key in content.shelves.keys where content.shelves[key]!.placed.contains(product.sku) {
                 content.shelves[key]!.version += 1
             }
-            return old == nil
+            return old == nil ? .created : .changed
         }
     }
 

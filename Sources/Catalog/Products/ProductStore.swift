@@ -11,14 +11,13 @@ package protocol ProductStore: Sendable {
     /// changed.
     ///
     /// - Parameter change: returns the new values of the stored product, which is nil for a new one, in its store. It may run several times.
-    /// - Returns: whether it was created.
     /// - Throws: `notFound` for the store; what `change` throws; `unprocessable` for a changed value of a declared attribute that does not
     ///   have its type.
     func update(
         _ sku: SKU,
         in store: CatalogKey,
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
-    ) async throws(CatalogError) -> Bool
+    ) async throws(CatalogError) -> UpdateEffect
     func remove(product: SKU, from store: CatalogKey) async throws(CatalogError)
     /// Places a product on a shelf: at the end of the manual order, or where it was before it was removed.
     ///
@@ -28,9 +27,9 @@ package protocol ProductStore: Sendable {
 }
 
 extension ProductStore {
-    /// Creates or replaces a product, as `update` does.
+    /// Creates or replaces a product, as `update` does; returns whether it was created.
     package func put(_ product: Product, in store: CatalogKey) async throws(CatalogError) -> Bool {
-        try await update(product.sku, in: store) { _, _ in product }
+        try await update(product.sku, in: store) { _, _ in product } == .created
     }
 
     /// The maximum number of products that a barcode returns.
@@ -39,6 +38,9 @@ extension ProductStore {
     /// Returns the listing that a cursor of a store's products belongs to.
     package static func productsScope(_ store: CatalogKey) -> String { "products/\(store)" }
 }
+
+/// The effect of writing a product.
+package enum UpdateEffect: Sendable { case created, changed, unchanged }
 
 /// A product and the shelves that it is placed on.
 package struct PlacedProduct: Sendable {

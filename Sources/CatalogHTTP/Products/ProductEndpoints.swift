@@ -140,8 +140,8 @@ struct ProductEndpoints: EndpointGroup {
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
     ) async throws -> Response {
         let (store, sku) = (try call.parameters.store, try call.parameters.sku)
-        let isNew = try await products.update(sku, in: store, change)
-        return call.written(isNew, try await products.product(store, sku).json)
+        let effect = try await products.update(sku, in: store, change)
+        return call.written(effect == .created, try await products.product(store, sku).json)
     }
 
     private func delete(_ call: Call) async throws -> Response {

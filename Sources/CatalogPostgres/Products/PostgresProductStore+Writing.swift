@@ -3,14 +3,11 @@ internal import LibPQ
 internal import Ordering
 
 extension PostgresProductStore {
-    /// The effect of writing a product.
-    private enum UpsertEffect { case unchanged, inserted, updated }
-
     func update(
         _ sku: SKU,
         in store: CatalogKey,
         _ change: @escaping @Sendable (Product?, Store) throws(CatalogError) -> Product
-    ) async throws(CatalogError) -> Bool {
+    ) async throws(CatalogError) -> UpdateEffect {
         try await database.write(to: store) { connection in
             let found = try lookup.store(store, connection, locking: ShelfStatements.lockStoreAgainstDeletion)
             let key: [PostgresValue] = [.int4(found.id), .text(sku.text)]
@@ -28,10 +25,10 @@ extension PostgresProductStore {
                 ProductStatements.upsert,
                 key + ProductColumn.provided.map { $0.value(of: product) } + [shelves.lastChange]
                     + SortKeys(of: product, in: found.store.language).values
-            ) { try $0.first { try $0.bool(0) ? UpsertEffect.inserted : .updated } ?? .unchanged }
+            ) { try $0.first { try $0.bool(0) ? UpdateEffect.created : .changed } ?? .unchanged }
             if old == nil {
                 // Another writer may have created the product meanwhile, and placed it.
-                guard effect == .inserted else { throw ShelfLocks.concurrentCreation }
+                guard effect == .created else { throw ShelfLocks.concurrentCreation }
                 guard try ShelfLocks.shelves(of: .textArray([product.sku.text]), found.id, connection).isEmpty else {
                     throw ShelfLocks.concurrentPlacement
                 }
@@ -44,7 +41,7 @@ extension PostgresProductStore {
                 try AuditLog.record(.product(old, product), in: found.id, connection)
                 try ShelfChanges(product.sku.text, on: shelves.ids).recordAndBump(in: found.id, connection)
             }
-            return old == nil
+            return effect
         }
     }
 

@@ -11,6 +11,8 @@ struct Table {
     }
 
     let columns: [Column]
+    /// Whether lines of tsv and csv begin with the titles.
+    var hasTitles = true
     var rows: [[String?]] = []
 
     func print(_ format: OutputFormat) { Console.data(text(format, width: Console.outputWidth)) }
@@ -44,7 +46,7 @@ struct Table {
     }
 
     private func lines(separator: String, _ quote: (String) -> String) -> String {
-        var text = columns.map(\.title).joined(separator: separator) + "\n"
+        var text = hasTitles ? columns.map(\.title).joined(separator: separator) + "\n" : ""
         for row in rows { text += row.map { quote($0 ?? "") }.joined(separator: separator) + "\n" }
         return text
     }

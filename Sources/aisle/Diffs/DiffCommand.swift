@@ -45,7 +45,7 @@ struct DiffCommand: AisleCommand {
         guard let name = ShelfName(argument: what[0]) else {
             throw CommandFailure("“\(what[0])” is not a shelf; use STORE/SHELF", CommandFailure.usage)
         }
-        let (from, to) = (try from.map(parseSort), try to.map(parseSort))
+        let (from, to) = (try from.map { try parseSort($0) }, try to.map { try parseSort($0) })
         try await database.withCatalog { catalog in
             let (store, shelf) = try await name.resolve(catalog)
             let diff = try await catalog.pages.diff(

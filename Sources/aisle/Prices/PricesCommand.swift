@@ -34,7 +34,8 @@ struct PricesCommand: AsyncParsableCommand {
                     guard sign < pair.endIndex, let sku = SKU(halves[0].composed) else {
                         throw CommandFailure("prices must be SKU=PRICE (got “\(pair)”)", CommandFailure.usage)
                     }
-                    return PriceChange(sku: sku, priceMinor: try parsePrice(halves[1], in: currency))
+                    let minor = halves[1] == "none" ? nil : try parsePrice(halves[1], in: currency)
+                    return PriceChange(sku: sku, priceMinor: minor)
                 }
                 let outcome = try await catalog.prices.setPrices(changes, in: found, pricedIn: currency)
                 Console.note(
@@ -247,9 +248,8 @@ struct PriceStorm {
     }
 }
 
-/// Parses a price from a command line argument; nil for `none`.
-func parsePrice(_ text: String, in currency: Currency) throws(CommandFailure) -> Int64? {
-    if text == "none" { return nil }
+/// Parses a price from a command line argument, in minor units.
+func parsePrice(_ text: String, in currency: Currency) throws(CommandFailure) -> Int64 {
     guard let amount = ExactDecimal(text), let price = currency.minorUnits(amount), !price.wasRounded else {
         throw CommandFailure("“\(text)” is not a valid price in \(currency.code), such as 1.99", CommandFailure.usage)
     }

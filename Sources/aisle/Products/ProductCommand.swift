@@ -8,7 +8,7 @@ struct ProductCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "product",
         abstract: "List, show, change, place and delete products.",
-        subcommands: [List.self, Show.self, Set.self, Place.self, Unplace.self, Remove.self]
+        subcommands: [List.self, Show.self, Set.self, Place.self, RemoveFromShelf.self, Remove.self]
     )
 
     struct List: AisleCommand {
@@ -30,21 +30,26 @@ struct ProductCommand: AsyncParsableCommand {
             let code: Barcode? = if let barcode { try Barcode(barcode, parameter: "--barcode") } else { nil }
             try await database.withCatalog { catalog in
                 let key = try await store.resolve(catalog)
-                var products: [Product] = []
-                var page: ProductsPage
+                let format = OutputFormat.resolve(format)
+                var listing = ProductListing(hasBarcodes: true)
                 if let code {
-                    page = try await catalog.products.products(key, with: code)
-                    products = Array(page.products.prefix(limit ?? .max))
-                } else {
-                    var after: Cursor?
-                    repeat {
-                        let count = min(limit.map { $0 - products.count } ?? Self.batch, Self.batch)
-                        page = try await catalog.products.products(key, after: after, limit: count)
-                        products += page.products
-                        after = page.next
-                    } while after != nil && products.count < limit ?? .max
+                    let page = try await catalog.products.products(key, with: code)
+                    return listing.print(Array(page.products.prefix(limit ?? .max)), of: page.store, format)
                 }
-                ProductListing(store: page.store, products: products, hasBarcodes: true).print(.resolve(format))
+                // A table and an array need all products, lines do not.
+                let isWhole = format == .table || format == .json
+                var (products, count, after): ([Product], Int, Cursor?) = ([], 0, nil)
+                repeat {
+                    let size = min(limit.map { $0 - count } ?? Self.batch, Self.batch)
+                    let page = try await catalog.products.products(key, after: after, limit: size)
+                    products += page.products
+                    count += page.products.count
+                    after = count < limit ?? .max ? page.next : nil
+                    guard after == nil || !isWhole else { continue }
+                    listing.print(products, of: page.store, format)
+                    listing.isContinued = true
+                    products = []
+                } while after != nil
             }
         }
 
@@ -54,7 +59,10 @@ struct ProductCommand: AsyncParsableCommand {
 
     struct Show: AisleCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show a product with its attributes and shelves, as JSON that can be changed and set again."
+            abstract: "Show a product with its attributes and shelves, as JSON.",
+            discussion: """
+                aisle product set --json merges JSON into a product: a member that is missing stays, and null removes it.
+                """
         )
         @OptionGroup var product: ProductName
         @OptionGroup var database: DatabaseOptions
@@ -72,9 +80,12 @@ struct ProductCommand: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Create a product, or change some of its fields.",
             discussion: """
-                What is not given stays as it is, and an empty value removes it: --brand '' removes the brand. A new product needs a name, \
-                and is on no shelf until it is placed. With --json, the fields are those of the API: null removes one, and what the server \
-                computes is ignored.
+                Fields without an option stay, and an empty value removes a field: --brand '' removes the brand. A new price also removes a \
+                regular price that is not above it, unless --regular-price sets one. Without a price, there is no regular price. A new \
+                product needs a name, and is on no shelf until it is placed.
+
+                With --json, the fields are those of the API: a member that is missing stays, null removes it, and fields that the server \
+                computes are ignored.
                 """
         )
         @OptionGroup var product: ProductName
@@ -104,22 +115,36 @@ struct ProductCommand: AsyncParsableCommand {
                 let patch = try document ?? fields.patch(in: store, attributes)
                 let name = "product “\(sku)”"
                 do {
-                    let isNew = try await catalog.products.update(sku, in: key) { old, now throws(CatalogError) in
+                    let effect = try await catalog.products.update(sku, in: key) { old, now throws(CatalogError) in
                         try Self.product(sku, old, patch, in: now, pricedIn: store.currency)
                     }
-                    Console.note("\(isNew ? "created" : "changed") \(name)")
+                    switch effect {
+                    case .created: Console.note("created \(name)")
+                    case .changed: Console.note("changed \(name)")
+                    case .unchanged: Console.note("\(name) is unchanged")
+                    }
                 } catch CatalogError.notFound(let missing) where missing == name {
                     throw CommandFailure(
                         "\(name) does not exist in store “\(key)”; to create it, give it a name",
                         CommandFailure.noInput
                     )
-                } catch let CatalogError.malformed(parameter, detail, allowed, _) where file != nil {
-                    let error = CommandFailure(
-                        CatalogError.malformed(parameter: parameter, detail: detail, allowed: allowed)
-                    )
-                    throw CommandFailure("\(file ?? ""): \(error.message)", CommandFailure.badData)
+                } catch let error as CatalogError {
+                    throw Self.failure(error, file)
                 }
             }
+        }
+
+        /// Returns an error with the file or the option that it is about.
+        private static func failure(_ error: CatalogError, _ file: String?) -> CommandFailure {
+            let failure = CommandFailure(error)
+            let member: String
+            switch error {
+            case .malformed(let parameter, _, _, _): member = parameter ?? ""
+            case .unprocessable(let field, _): member = field
+            default: return failure
+            }
+            if let file { return CommandFailure("\(file): \(failure.message)", CommandFailure.badData) }
+            return CommandFailure(ProductArguments.message(failure.message, about: member), CommandFailure.usage)
         }
 
         /// Returns the product after a merge patch.
@@ -165,32 +190,33 @@ struct ProductCommand: AsyncParsableCommand {
             abstract:
                 "Place a product on a shelf: at the end of the manual order, or where it was before it was removed."
         )
-        @OptionGroup var product: ProductName
-        @Argument(help: "The key of the shelf.") var shelf: CatalogKey
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
+        @OptionGroup var product: ProductSKU
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let sku = try product.key
             try await database.withCatalog { catalog in
-                let store = try await product.store.resolve(catalog)
-                let isNew = try await catalog.products.place(sku, on: shelf, in: store)
-                Console.note("product “\(sku)” \(isNew ? "is now" : "was already") on shelf \(store)/\(shelf)")
+                let (store, key) = try await shelf.resolve(catalog)
+                let isNew = try await catalog.products.place(sku, on: key, in: store)
+                Console.note("product “\(sku)” \(isNew ? "is now" : "was already") on shelf \(store)/\(key)")
             }
         }
     }
 
-    struct Unplace: AisleCommand {
+    struct RemoveFromShelf: AisleCommand {
         static let configuration = CommandConfiguration(
+            commandName: "remove-from-shelf",
             abstract: "Remove a product from a shelf; it stays in the store."
         )
-        @OptionGroup var product: ProductName
-        @Argument(help: "The key of the shelf.") var shelf: CatalogKey
+        @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
+        @OptionGroup var product: ProductSKU
         @OptionGroup var database: DatabaseOptions
         func execute() async throws {
             let sku = try product.key
             try await database.withCatalog { catalog in
-                let store = try await product.store.resolve(catalog)
-                try await catalog.products.unplace(sku, from: shelf, in: store)
-                Console.note("removed product “\(sku)” from shelf \(store)/\(shelf)")
+                let (store, key) = try await shelf.resolve(catalog)
+                try await catalog.products.unplace(sku, from: key, in: store)
+                Console.note("removed product “\(sku)” from shelf \(store)/\(key)")
             }
         }
     }
@@ -231,6 +257,16 @@ struct ProductCommand: AsyncParsableCommand {
 /// The store and the SKU of a product as arguments.
 struct ProductName: ParsableArguments {
     @Argument(help: "The store's key.") var store: StoreName
+    @OptionGroup var product: ProductSKU
+
+    /// The SKU.
+    ///
+    /// - Throws: `CommandFailure` if it is not one.
+    var key: SKU { get throws { try product.key } }
+}
+
+/// The SKU of a product as an argument.
+struct ProductSKU: ParsableArguments {
     @Argument(help: "The SKU of the product.") var sku: String
 
     /// The SKU.

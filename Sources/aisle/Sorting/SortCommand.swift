@@ -40,9 +40,9 @@ struct SortCommand: AisleCommand {
             var request = PageRequest(store: store, shelf: key, sort: sort, filter: filter, user: user)
             if descendants { request.includesDescendants = true }
             request.collapsesGroups = collapse
-            if let why { return try await explain(why, request, catalog) }
+            if let why { return try await RankListing.print(why, request, .resolve(format), catalog) }
             let (products, first) = try await catalog.pages.products(request, limit: limit)
-            ProductListing(store: first.head.store, products: products).print(.resolve(format))
+            ProductListing().print(products, of: first.head.store, .resolve(format))
             if Console.notesAreTerminal {
                 if let ignored = first.plan.resolvedSort.ignored {
                     Console.note(
@@ -54,11 +54,6 @@ struct SortCommand: AisleCommand {
                 )
             }
         }
-    }
-
-    /// Prints the rank of a product with the values that are compared.
-    private func explain(_ sku: String, _ request: PageRequest, _ catalog: PostgresCatalog) async throws {
-        try await RankListing.print(sku, request, .resolve(format), catalog)
     }
 
     /// The number of products on the shelf; empty for several shelves, and for groups.
@@ -103,6 +98,8 @@ extension Filter {
 }
 
 /// Parses a sort from a command line argument.
-func parseSort(_ text: String) throws(CatalogError) -> Sort {
-    do { return try Sort.parse(text) } catch { throw .unknownSortKey(error) }
+///
+/// - Parameter allowsRelevance: whether it may be the relevance of a search.
+func parseSort(_ text: String, allowsRelevance: Bool = false) throws(CatalogError) -> Sort {
+    do { return try Sort.parse(text, allowsRelevance: allowsRelevance) } catch { throw .unknownSortKey(error) }
 }

@@ -7,8 +7,6 @@ struct ShelfName: ExpressibleByArgument {
     let text: String
     init?(argument: String) { text = argument }
 
-    init(store: CatalogKey, shelf: CatalogKey) { text = "\(store)/\(shelf)" }
-
     static var defaultCompletionKind: CompletionKind { NameCompletion.shelves }
 
     /// Returns the keys of an existing store and of a shelf that need not exist.
