@@ -127,8 +127,8 @@ extension PageRequest {
 
     /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
-    ///   sort, filter or search, or with other groups, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that the store does
-    ///   not have; `unknownSortKey` for the relevance without a search.
+    ///   sort, filter or search, with other groups, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that
+    ///   the store does not have; `unknownSortKey` for the relevance without a search.
     package func plan(
         for head: ShelfHead,
         remembering remembered: RememberedSorts = .none,
