@@ -26,7 +26,7 @@ import Testing
                 _ = try await api.send(.put, store + "/shelves/butter", body)
             }
             #expect(try await api.send(.put, store + "/products/\(sku)", body).status == 201)
-            #expect(try await api.send(.put, store + "/shelves/\(shelf)/products/\(sku)").status == 204)
+            #expect(try await api.send(.put, store + "/shelves/\(shelf)/products/\(sku)").status == 201)
         }
         return api
     }

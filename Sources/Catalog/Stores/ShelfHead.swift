@@ -103,11 +103,12 @@ extension ShelfHead {
         var ignored: SortSource? = isAnyIgnored ? .user : nil
         if let own {
             let sort = try own.sort.known(in: attributes)
-            let kept = try own.filter.resolved(in: attributes)
+            // A filter that is replaced may have an attribute that the store no longer has.
+            let kept = if let filter { filter } else { try own.filter.resolved(in: attributes) }
             return ResolvedSort(
                 sort: sort,
                 source: .user,
-                filter: filter ?? kept,
+                filter: kept,
                 filterSource: filter == nil ? .user : .query,
                 collapsesGroups: collapses(sort, remembered: own.collapsesGroups),
                 ignored: ignored
