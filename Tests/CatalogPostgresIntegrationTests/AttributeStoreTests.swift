@@ -246,16 +246,15 @@ import Testing
             )
             let unused = try await catalog.attributes.uses(of: AttributeName("stars")!, in: .deployment)
             #expect(unused.isEmpty)
-            // Names of built-in keys are reserved, so a test of stored texts takes them.
-            let price = AttributeName("price")!
+            let score = AttributeName("score")!
             let dairy = StoreConformanceTests.dairy
             _ = try await catalog.shelves.put(Store(key: Self.kiosk, title: "Kiosk", currency: Currency("EUR")!))
             _ = try await catalog.shelves.put(
-                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("name,-price")),
+                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("name,-score")),
                 in: Self.shop
             )
             _ = try await catalog.shelves.put(
-                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("-unit_price")),
+                Shelf(key: dairy, title: "Dairy", defaultSort: try Sort.parse("-unit_score")),
                 in: Self.kiosk
             )
             _ = try await catalog.shelves.put(
@@ -263,27 +262,28 @@ import Testing
                     key: Self.kiosk,
                     title: "Kiosk",
                     currency: Currency("EUR")!,
-                    defaultSort: try Sort.parse("-price")
+                    defaultSort: try Sort.parse("-score")
                 )
             )
             for (number, (key, value)) in [
-                (SettingKey.sort(of: dairy, in: Self.shop), JSONValue.string("-price")),
-                (SettingKey.sort(in: Self.kiosk), .string("unit_price")),
+                (SettingKey.sort(of: dairy, in: Self.shop), JSONValue.string("-score")),
+                (SettingKey.sort(in: Self.kiosk), .string("unit_score")),
                 (
                     SettingKey.sort(in: Self.shop),
                     .object([
-                        .init("sort", .string("name")), .init("filter", .object([.init("price_max", .string("5"))])),
+                        .init("sort", .string("name")), .init("filter", .object([.init("score_max", .string("5"))])),
+                        .init("remember_attributes", .bool(true)),
                     ])
-                ), (SettingKey("note")!, .string("price")),
+                ), (SettingKey("note")!, .string("score")),
             ].enumerated() {
                 _ = try await catalog.settings.edit(SettingsEdit([.init(key, value)]), of: UserID("user\(number)")!)
             }
-            let all = try await catalog.attributes.uses(of: price, in: .deployment)
+            let all = try await catalog.attributes.uses(of: score, in: .deployment)
             #expect(all.settings == 2 && all.profiles.isEmpty)
             #expect(all.stores == [Self.kiosk] && all.shelves == [.init(store: Self.shop, shelf: dairy)])
-            let shop = try await catalog.attributes.uses(of: price, in: .store(Self.shop))
+            let shop = try await catalog.attributes.uses(of: score, in: .store(Self.shop))
             #expect(shop == AttributeUses(settings: 2, shelves: [.init(store: Self.shop, shelf: dairy)]))
-            let kiosk = try await catalog.attributes.uses(of: price, in: .store(Self.kiosk))
+            let kiosk = try await catalog.attributes.uses(of: score, in: .store(Self.kiosk))
             #expect(kiosk == AttributeUses(stores: [Self.kiosk]))
         }
     }

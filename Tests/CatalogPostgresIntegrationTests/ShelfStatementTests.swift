@@ -103,8 +103,8 @@ import Testing
         .finds(ShelfStatements.anyPrice, [.int4(1)], []),
         .finds(ShelfStatements.anyPrice, [.int4(2)], ["(1)"]),
         .finds(ShelfStatements.anyPrice, [.int4(3)], ["(1)"]),
-        .finds(ShelfStatements.lockByKey, [.int4(1), .text("c")], ["(3,f,c,b,,,,,f)"]),
-        .finds(ShelfStatements.lockByKey, [.int4(1), .text("e")], ["(5,t,e,b,,,,,f)"]),
+        .finds(ShelfStatements.lockByKey, [.int4(1), .text("c")], ["(3,f,c,b,,,,,f,f)"]),
+        .finds(ShelfStatements.lockByKey, [.int4(1), .text("e")], ["(5,t,e,b,,,,,f,f)"]),
         .finds(ShelfStatements.anyChild, [.int4(1), .int4(2)], ["(1)"]),
         // A shelf of another store has a parent with this id.
         .finds(ShelfStatements.anyChild, [.int4(1), .int4(3)], []),
@@ -213,14 +213,14 @@ import Testing
             ShelfLookup.allStores,
             [],
             [
-                "(2,4000000000000002,other,other,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)",
-                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)",
+                "(2,4000000000000002,other,other,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,0)",
+                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,0)",
             ]
         ),
         .finds(
             ShelfLookup.oneStore,
             [.int4(1), .text("shop")],
-            ["(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0)"]
+            ["(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,0)"]
         ),
         // The id belongs to a store with another key, or the store is deleted.
         .finds(ShelfLookup.oneStore, [.int4(1), .text("other")], []),
@@ -229,7 +229,7 @@ import Testing
             ShelfLookup.oneHead,
             [.int4(1), .text("shop"), .text("c")],
             [
-                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,3,c,c,,,,,23,1,time,4000000000000103,4000000000000200,b,brand,0,f)"
+                "(1,4000000000000001,shop,shop,EUR,en,eu,last,,decay,14,0,decay,14,0,,,0,0,3,c,c,,,,,23,1,time,4000000000000103,4000000000000200,b,brand,0,f,f)"
             ]
         ),
         .finds(ShelfLookup.oneHead, [.int4(1), .text("shop"), .text("e")], []),
@@ -239,26 +239,26 @@ import Testing
             ShelfLookup.versions,
             [.int8Array([2, 1, 1, 1, 2]), .int8Array([1, 1, 5, 3, 7])],
             [
-                "(1,4000000000000002,4000000000000101,0)", "(2,4000000000000001,4000000000000101,0)",
-                "(4,4000000000000001,4000000000000103,0)",
+                "(1,4000000000000002,4000000000000101,0,0)", "(2,4000000000000001,4000000000000101,0,0)",
+                "(4,4000000000000001,4000000000000103,0,0)",
             ]
         ),
         .finds(
             ShelfLookup.versionsOfStore,
             [.int4(1), .int8Array([3, 5, 1, 9])],
-            ["(1,4000000000000001,4000000000000103,0)", "(3,4000000000000001,4000000000000101,0)"]
+            ["(1,4000000000000001,4000000000000103,0,0)", "(3,4000000000000001,4000000000000101,0,0)"]
         ),
-        .finds(ShelfLookup.oneVersion, [.int4(1), .int4(3)], ["(1,4000000000000001,4000000000000103,0)"]),
+        .finds(ShelfLookup.oneVersion, [.int4(1), .int4(3)], ["(1,4000000000000001,4000000000000103,0,0)"]),
         .finds(ShelfLookup.oneVersion, [.int4(1), .int4(5)], []),
         .finds(
             PostgresVersionStore.shelfVersions,
             [.textArray(["shop", "other", "shop", "gone", "shop"]), .textArray(["a", "a", "e", "a", "o"])],
-            ["(1,4000000000000001,4000000000000101,0)", "(2,4000000000000002,4000000000000109,0)"]
+            ["(1,4000000000000001,4000000000000101,0,0)", "(2,4000000000000002,4000000000000109,0,0)"]
         ),
         .finds(
             PostgresVersionStore.shelfVersionsOfStores,
             [.textArray(["shop", "other", "shop", "gone"]), .textArray(["a", "a", "e", "a"]), .int8Array([1, 3])],
-            ["(1,4000000000000001,4000000000000101,0)"]
+            ["(1,4000000000000001,4000000000000101,0,0)"]
         ),
         .finds(StoreLifecycle.deletions, [.int4(1)], ["(5)"]),
     ]
