@@ -15,6 +15,8 @@ package struct PageRequest: Sendable, Hashable {
     package var collapsesGroups: Bool?
     /// Whether cards of groups have their members.
     package var wantsMembers = false
+    /// Whether products have the parts of their texts that match the search.
+    package var wantsMatches = true
     /// The facets to count.
     package var facets: Set<Facet>
     /// Whether to count the products that match the filter.
