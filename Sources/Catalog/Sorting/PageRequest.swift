@@ -149,7 +149,9 @@ extension PageRequest {
             )
             return PagePlan(self, resolved, head, union, dimension: dimension, facets: facets)
         }
-        let named = try sort.map { sort throws(CatalogError) in try sort.known(in: attributes) }
+        let named = try sort.map { sort throws(CatalogError) in
+            try sort.known(in: attributes, allowsRelevance: after.search != nil)
+        }
         let wanted = try filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
         guard after.scope == scope(in: head.store, isUnion: union != nil),
             let written = try? Sort.parse(after.sort, allowsRelevance: after.search != nil),
