@@ -1,6 +1,7 @@
 import Catalog
 import CatalogJSON
 import InMemoryCatalog
+import LibPQ
 import Ordering
 import TestSupport
 import Testing
