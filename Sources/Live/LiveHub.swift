@@ -17,7 +17,7 @@ package final class LiveHub: Sendable {
         package var subscriptionLimit = 10_000
         /// The maximum number of concurrent subscriptions per user.
         package var subscriptionsPerUserLimit = 64
-        /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter and limit.
+        /// The maximum number of concurrent shelf feeds, one per shelf, sort, filter, search, choice of products and cards, and limit.
         package var shelfFeedLimit = 2000
         /// How long a feed without subscribers is kept for reconnects.
         package var idleTimeout: Duration = .seconds(60)
@@ -108,7 +108,8 @@ package final class LiveHub: Sendable {
     ///   - search: the search; nil for all products. Each event has the classes in use of its version.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
     ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
-    ///   - start: where to start; a version must have been read with the same sort, filter and limit.
+    ///   - start: where to start; a version must have been read with the same sort, filter and limit. With a search, only the id of an event
+    ///     is known.
     ///   - includesProducts: whether an event with the whole order has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(

@@ -21,13 +21,15 @@ final class ShelfFeed: Sendable {
     /// The shelf's first products, as they were between two changes.
     struct Window: Sendable {
         let number: Int
-        /// The id of its event: the shelf version when the window appeared, or for several shelves a number that only this server knows.
+        /// The id of its event: the shelf version when the window appeared, or a number that only this server knows.
         let eventID: Int64
         /// The ids at which the products were read with this content. Between two of them they may have differed.
         fileprivate(set) var eventIDs: Set<Int64>
-        /// Whether the products are those of several shelves.
-        fileprivate let isUnion: Bool
+        /// Whether ids of events are versions of the shelf.
+        fileprivate let hasVersions: Bool
         let sort: Sort
+        /// What the search finds; nil without a search.
+        let search: SearchSummary?
         let ids: [String]
         /// The hash of each product's content, and of what it represents.
         fileprivate let contentHashes: [Int]
@@ -157,7 +159,8 @@ final class ShelfFeed: Sendable {
             new: newest.ids,
             mode: shown == nil ? .order : .moves,
             targetOrder: reached,
-            fromVersion: newest.isUnion || shown?.isUnion == true ? nil : shown?.eventID
+            fromVersion: newest.hasVersions && shown?.hasVersions == true ? shown?.eventID : nil,
+            hasVersions: newest.hasVersions
         )
         guard let diff else { return nil }
         guard let shown else {
@@ -257,6 +260,7 @@ final class ShelfFeed: Sendable {
         )
         request.includesDescendants = key.includesDescendants
         request.collapsesGroups = key.collapsesGroups
+        request.wantsMatches = false
         return request
     }
 
@@ -274,9 +278,11 @@ final class ShelfFeed: Sendable {
         let page = reading.page
         let isNew = state.withLock { state in
             let union = page.plan.union
-            // The clock keeps servers from using the same id for several shelves.
+            // Several shelves have several versions, and what a search finds changes without the version of the shelf.
+            let hasVersions = union == nil && key.search == nil
+            // The clock keeps servers from using the same id.
             let eventID =
-                union == nil
+                hasVersions
                 ? page.head.state.version
                 : max((state.windows.last?.eventID ?? 0) + 1, Timestamp.now().microseconds)
             // Ignore a read that began before the last one. Versions would not do: after a failover that lost commits, the
@@ -291,9 +297,9 @@ final class ShelfFeed: Sendable {
             let ids = shown.map(\.id)
             let hashes = shown.map(\.hashValue)
             if let last = state.windows.last, last.ids == ids, last.contentHashes == hashes,
-                last.sort == page.plan.sort, last.isUnion == (union != nil)
+                last.sort == page.plan.sort, last.search == page.search, last.hasVersions == hasVersions
             {
-                if union == nil, last.eventIDs.count < Self.eventLimit {
+                if hasVersions, last.eventIDs.count < Self.eventLimit {
                     state.windows[state.windows.count - 1].eventIDs.insert(eventID)
                 }
                 return false
@@ -302,8 +308,9 @@ final class ShelfFeed: Sendable {
                 number: (state.windows.last?.number ?? 0) + 1,
                 eventID: eventID,
                 eventIDs: [eventID],
-                isUnion: union != nil,
+                hasVersions: hasVersions,
                 sort: page.plan.sort,
+                search: page.search,
                 ids: ids,
                 contentHashes: hashes
             )

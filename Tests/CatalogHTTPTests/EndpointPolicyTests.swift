@@ -210,7 +210,8 @@ import Testing
         arguments: [
             ("", 0), ("sort=price", 0), ("sort=price,name", 2), ("facets=brand", 9), ("brand=a", 2), ("total=true", 0),
             ("collapse=true", 2), ("collapse=false", 0), ("members=true", 9), ("collapse=true&members=true", 11),
-            ("include=descendants", 4), ("include=descendants&facets=tag&tag=a&sort=name,price", 17),
+            ("q=a", 5), ("q=a&facets=brand", 14), ("include=descendants", 4),
+            ("include=descendants&facets=tag&tag=a&sort=name,price", 17),
         ]
     )
     func pagesAreCharged(query: String, surcharge: Int) async throws {
@@ -218,5 +219,22 @@ import Testing
         let page = try #require(endpoints.first { $0.path.hasSuffix("/shelves/{shelf}/products") })
         let target = try RequestTarget(path: "/v1/stores/s/shelves/dairy/products", query: query)
         #expect(page.surcharge(target) == surcharge)
+    }
+
+    @Test(
+        "An order, its diffs and ranks, and its stream cost five points more with a search",
+        arguments: ["order", "order/diff", "order/rank", "events"]
+    )
+    func searchesAreCharged(path: String) async throws {
+        let endpoints = await MemoryAPI().api.table.endpoints.filter {
+            $0.path.hasSuffix("/shelves/{shelf}/\(path)") && $0.takesFilters
+        }
+        #expect(!endpoints.isEmpty)
+        for endpoint in endpoints {
+            for (query, surcharge) in [("", 0), ("q=a", 5)] {
+                let target = try RequestTarget(path: "/v1/stores/s/shelves/dairy/\(path)", query: query)
+                #expect(endpoint.surcharge(target) == surcharge)
+            }
+        }
     }
 }

@@ -148,8 +148,9 @@ import Testing
             #"{"skus":["milk","oat","brie","curd","x"],"sort":"-relevance"}"#
         )
         #expect(
-            ranks.texts("products", "reason") == ["shown", "filtered_out", "filtered_out", "not_found", "not_on_shelf"]
+            ranks.texts("products", "reason") == ["shown", "filtered_out", "not_found", "not_found", "not_on_shelf"]
         )
+        #expect(ranks.texts("products", "filters") == ["[]", #"["price_max"]"#, #"["price_max"]"#, "[]", "[]"])
         #expect(ranks.json["of"] == .integer(2) && ranks.json["q"]?["text"] == .string("milk"))
         let tuples = ranks.texts("products", "tuple")
         #expect(
@@ -194,6 +195,7 @@ import Testing
                 "the relevance cannot be reversed, because the best matches come first: “relevance”"
             ),
             ("q=a&sort=price,-relevance", "sort", "-relevance must be the first sort key: “-relevance”"),
+            ("q=a&sort=-relevence", "sort", "unknown sort key: “-relevence”"),
         ] {
             for path in [Self.pages, Self.store + "/products"] {
                 let problem = try await api.send(.get, path + "?\(query)")
@@ -211,8 +213,13 @@ import Testing
             (.put, Self.shelf + "/order", #"{"from_sort":"-relevance"}"#),
         ] as [(HTTPRequest.Method, String, String)] {
             let refused = try await api.send(method, path, body)
-            #expect(refused.status == 400 && refused.text("detail")?.contains("cannot be stored") == true, "\(path)")
+            let detail = "the relevance exists only in a request with a search (q)"
+            #expect(refused.status == 400 && refused.text("detail")?.contains(detail) == true, "\(path)")
         }
+        let similar = try await api.send(.get, Self.pages + "?q=a&sort=-relevence")
+        #expect(similar.text("hint") == "-relevance" && similar.texts("allowed").contains("-relevance"))
+        let plain = try await api.send(.get, Self.pages + "?sort=-relevence")
+        #expect(plain.status == 400 && !plain.texts("allowed").contains("-relevance"))
     }
 
     @Test("A page of a search has a tag that depends on the search and on synonyms, and is not shared")
@@ -229,11 +236,16 @@ import Testing
         for headers in [known.headers, try await api.send(.get, Self.pages + "?q=milk&sort=price").headers] {
             #expect(headers[.cacheControl] == "private, no-cache" && headers[.vary] == "Accept-Encoding")
         }
+        let union = Self.store + "/products?q=milk"
+        let unionTag = try #require(try await api.send(.get, union).headers[.eTag])
+        #expect(try await api.send(.get, union, nil, ["If-None-Match": unionTag]).status == 304)
         let plain = try await tag("sort=name")
         for path in ["/v1/synonyms", Self.store + "/synonyms"] {
             let before = try await tag("q=milk")
             #expect(try await api.send(.put, path, #"{"synonyms":[["milk","brie"]]}"#).status == 201)
             #expect(try await tag("q=milk") != before, "\(path)")
+            let changed = try await api.send(.get, union, nil, ["If-None-Match": unionTag])
+            #expect(changed.status == 200 && changed.texts("products", "sku").contains("brie"), "\(path)")
             if path == "/v1/synonyms" { #expect(try await tag("sort=name") == plain) }
             #expect(try await api.send(.get, Self.pages + "?q=milk").texts("products", "sku").contains("brie"))
             #expect(try await api.send(.delete, path).status == 204)
@@ -268,8 +280,8 @@ import Testing
         #expect(text.texts("products", "matches") == [#"[{"field":"attributes.origin","from":0,"to":6}]"#])
     }
 
-    @Test("A search costs five points more than a page, and one without results ten more for its correction")
-    func cost() async throws {
+    /// Returns a catalog whose clients have 100 points, with milk and oat milk on the shelf `dairy`.
+    private static func limitedAPI() async throws -> MemoryAPI {
         let now = ContinuousClock.now
         let api = await MemoryAPI {
             $0.rateLimit = RateLimitPolicy("100/1")
@@ -277,13 +289,55 @@ import Testing
         }
         _ = try await api.catalog.put(Store(key: CatalogKey("s")!, title: "S", currency: Currency("EUR")!))
         _ = try await api.catalog.put(Shelf(key: CatalogKey("dairy")!, title: "D"), in: CatalogKey("s")!)
-        let milk = Product(sku: SKU("milk")!, name: "Milk")
-        _ = try await api.catalog.put(milk, in: CatalogKey("s")!)
-        _ = try await api.catalog.place(milk.sku, on: CatalogKey("dairy")!, in: CatalogKey("s")!)
+        for name in ["Milk", "Oat milk"] {
+            let product = Product(sku: SKU(String(name.prefix(3)))!, name: name)
+            _ = try await api.catalog.put(product, in: CatalogKey("s")!)
+            _ = try await api.catalog.place(product.sku, on: CatalogKey("dairy")!, in: CatalogKey("s")!)
+        }
+        return api
+    }
+
+    /// Returns the points that a client has left after a response.
+    private static func left(_ response: MemoryAPI.Response) throws -> Int? {
+        let quota = try #require(response.headers[.init("RateLimit")!])
+        return quota.split(separator: ";").lazy.compactMap { $0.hasPrefix("r=") ? Int($0.dropFirst(2)) : nil }.first
+    }
+
+    @Test("A search costs five points more than a page, and one without results ten more for its correction")
+    func cost() async throws {
+        let api = try await Self.limitedAPI()
         for (search, left) in [("milk", 94), ("bread", 78)] {
             let found = try await api.send(.get, Self.pages + "?q=\(search)")
-            let quota = try #require(found.headers[.init("RateLimit")!])
-            #expect(found.status == 200 && quota.hasPrefix(#""default";r=\#(left);"#), "\(quota)")
+            #expect(found.status == 200)
+            #expect(try Self.left(found) == left)
+        }
+    }
+
+    @Test("A page that continues a search costs as much without q as with it")
+    func costOfCursors() async throws {
+        for query in ["", "q=milk&"] {
+            let api = try await Self.limitedAPI()
+            let first = try await api.send(.get, Self.pages + "?q=milk&limit=1")
+            let cursor = try #require(first.json["page"]?["next_cursor"]?.string)
+            let next = try await api.send(.get, Self.pages + "?\(query)cursor=\(cursor)")
+            #expect(next.texts("products", "sku") == ["Oat"])
+            #expect(try Self.left(next) == 88, "\(query)")
+        }
+    }
+
+    @Test("Orders, diffs and ranks with a search cost five points more, and ten more without results")
+    func costOfOrders() async throws {
+        let skus = #"{"skus":["Mil"]}"#
+        for (method, path, body, cost) in [
+            (.get, "/order?sort=name", nil, 10), (.get, "/order/diff?from_sort=name&to_sort=price", nil, 10),
+            (.post, "/order/diff?mode=moves", #"{"from":[]}"#, 20), (.post, "/order/rank?in_stock=true", skus, 10),
+        ] as [(HTTPRequest.Method, String, String?, Int)] {
+            for (search, extra) in [("", 0), ("&q=milk", 5), ("&q=bread", 15)] {
+                let api = try await Self.limitedAPI()
+                let found = try await api.send(method, Self.shelf + path + search, body)
+                #expect(found.status == 200, "\(path)\(search)")
+                #expect(try Self.left(found) == 100 - cost - extra, "\(path)\(search)")
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ import Testing
             let basis = PageBasis(head: Self.head, union: union)
             var items = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
             for product in products { items.add(product) }
-            var page = PageOf(try PlannedPage(request, basis), items, next: nil, matches: 9)
+            var page = PageOf(try PlannedPage(request, basis), items, next: nil, of: 9)
             page.facets = facets
             return text(page.json(day: 20_000, nextCursor: next))
         }
@@ -110,7 +110,7 @@ import Testing
         (request.collapsesGroups, request.wantsMembers) = (true, true)
         var items = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
         for product in products { items.add(product) }
-        var page = PageOf(try PlannedPage(request, PageBasis(head: Self.head)), items, next: nil, matches: 9)
+        var page = PageOf(try PlannedPage(request, PageBasis(head: Self.head)), items, next: nil, of: 9)
         page.cards = [
             GroupCard(matching: 2, total: 3, members: [products[1], products[0]]), GroupCard(matching: 1, total: 1),
         ]

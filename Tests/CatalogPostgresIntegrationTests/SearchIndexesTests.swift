@@ -1,4 +1,5 @@
 import Catalog
+import JSON
 import Shelves
 import Synchronization
 import Testing
@@ -202,12 +203,12 @@ import Testing
         at state: SearchIndexes.RulesState,
         ofDeployment: Synonyms? = nil,
         ofStore: Synonyms? = nil
-    ) -> EffectiveSynonyms {
-        EffectiveSynonyms(
+    ) -> StoredSynonyms {
+        StoredSynonyms(
             storeVersion: state.storeVersion,
             revision: state.revision,
-            ofDeployment: ofDeployment,
-            ofStore: ofStore
+            ofDeployment: ofDeployment?.document.text,
+            ofStore: ofStore?.document.text
         )
     }
 

@@ -1,6 +1,7 @@
 import Catalog
 import CatalogJSON
 import InMemoryCatalog
+import LibPQ
 import Ordering
 import TestSupport
 import Testing
@@ -130,8 +131,11 @@ import Testing
                 let place = "\(request.search!) by \(request.sort?.description ?? "-") on \(shelf?.text ?? "all")"
                 let (page, specified) = (try await catalog.pages.page(request), try await memory.page(request))
                 let isManual = request.sort?.readsPositions == true
-                if isManual {
-                    #expect(Set(page.products.map(\.sku)) == Set(specified.products.map(\.sku)), "\(place)")
+                if isManual, let shelf {
+                    // The catalog in memory has its own manual order.
+                    let found = Set(specified.products.map(\.sku.text))
+                    let whole = try await catalog.pages.order(Self.store, shelf, .position).ids
+                    #expect(page.products.map(\.sku.text) == whole.filter(found.contains), "\(place)")
                 } else {
                     #expect(page.products.map(\.sku) == specified.products.map(\.sku), "\(place)")
                     #expect(page.matches == specified.matches, "\(place)")
@@ -194,6 +198,42 @@ import Testing
                 #expect(ranks.ranks.map(\.rank) == others.ranks.map(\.rank), "\(search)")
                 #expect(ranks.ranks.map(\.reason) == others.ranks.map(\.reason), "\(search)")
                 #expect(ranks.ranks.map(\.relevance) == others.ranks.map(\.relevance), "\(search)")
+            }
+        }
+    }
+
+    @Test("Several orders of a shelf, with and without a search, are from one state")
+    func severalOrders() async throws {
+        try await Self.withShelf(["Milk", "Cheese", "Oat milk"]) { catalog, _ in
+            let search = try SearchText("milk")
+            let sorts = [
+                RequestedSort(sort: .position), RequestedSort(search: search),
+                RequestedSort(sort: Self.sort("-name"), search: search),
+            ]
+            let orders = try await catalog.pages.orders(ShelfAddress(Self.store, Self.dairy), sorts)
+            #expect(orders.map { Set($0.ids) } == [["p0", "p1", "p2"], ["p0", "p2"], ["p0", "p2"]])
+            #expect(orders.dropFirst().map(\.ids) == [["p0", "p2"], ["p2", "p0"]])
+            #expect(orders.map { $0.search == nil } == [true, false, false])
+        }
+    }
+
+    @Test("Equally relevant products have the manual order, also on pages after all its keys were replaced")
+    func manualOrderOfMatches() async throws {
+        try await Self.withShelf((0..<6).map { "Milk \(9 - $0)" } + ["Milky way", "Cheese"]) { catalog, _ in
+            let sort = "-relevance,position"
+            let whole = try await catalog.pages.allPages(try Self.request("milk", sort: sort, limit: 2))
+            let manual = try await catalog.pages.order(Self.store, Self.dairy, .position).ids
+            // All are found as the same word, so the beginning of a word is not in use.
+            #expect(whole.count == 6 && whole == manual.filter(Set(whole).contains))
+            for sort in [sort, "position"] {
+                let first = try await catalog.pages.page(try Self.request("milk", sort: sort, limit: 2))
+                let cursor = try #require(first.next)
+                try await catalog.database.writes.perform {
+                    try $0.execute("UPDATE placement_position SET key = '\\xf0'::bytea || key")
+                    try $0.execute("UPDATE shelf SET version = version + 1, key_generation = key_generation + 1")
+                }
+                let second = try await catalog.pages.page(try Self.request("milk", sort: sort, after: cursor))
+                #expect((first.products + second.products).map(\.sku.text) == whole, "\(sort)")
             }
         }
     }
@@ -353,6 +393,25 @@ import Testing
             var request = try Self.request("kruh")
             request.filter = try Filter([.inStock: .flag(false)])
             #expect(try await catalog.pages.page(request).search?.failure == nil)
+            // The products of a first page are gone when the next one is read.
+            try await Self.put("k", "Kruh", catalog)
+            let first = try await catalog.pages.page(try Self.request("kruh", limit: 1))
+            let cursor = try #require(first.next)
+            for sku in ["p1", "k"] { try await Self.put(sku, "Voda", catalog) }
+            let rest = try await catalog.pages.page(try Self.request("kruh", after: cursor))
+            #expect(rest.products.isEmpty && rest.search?.failure == nil)
+            #expect(try await catalog.pages.page(try Self.request("kruh")).search?.failure != nil)
+        }
+    }
+
+    @Test("Pages have the parts that match unless their reader does not want them")
+    func unwantedMatches() async throws {
+        try await Self.withShelf(["Milk"]) { catalog, _ in
+            var request = try Self.request("milk")
+            #expect(try await catalog.pages.page(request).matches == [[ProductMatch(.name, 0..<4)]])
+            request.wantsMatches = false
+            let page = try await catalog.pages.page(request)
+            #expect(page.matches.isEmpty && page.products.map(\.name) == ["Milk"] && page.search != nil)
         }
     }
 

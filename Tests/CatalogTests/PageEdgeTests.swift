@@ -235,7 +235,7 @@ import Testing
             fault(String(repeating: "x", count: 70)) == "unknown sort key: “\(String(repeating: "x", count: 64))” ()"
         )
         #expect(Sort(.position, .descending) == nil && Sort(.price, .descending)?.description == "-price")
-        #expect(fault("relevance") == "the relevance is the order of a search, q, and cannot be stored: “relevance” ()")
+        #expect(fault("relevance") == "the relevance exists only in a request with a search (q): “relevance” ()")
         #expect(Sort.allSingle.count == 17 && Sort.allowed.count == 17 && !Sort.allowed.contains("-position"))
         for (text, isAscending) in [
             ("price", true), ("-price", false), ("-popularity", true), ("popularity", false), ("created,price", false),

@@ -79,7 +79,13 @@ import Testing
         #expect(fault("price,-relevance") == "-relevance must be the first sort key: “-relevance” ")
         #expect(fault("-relevance,-relevance") == "duplicate sort key: “-relevance” ")
         for text in ["-relevance", "relevance", "price,-relevance"] {
-            #expect(fault(text, allowsRelevance: false)?.contains("cannot be stored") == true, "\(text)")
+            #expect(
+                fault(text, allowsRelevance: false)?.hasPrefix(
+                    "the relevance exists only in a request with a search (q)"
+                )
+                    == true,
+                "\(text)"
+            )
         }
         #expect(throws: CatalogError.self) { try RememberedSort(.string("-relevance"), field: "value") }
         #expect(!Sort.allowed.contains("-relevance") && !SortKey.allCases.contains(.relevance))
@@ -130,6 +136,24 @@ import Testing
             guard case CatalogError.unknownSortKey(let error, "sort") = error else { return false }
             return error.detail.contains("add the parameter q") && error.word == "-relevance"
         }
+    }
+
+    @Test("The relevance is suggested and allowed only with a search")
+    func relevanceIsSuggested() throws {
+        func fault(_ search: String?) -> SortError? {
+            do {
+                _ = try Self.plan(try Self.request(search, sort: "-relevence"))
+                return nil
+            } catch {
+                guard case CatalogError.unknownSortKey(let found, "sort") = error else { return nil }
+                return found
+            }
+        }
+        let searched = try #require(fault("milk"))
+        #expect(searched.hint == "-relevance" && searched.allowed.contains("-relevance"))
+        #expect(!searched.allowed.contains("relevance") && searched.word == "-relevence")
+        let plain = try #require(fault(nil))
+        #expect(plain.hint != "-relevance" && plain.allowed == Sort.allowed)
     }
 
     // MARK: - Cursors
@@ -207,21 +231,23 @@ import Testing
         #expect(diff.page.search == search)
     }
 
-    @Test("A product that the filter accepts and the search does not find has its own reason")
+    @Test("A product that the search does not find has its own reason, whether or not the filter excludes it")
     func ranks() throws {
         var request = try Self.request("milk", sort: "price")
         request.filter = try Filter([.inStock: .flag(true)])
         let plan = try Self.plan(request)
-        let products = [("a", true), ("b", true), ("c", false)].map { sku, inStock in
+        let products = [("a", true), ("b", true), ("c", false), ("e", false)].map { sku, inStock in
             Product(sku: SKU(sku)!, name: sku, inStock: inStock)
         }
         let ranks = ShelfRanks(
-            ["a", "b", "c", "d"],
+            ["a", "b", "c", "d", "e"],
             PageBasis(head: Self.head()),
             plan,
             order: OrderedIDs(["a"]),
-            products: products
+            products: products,
+            relevances: ["a": SearchRelevance(rawValue: 1), "c": SearchRelevance(rawValue: 1)]
         )
-        #expect(ranks.ranks.map(\.reason) == [.shown, .notFound, .filteredOut, .notOnShelf])
+        #expect(ranks.ranks.map(\.reason) == [.shown, .notFound, .filteredOut, .notOnShelf, .notFound])
+        #expect(ranks.ranks.map { $0.filters.count } == [0, 0, 1, 0, 1])
     }
 }

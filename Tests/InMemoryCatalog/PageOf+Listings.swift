@@ -4,13 +4,13 @@ extension PageOf {
     /// Creates a page from up to `limit + 1` cards; the extra one shows that there is a next page.
     ///
     /// - Parameters:
-    ///   - matches: the number of products that match the filter.
+    ///   - total: the number of products that match the filter and the search.
     ///   - search: what the search finds; nil without a search.
     init(
         _ planned: PlannedPage,
         cards: [SpecifiedShelf.Card],
         into items: Items,
-        matches: Int,
+        of total: Int,
         _ search: SpecifiedSearch? = nil
     ) {
         let plan = planned.plan
@@ -30,11 +30,11 @@ extension PageOf {
                 searchClass: search?.searchClass
             )
         }
-        self.init(planned, items, next: next, matches: matches)
+        self.init(planned, items, next: next, of: total)
         self.cards = cards.prefix(plan.limit).compactMap(\.group)
         if let search {
             self.search = search.summary
-            self.matches = shown.map { search.matches(in: $0.product) }
+            if plan.wantsMatches { self.matches = shown.map { search.matches(in: $0.product) } }
         }
     }
 }

@@ -163,10 +163,8 @@ struct SpecifiedSearch {
         var fields: [Field] = [(0, .name, Word.words(product.name))]
         if let brand = product.brand { fields.append((1, .brand, Word.words(brand))) }
         fields += product.tags.enumerated().map { (2, .tag($0), Word.words($1)) }
-        for attribute in attributes {
-            fields += attribute.searchedTexts(of: product).map { index, text in
-                (3, .attribute(attribute.name, index), Word.words(text))
-            }
+        fields += attributes.searchedTexts(of: product).map { attribute, index, text in
+            (3, .attribute(attribute.name, index), Word.words(text))
         }
         return fields
     }

@@ -95,7 +95,7 @@ struct SpecifiedShelf: CurrentShelf {
         let start = plan.after.flatMap { after in sorted.firstIndex { $0.listing.product.sku.text == after.id } }
         let rest = start.map { sorted[($0 + 1)...] } ?? sorted[...]
         let listed = Array(rest.prefix(plan.limit + 1))
-        var page = PageOf(PlannedPage(basis, plan), cards: listed, into: items, matches: sorted.count, search)
+        var page = PageOf(PlannedPage(basis, plan), cards: listed, into: items, of: sorted.count, search)
         if !plan.facets.isEmpty { page.facets = facets(plan, search) }
         return page
     }

@@ -105,6 +105,66 @@ import TestSupport
         #expect(first.event(from: next.shown)?.event.name == .gone)
     }
 
+    /// Returns a feed of the products that a search finds.
+    private func feed(of search: String, _ catalog: InMemoryCatalog) throws -> ShelfFeed {
+        let key = ShelfFeed.Key(
+            address: Self.address,
+            sort: Sort(.price, .ascending),
+            search: try SearchText(search),
+            limit: 3
+        )
+        return ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
+    }
+
+    @Test("A version of the shelf does not resume a search, because synonyms change what it finds without one")
+    func searchesHaveTheirOwnIDs() async throws {
+        let catalog = try await fill()
+        func version() async throws -> Int64 {
+            let versions = try await catalog.versions(of: [Self.address])
+            return try #require(versions[Self.address] ?? nil).shelf
+        }
+        let old = try await version()
+        let first = try feed(of: "p1", catalog)
+        try await first.start()
+        let shown = try #require(first.event(from: nil))
+        #expect(text(shown).contains(#""ids":["p1"]"#) && text(shown).contains(#""to_version":null"#))
+        _ = try await catalog.set(try Synonyms(groups: [["p1", "p3"]], oneWay: []), for: .deployment)
+        #expect(try await version() == old)
+        // A client that has read the page at the version cannot resume, neither here nor on another server.
+        let second = try feed(of: "p1", catalog)
+        for feed in [first, second] {
+            try await feed.start()
+            #expect(feed.window(at: old) == nil && feed.event(from: nil)?.shown?.ids == ["p1", "p3"])
+        }
+        let next = try #require(first.event(from: shown.shown))
+        #expect(next.event.id > shown.event.id && first.window(at: next.event.id)?.ids == ["p1", "p3"])
+        #expect(first.window(at: shown.event.id)?.ids == ["p1"])
+        #expect(second.window(at: next.event.id) == nil)
+        #expect(text(next).hasPrefix(#"{"from_version":null,"to_version":null,"#))
+        #expect(text(next).contains(#""inserts":[{"id":"p3","to":1,"after":"p1""#))
+    }
+
+    @Test("A change of the search's own result is an event, also if the products stay")
+    func searchSummaryIsFollowed() async throws {
+        let catalog = try await fill()
+        let feed = try feed(of: "mlik", catalog)
+        try await feed.start()
+        let shown = try #require(feed.event(from: nil))
+        #expect(text(shown).contains(#""missing":["mlik"],"did_you_mean":null"#))
+        // A short word has no typing errors, so the product is not found, but it is a correction.
+        let milk = Product(sku: SKU("milk")!, name: "Milk")
+        _ = try await catalog.put(milk, in: Self.address.store)
+        _ = try await catalog.place(milk.sku, on: Self.address.shelf, in: Self.address.store)
+        try await feed.start()
+        let next = try #require(feed.event(from: shown.shown))
+        #expect(text(next).contains(#""did_you_mean":"milk""#) && text(next).contains(#""new_count":0"#))
+        #expect(text(feed.event(from: nil)).contains(#""did_you_mean":"milk""#))
+        // Nothing changes, so nothing is sent.
+        _ = try await catalog.setPrices([PriceChange(sku: SKU("p0")!, priceMinor: 9)], in: Self.address.store)
+        try await feed.start()
+        #expect(feed.event(from: next.shown) == nil)
+    }
+
     @Test("The first event has the whole order, and nothing follows without a change")
     func firstEventIsTheOrder() async throws {
         let feed = feed(try await fill())

@@ -359,6 +359,13 @@ import Testing
         #expect(try completions("milka").isEmpty && completions("mil ").isEmpty && completions("xyz").isEmpty)
         let brands = index.brands(try SearchQuery("mi"), table, limit: 8)
         #expect(brands == [BrandSuggestion(brand: "Milka", products: 1)])
+        // Further texts are those of attributes, whose words complete none, and add no products to those of other fields.
+        let row = try #require((0..<table.count).first { table.product($0)?.name == "Milch" })
+        let texts = [SearchIndex.Text(row: UInt32(row), text: "milka milk_free")]
+        let further = SearchIndex(table, texts: texts)
+        let found = further.completions(Search(try SearchQuery("mil")), table, limit: 8)
+        #expect(found == index.completions(Search(try SearchQuery("mil")), table, limit: 8))
+        #expect(further.matches(Search(try SearchQuery("milka"))).rows.count == 3)
     }
 
     @Test("Brands have the words of a query, and come by the popularity of their products")

@@ -34,12 +34,11 @@ package final class ResolvedAttribute: Sendable {
         }
     }
 
-    /// Returns the texts of a product that searches read, as the product has them, with their places in a set. The elements of a value have
-    /// another order.
-    package func searchedTexts(of product: Product) -> [(index: Int?, text: String)] {
-        guard value(of: product) != nil, let members = try? JSONReader.parse(Array(product.attributes.utf8)) else {
-            return []
-        }
+    /// Returns the texts of a product that searches read, as the product has them, with their places in a set.
+    ///
+    /// - Parameter members: all attributes of the product.
+    fileprivate func searchedTexts(of product: Product, _ members: JSONValue) -> [(index: Int?, text: String)] {
+        guard set.value(name, of: product, members) != nil else { return [] }
         switch members[name.text] {
         case .string(let text): return [(nil, text)]
         case .array(let elements):
@@ -67,6 +66,21 @@ package final class ResolvedAttribute: Sendable {
     package func value(of product: Product) -> AttributeValue? {
         guard let members = try? JSONReader.parse(Array(product.attributes.utf8)) else { return nil }
         return set.value(name, of: product, members)
+    }
+}
+
+extension [ResolvedAttribute] {
+    /// Returns the texts of a product that searches read, as the product has them, with their places in a set. A value has the elements of a
+    /// set in the order of their texts instead.
+    ///
+    /// - Complexity: parses all attributes of the product once.
+    package func searchedTexts(
+        of product: Product
+    ) -> [(attribute: ResolvedAttribute, index: Int?, text: String)] {
+        guard !isEmpty, let members = try? JSONReader.parse([UInt8](product.attributes.utf8)) else { return [] }
+        return flatMap { attribute in
+            attribute.searchedTexts(of: product, members).map { (attribute, $0.index, $0.text) }
+        }
     }
 }
 
@@ -98,7 +112,7 @@ extension AttributeDefinition {
 package final class ResolvedAttributes: Sendable {
     /// The attributes by name.
     package let all: [ResolvedAttribute]
-    /// Those by which searches find products, by name.
+    /// The attributes whose texts searches read, in the order of their names.
     package let searchable: [ResolvedAttribute]
     private let byName: [AttributeName: ResolvedAttribute]
 

@@ -19,6 +19,8 @@ package struct OrderDiff: Sendable {
     package let new: OrderedIDs
     package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
+    /// The number of products whose search index was built for the diff.
+    package var indexedProducts: Int { targetOrder?.indexedProducts ?? 0 }
     /// The time spent comparing the orders.
     package let compareDuration: Duration
     /// The time spent reading the orders.
@@ -28,6 +30,7 @@ package struct OrderDiff: Sendable {
 
     /// Compares two lists.
     ///
+    /// - Parameter hasVersions: whether versions of the shelf identify the orders.
     /// - Throws: `tooLarge` for a list that is too long, `unprocessable` for one with a repeated id; `cancelled`.
     package init(
         old: [String],
@@ -36,7 +39,8 @@ package struct OrderDiff: Sendable {
         targetOrder: ShelfOrder? = nil,
         fromSort: Sort? = nil,
         fromVersion: Int64? = nil,
-        toVersion: Int64? = nil
+        toVersion: Int64? = nil,
+        hasVersions: Bool = true
     ) throws(CatalogError) {
         try self.init(
             old: OrderedIDs(old),
@@ -45,7 +49,8 @@ package struct OrderDiff: Sendable {
             targetOrder: targetOrder,
             fromSort: fromSort,
             fromVersion: fromVersion,
-            toVersion: toVersion
+            toVersion: toVersion,
+            hasVersions: hasVersions
         )
     }
 
@@ -56,7 +61,8 @@ package struct OrderDiff: Sendable {
         targetOrder: ShelfOrder?,
         fromSort: Sort?,
         fromVersion: Int64? = nil,
-        toVersion: Int64? = nil
+        toVersion: Int64? = nil,
+        hasVersions: Bool = true
     ) throws(CatalogError) {
         // A shelf's own orders have no repeats.
         try Self.check(old, "from", isShelfOrder: fromSort != nil || fromVersion != nil)
@@ -72,8 +78,9 @@ package struct OrderDiff: Sendable {
         self.new = new
         self.targetOrder = targetOrder
         self.fromSort = fromSort
-        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : targetOrder?.version)
-        self.toVersion = toVersion ?? targetOrder?.version
+        let version = hasVersions ? targetOrder?.version : nil
+        self.fromVersion = fromVersion ?? (fromSort == nil ? nil : version)
+        self.toVersion = toVersion ?? version
         isWholeOrder = mode == .order || (mode == .auto && diff.moves.count * 2 > new.count)
     }
 

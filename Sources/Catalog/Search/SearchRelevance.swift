@@ -8,6 +8,9 @@ package struct SearchRelevance: Sendable, Hashable, Comparable {
     /// The fields of words from the best to the worst.
     package enum Field: UInt8, CaseIterable, Sendable {
         case name, brand, tag, other
+
+        /// The name in responses, as in the parts of products that match.
+        package var name: String { self == .tag ? "tags" : "\(self)" }
     }
 
     /// The worst class over the words of the search.

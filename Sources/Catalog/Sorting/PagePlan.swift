@@ -6,6 +6,8 @@ package final class PagePlan: Sendable, Hashable {
     package let wantsTotal: Bool
     /// Whether cards of groups have their members.
     package let wantsMembers: Bool
+    /// Whether products have the parts of their texts that match the search. It is not in the entity tag: pages of the API have them.
+    package let wantsMatches: Bool
     /// The currency of prices.
     package let currency: Currency
     /// The language by whose rules texts are ordered.
@@ -48,6 +50,7 @@ package final class PagePlan: Sendable, Hashable {
         self.facets = facets
         wantsTotal = request.wantsTotal
         wantsMembers = request.wantsMembers && resolvedSort.collapsesGroups
+        wantsMatches = request.wantsMatches && resolvedSort.search != nil
         currency = head.store.currency
         language = head.store.language
         sortsSoldOutLast = head.sortsSoldOutLast
@@ -66,7 +69,8 @@ package final class PagePlan: Sendable, Hashable {
         return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
             && a.dimension == b.dimension
             && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
-            && a.wantsTotal == b.wantsTotal && a.wantsMembers == b.wantsMembers && a.union == b.union
+            && a.wantsTotal == b.wantsTotal && a.wantsMembers == b.wantsMembers && a.wantsMatches == b.wantsMatches
+            && a.union == b.union
             && a.resolvedSort == b.resolvedSort && a.after == b.after
     }
 

@@ -15,6 +15,8 @@ package struct PageRequest: Sendable, Hashable {
     package var collapsesGroups: Bool?
     /// Whether cards of groups have their members.
     package var wantsMembers = false
+    /// Whether products have the parts of their texts that match the search.
+    package var wantsMatches = true
     /// The facets to count.
     package var facets: Set<Facet>
     /// Whether to count the products that match the filter.
@@ -147,7 +149,9 @@ extension PageRequest {
             )
             return PagePlan(self, resolved, head, union, dimension: dimension, facets: facets)
         }
-        let named = try sort.map { sort throws(CatalogError) in try sort.known(in: attributes) }
+        let named = try sort.map { sort throws(CatalogError) in
+            try sort.known(in: attributes, allowsRelevance: after.search != nil)
+        }
         let wanted = try filter.map { filter throws(CatalogError) in try filter.resolved(in: attributes) }
         guard after.scope == scope(in: head.store, isUnion: union != nil),
             let written = try? Sort.parse(after.sort, allowsRelevance: after.search != nil),

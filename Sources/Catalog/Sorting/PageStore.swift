@@ -73,11 +73,13 @@ extension CurrentShelf {
     /// - Parameters:
     ///   - request: the request that the shelf was read for.
     ///   - limit: the maximum number of ids; nil for all.
+    ///   - wantsSummary: whether orders say what their search finds. Without results, that takes long.
     /// - Throws: as `PageRequest.plan`.
     func orders(
         _ sorts: [RequestedSort],
         for request: PageRequest,
-        first limit: Int? = nil
+        first limit: Int? = nil,
+        wantsSummary: Bool = true
     ) async throws(CatalogError) -> [ShelfOrder] {
         var request = request
         var orders: [ShelfOrder] = []
@@ -90,7 +92,8 @@ extension CurrentShelf {
                     union: basis.union,
                     resolvedSort: plan.resolvedSort,
                     list: await ids(plan, first: limit),
-                    search: await searchSummary(plan)
+                    search: wantsSummary ? await searchSummary(plan) : nil,
+                    indexedProducts: indexedProducts
                 )
             )
         }
@@ -105,7 +108,12 @@ extension CurrentShelf {
         var orders: [ShelfOrder] = []
         for (requested, parameter) in zip(request.sorts, ["to_sort", "from_sort"]) {
             do throws(CatalogError) {
-                orders += try await self.orders([requested], for: request.page, first: request.limit)
+                orders += try await self.orders(
+                    [requested],
+                    for: request.page,
+                    first: request.limit,
+                    wantsSummary: orders.isEmpty
+                )
             } catch .unknownSortKey(let error, _) {
                 throw .unknownSortKey(error, parameter: parameter)
             }
@@ -167,6 +175,7 @@ extension PageStore {
     package func orders(_ address: ShelfAddress, _ sorts: [RequestedSort]) async throws(CatalogError) -> [ShelfOrder] {
         var request = PageRequest(store: address.store, shelf: address.shelf)
         request.includesDescendants = false
+        request.search = sorts.lazy.compactMap(\.search).first
         return try await current(request).orders(sorts, for: request)
     }
 
@@ -228,7 +237,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package let next: Cursor?
     /// The requested facets.
     package var facets: Facets?
-    /// The number of products that match the filter, on all pages; nil if it was not requested.
+    /// The number of products that match the filter and the search, on all pages; nil if it was not requested.
     package var total: Int?
     /// The result of the search; nil without a search.
     package var search: SearchSummary?
@@ -240,12 +249,12 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
 
-    /// - Parameter matches: the number of products that match the filter.
-    package init(_ planned: PlannedPage, _ items: Items, next: Cursor?, matches: Int) {
+    /// - Parameter total: the number of products that match the filter and the search, on all pages.
+    package init(_ planned: PlannedPage, _ items: Items, next: Cursor?, of total: Int) {
         self.planned = planned
         self.items = items
         self.next = next
-        total = planned.plan.wantsTotal ? matches : nil
+        self.total = planned.plan.wantsTotal ? total : nil
     }
 }
 

@@ -24,9 +24,9 @@ package struct RankRequest: Sendable, Hashable {
 package struct ProductRank: Sendable {
     package enum Reason: String, Sendable, CaseIterable {
         case shown
-        /// The product is on the shelf, but the filter excludes it.
+        /// The product is on the shelf, and the search finds it, but the filter excludes it.
         case filteredOut = "filtered_out"
-        /// The product is on the shelf, and the filter accepts it, but the search does not find it.
+        /// The product is on the shelf, but the search does not find it, whether or not the filter excludes it.
         case notFound = "not_found"
         case notOnShelf = "not_on_shelf"
     }
@@ -58,6 +58,8 @@ package struct ShelfRanks: Sendable {
     package let ranks: [ProductRank]
     /// The result of the search; nil without a search.
     package let search: SearchSummary?
+    /// The number of products whose search index was built for the ranks.
+    package let indexedProducts: Int
 
     /// - Parameters:
     ///   - order: the ids that the plan shows, in order.
@@ -72,9 +74,10 @@ package struct ShelfRanks: Sendable {
         products: [Product],
         search: SearchSummary? = nil,
         relevances: [String: SearchRelevance] = [:],
-        groups: CollapsedGroups? = nil
+        groups: CollapsedGroups? = nil,
+        indexedProducts: Int = 0
     ) {
-        self.search = search
+        (self.search, self.indexedProducts) = (search, indexedProducts)
         (self.basis, self.plan, count) = (basis, plan, order.count)
         let found = Dictionary(products.map { ($0.sku.text, $0) }) { first, _ in first }
         /// Returns the id of a product in the order; nil if the order does not show it.
@@ -108,7 +111,7 @@ package struct ShelfRanks: Sendable {
             }
             return ProductRank(
                 sku,
-                plan.search != nil && excluding.isEmpty ? .notFound : .filteredOut,
+                plan.search != nil && relevances[sku] == nil ? .notFound : .filteredOut,
                 product: product,
                 relevance: relevances[sku],
                 filters: excluding
@@ -179,7 +182,8 @@ extension PageStore {
             products: products,
             search: await shelf.searchSummary(plan),
             relevances: await shelf.relevances(request.skus + shown.map(\.sku.text), plan),
-            groups: groups
+            groups: groups,
+            indexedProducts: shelf.indexedProducts
         )
     }
 }

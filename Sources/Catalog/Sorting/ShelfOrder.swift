@@ -7,15 +7,19 @@ package struct ShelfOrder: Sendable {
     package let list: OrderedIDs
     /// The result of the search; nil without a search.
     package let search: SearchSummary?
+    /// The number of products whose search index was built for the order.
+    package let indexedProducts: Int
 
     package init(
         head: ShelfHead,
         union: ShelfUnion? = nil,
         resolvedSort: ResolvedSort,
         list: OrderedIDs,
-        search: SearchSummary? = nil
+        search: SearchSummary? = nil,
+        indexedProducts: Int = 0
     ) {
         self.search = search
+        self.indexedProducts = indexedProducts
         self.head = head
         self.union = union
         self.resolvedSort = resolvedSort

@@ -107,6 +107,13 @@ extension Sort {
         return Sort(checked: terms)
     }
 
+    /// Returns the key with the name that is closest to another one; nil if none is close.
+    private static func hint(for name: String, among attributes: [String], _ allowsRelevance: Bool) -> String? {
+        let relevance = allowsRelevance ? [SortKey.relevance.name] : []
+        let closest = name.closest(among: SortKey.allCases.map(\.name) + relevance + attributes)
+        return closest == SortKey.relevance.name ? Self.relevance.description : closest
+    }
+
     private static func checkRelevance(
         _ word: Substring,
         _ direction: SortDirection,
@@ -115,7 +122,7 @@ extension Sort {
     ) throws(SortError) {
         let reason: String? =
             if !isAllowed {
-                "the relevance is the order of a search, q, and cannot be stored"
+                "the relevance exists only in a request with a search (q)"
             } else if direction != SortKey.relevance.naturalDirection {
                 "the relevance cannot be reversed, because the best matches come first"
             } else if !isFirst {
@@ -151,8 +158,12 @@ extension Sort {
 
     /// Looks up the attributes that are keys.
     ///
+    /// - Parameter allowsRelevance: whether the sort may have the relevance of a search, so that errors suggest it.
     /// - Throws: `SortError` for an attribute that the store does not have, and for a set.
-    package func resolved(in attributes: ResolvedAttributes) throws(SortError) -> Sort {
+    package func resolved(
+        in attributes: ResolvedAttributes,
+        allowsRelevance: Bool = false
+    ) throws(SortError) -> Sort {
         guard namesAttributes else { return self }
         var resolved: [Term] = []
         for term in terms {
@@ -167,8 +178,9 @@ extension Sort {
                 throw SortError(
                     word: term.text,
                     reason: known == nil ? "unknown sort key" : "a set has no order, so it is not a sort key",
-                    hint: known == nil ? name.closest(among: SortKey.allCases.map(\.name) + sortable) : nil,
-                    attributes: sortable
+                    hint: known == nil ? Self.hint(for: name, among: sortable, allowsRelevance) : nil,
+                    attributes: sortable,
+                    allowsRelevance: allowsRelevance
                 )
             }
             resolved.append(Term(.attribute(.resolved(attribute)), term.direction))
@@ -179,8 +191,13 @@ extension Sort {
     /// The same, with the error of a request.
     ///
     /// - Throws: `unknownSortKey`.
-    package func known(in attributes: ResolvedAttributes) throws(CatalogError) -> Sort {
-        do { return try resolved(in: attributes) } catch { throw .unknownSortKey(error) }
+    package func known(
+        in attributes: ResolvedAttributes,
+        allowsRelevance: Bool = false
+    ) throws(CatalogError) -> Sort {
+        do { return try resolved(in: attributes, allowsRelevance: allowsRelevance) } catch {
+            throw .unknownSortKey(error)
+        }
     }
 
     /// The allowed built-in sort keys, for `allowed` in errors.
@@ -214,13 +231,25 @@ package struct SortError: Error, Sendable, Equatable {
     package let hint: String?
     /// The attributes of the store that are sort keys.
     package let attributes: [String]
+    /// Whether the relevance of a search is allowed.
+    package let allowsRelevance: Bool
 
-    package init(word: String, reason: String, hint: String?, attributes: [String] = []) {
+    package init(
+        word: String,
+        reason: String,
+        hint: String?,
+        attributes: [String] = [],
+        allowsRelevance: Bool = false
+    ) {
         (self.word, self.reason, self.hint, self.attributes) = (word, reason, hint, attributes)
+        self.allowsRelevance = allowsRelevance
     }
 
     /// The allowed sort keys.
-    package var allowed: [String] { Sort.allowed + attributes.flatMap { [$0, "-" + $0] } }
+    package var allowed: [String] {
+        let relevance = allowsRelevance ? [Sort.relevance.description] : []
+        return Sort.allowed + relevance + attributes.flatMap { [$0, "-" + $0] }
+    }
 
     package var detail: String { "\(reason)\(word.isEmpty ? "" : ": “\(word)”")" }
 }

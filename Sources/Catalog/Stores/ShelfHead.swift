@@ -79,7 +79,7 @@ extension ShelfHead {
         if let sort = requested.sort {
             do throws(SortError) { try sort.check(for: requested.search) } catch { throw .unknownSortKey(error) }
             return ResolvedSort(
-                sort: try sort.known(in: attributes),
+                sort: try sort.known(in: attributes, allowsRelevance: requested.search != nil),
                 source: .query,
                 filter: filter ?? .none,
                 search: requested.search,

@@ -27,6 +27,7 @@ struct DiffEndpoints: EndpointGroup {
                 body: .large,
                 timeLimit: TimeLimit.shelf.request,
                 cost: cost,
+                surcharge: SearchCost.surcharge,
                 isCostly: true,
                 isReadOnly: true,
                 readsReplicas: path == diff,
@@ -73,6 +74,7 @@ struct DiffEndpoints: EndpointGroup {
         if isKnown(current.basis), let response { return response }
         let diff = try await current.diff(request)
         call.work.add(rows: diff.old.count + diff.new.count)
+        call.work.add(diff.targetOrder?.search, indexedProducts: diff.indexedProducts)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
         return Self.response(diff, form, cache: cache, tag: tag, headers)
     }
@@ -106,6 +108,7 @@ struct DiffEndpoints: EndpointGroup {
         request.includesDescendants = try call.target.includesDescendants()
         let diff = try await pages.diff(request)
         call.work.add(rows: diff.new.count)
+        call.work.add(diff.targetOrder?.search, indexedProducts: diff.indexedProducts)
         if let once, first == nil {
             try await responses.record(form.bytes(of: diff), form.mediaType, of: once, in: store)
         }

@@ -24,6 +24,7 @@ struct EventEndpoints: EndpointGroup {
                 .optionalToken,
                 .streamShelfEvents,
                 cost: 5,
+                surcharge: SearchCost.surcharge,
                 ofShelf
             ),
         ]
@@ -203,10 +204,11 @@ extension Operation {
         "Stream the changes of a shelf",
         """
         Streams changes to the first products of a shelf as server-sent events. The `id` of an \
-        event is the version of the shelf, or with descendants a number that the server knows for \
+        event is the version of the shelf, or with descendants or `q` a number that the server knows for \
         a while; `Last-Event-ID` or `since` resumes after it. Attributes of the store are filters, too. With `q`, the \
-        products are those that a search finds. With `collapse`, the ids are those of groups, and a group whose \
-        representative or counts change is among `changed`, with its product.
+        products are those that a search finds, and a change of `q` in the data is an event, too. With `collapse`, \
+        the ids are those of groups, and a group whose representative or counts change is among `changed`, with its \
+        product.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the whole order, unless the stream resumes; `gone`: the shelf, or an \

@@ -48,6 +48,7 @@ struct PageEndpoints: EndpointGroup {
                 .getOrder,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
+                surcharge: SearchCost.surcharge,
                 isCostly: true,
                 readsReplicas: true,
                 order
@@ -63,16 +64,19 @@ struct PageEndpoints: EndpointGroup {
     /// Returns whether a request for the products of a store is for a page of all its shelves, and not for a list by SKU. Such a request
     /// has a sort, a search, a filter, facets, a total or collapsed groups, or the cursor of such a page.
     func asksForAllShelves(_ target: RequestTarget) -> Bool {
-        if Self.hasFilter(target) || ["sort", "facets", "q"].contains(where: { !target.values($0).isEmpty }) {
+        if Self.hasFilter(target) || Self.namesOfAllShelves.contains(where: { !target.values($0).isEmpty }) {
             return true
         }
-        if ["total", "collapse"].contains(where: { (try? target.flag($0)) == true }) { return true }
+        if Self.flagsOfAllShelves.contains(where: { (try? target.flag($0)) == true }) { return true }
         guard let cursor = try? target.cursor(cursors), let store = target.store else { return false }
         return PageRequest.isCursor(cursor, ofAllShelvesIn: store)
     }
 
     /// The points for reading several shelves, in addition to those for one.
     static let pointsForUnion = 4
+
+    /// The parameters that only pages have, apart from filters, and those of them that are flags. Lists by SKU have the others, too.
+    private static let (namesOfAllShelves, flagsOfAllShelves) = (["sort", "facets", "q"], ["total", "collapse"])
 
     /// The parameters of pages that are not filters by attributes.
     private static let parameterNames = Set(
@@ -84,11 +88,6 @@ struct PageEndpoints: EndpointGroup {
             || !target.attributeFilters(apartFrom: parameterNames).isEmpty
     }
 
-    /// The points for a search: finding the products takes about as long as a page, and the parts that match take several times as long.
-    private static let pointsForSearch = 5
-    /// The points for the correction of a search without results, which compares its words with all others.
-    private static let pointsForCorrection = 10
-
     /// The points for cards with their members: a page has up to 20 times as many products.
     private static let pointsForMembers = 9
 
@@ -98,10 +97,9 @@ struct PageEndpoints: EndpointGroup {
         let filters = hasFilter(target) ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
-        let search = target.values("q").isEmpty ? 0 : pointsForSearch
         let groups = (try? target.collapsesGroups()) == true ? 2 : 0
         let members = (try? target.flag("members")) == true ? pointsForMembers : 0
-        return facets + filters + keys + union + search + groups + members
+        return facets + filters + keys + union + SearchCost.surcharge(target) + groups + members
     }
 
     /// A request for a page, with everything but the basis that its response depends on.
@@ -132,6 +130,8 @@ struct PageEndpoints: EndpointGroup {
     /// - Parameter shelf: nil for all shelves of the store.
     func page(_ call: Call, of shelf: CatalogKey?) async throws -> Response {
         let asked = AskedPage(call, try call.route.plans { PagePlans(try self.request(call, shelf), path: call.path) })
+        // The query does not say that the cursor is that of a search.
+        if asked.request.isSearch, asked.request.search == nil { call.work.add(points: SearchCost.search) }
         var (plan, response): (TaggedPlan?, Response?)
         let read = try await store.read(asked.request) { basis throws(CatalogError) in
             let found = try asked.plan(basis)
@@ -174,8 +174,7 @@ struct PageEndpoints: EndpointGroup {
             into: RenderedProducts(current.basis.head.store, day: asked.day, fragments)
         )
         observer.observe(.pageReturned(.rendered))
-        asked.call.work.add(rows: current.indexedProducts)
-        if page.search?.failure != nil { asked.call.work.add(points: Self.pointsForCorrection) }
+        asked.call.work.add(page.search, indexedProducts: current.indexedProducts)
         let cursor = page.next.map { cursors.encode($0) }
         var headers = asked.headers
         for field in asked.call.nextLink(parameters(asked.request, plan.plan), cursor) { headers.append(field) }
@@ -248,6 +247,7 @@ struct PageEndpoints: EndpointGroup {
         request.includesDescendants = try call.target.includesDescendants()
         let order = try await store.order(request)
         call.work.add(rows: order.list.count)
+        call.work.add(order.search, indexedProducts: order.indexedProducts)
         // The manual order's tag depends only on the order version: a price change does not make it stale.
         let state = order.head.state
         var hash = FNV64()

@@ -16,6 +16,7 @@ struct RankEndpoint: EndpointGroup {
                 .rankProducts,
                 timeLimit: TimeLimit.shelf.request,
                 cost: 10,
+                surcharge: SearchCost.surcharge,
                 isCostly: true,
                 isReadOnly: true,
                 readsReplicas: true,
@@ -46,6 +47,7 @@ struct RankEndpoint: EndpointGroup {
         if page.requested.isDefault { page.user = call.caller?.user }
         let ranks = try await pages.ranks(RankRequest(page: page, skus: skus))
         call.work.add(rows: ranks.count)
+        call.work.add(ranks.search, indexedProducts: ranks.indexedProducts)
         let body = ranks.json
         if let once, first == nil { try await responses.record(body, of: once, in: store) }
         return .outcome(body)

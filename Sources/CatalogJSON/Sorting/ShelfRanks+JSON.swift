@@ -95,7 +95,7 @@ extension ShelfRanks {
 extension SearchRelevance {
     fileprivate var json: JSONValue {
         .object([
-            .init("class", .string(searchClass.name)), .init("field", .string("\(field)")),
+            .init("class", .string(searchClass.name)), .init("field", .string(field.name)),
             .init("begins_name", .bool(beginsName)),
         ])
     }

@@ -103,10 +103,7 @@ final class PostgresSuggestionStore: SuggestionStore {
         let (state, attributes) = (SearchIndexes.RulesState(head), found.basis.attributes.searchable)
         let rules = try await indexes.rules(of: storeID, at: state) {
             try await self.database.router.withSource(of: store, for: nil) { source in
-                let query = PostgresQuery(PostgresSynonymStore.inEffect, [.int4(storeID)])
-                return try await source.read([query], into: EffectiveSynonyms()) {
-                    $0 = try PostgresSynonymStore.inEffect($2)
-                }
+                try await PostgresSynonymStore.readInEffect(storeID, source)
             }
         }
         let index = try await indexes.index(of: found.shelf, at: found.key, rules.inflection, attributes) {

@@ -15,6 +15,29 @@ struct EffectiveSynonyms: Sendable, Equatable {
     var all: Synonyms { (ofDeployment ?? .none).adding(ofStore ?? .none) }
 }
 
+/// The same as its row has it. Large documents take long to parse, so a pipeline only reads their texts.
+struct StoredSynonyms: Sendable {
+    var storeVersion: Int64 = 0
+    var revision: Int64 = 0
+    var ofDeployment: String?
+    var ofStore: String?
+
+    /// Whether there are any.
+    var isEmpty: Bool { ofDeployment == nil && ofStore == nil }
+
+    /// Parses the documents.
+    ///
+    /// - Complexity: O(*n*) for *n* bytes of documents.
+    var parsed: EffectiveSynonyms {
+        EffectiveSynonyms(
+            storeVersion: storeVersion,
+            revision: revision,
+            ofDeployment: ofDeployment.map { Synonyms(storedText: $0) },
+            ofStore: ofStore.map { Synonyms(storedText: $0) }
+        )
+    }
+}
+
 /// The synonyms of the deployment and of stores in PostgreSQL.
 ///
 /// A change of a store's synonyms raises the version of the store, and one of the deployment's the revision in the row of the deployment.
@@ -108,15 +131,23 @@ struct PostgresSynonymStore: SynonymStore {
     }
 
     /// Reads the row of `inEffect`; without one, the store does not exist.
-    static func inEffect(_ rows: borrowing PostgresRows) throws -> EffectiveSynonyms {
+    static func inEffect(_ rows: borrowing PostgresRows) throws -> EffectiveSynonyms { try stored(rows).parsed }
+
+    private static func stored(_ rows: borrowing PostgresRows) throws -> StoredSynonyms {
         try rows.first { row in
-            EffectiveSynonyms(
+            StoredSynonyms(
                 storeVersion: try row.int8(0),
                 revision: try row.int8(1),
-                ofDeployment: try row.textOrNil(2).map { Synonyms(storedText: $0) },
-                ofStore: try row.textOrNil(3).map { Synonyms(storedText: $0) }
+                ofDeployment: try row.textOrNil(2),
+                ofStore: try row.textOrNil(3)
             )
-        } ?? EffectiveSynonyms()
+        } ?? StoredSynonyms()
+    }
+
+    /// Reads the synonyms in effect in a store, without parsing them.
+    static func readInEffect(_ storeID: Int32, _ source: ReadSource) async throws -> StoredSynonyms {
+        let query = PostgresQuery(inEffect, [.int4(storeID)])
+        return try await source.read([query], into: StoredSynonyms()) { $0 = try stored($2) }
     }
 
     // MARK: - Statements

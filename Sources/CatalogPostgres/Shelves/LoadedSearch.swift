@@ -1,5 +1,6 @@
 internal import Catalog
 internal import Shelves
+internal import Synchronization
 
 /// The index of a shelf and the rules of its store, by which searches find products.
 struct LoadedSearch: Sendable {
@@ -10,9 +11,21 @@ struct LoadedSearch: Sendable {
     /// The number of products whose index this request has built.
     let indexedProducts: Int
     let caches: ShelfCaches
+    /// What the request has compiled and found. A page needs both several times, and the caches do not keep large matches.
+    private let found = Found()
+
+    private final class Found: Sendable {
+        let searches = Mutex<[SearchText: Search]>([:])
+        let matches = Mutex<[ShelfCaches.MatchesKey: (key: ShelfCaches.MatchesKey, matches: SearchMatches)]>([:])
+    }
 
     /// The compiled search of a plan.
-    private func search(_ text: SearchText) -> Search { Search(SearchQuery(text), rules) }
+    private func search(_ text: SearchText) -> Search {
+        if let known = found.searches.withLock({ $0[text] }) { return known }
+        let compiled = Search(SearchQuery(text), rules)
+        found.searches.withLock { $0[text] = compiled }
+        return compiled
+    }
 
     private func key(_ text: SearchText, _ limit: SearchClass?) -> ShelfCaches.MatchesKey {
         ShelfCaches.MatchesKey(index: index.number, rules: state, text: text, limit: limit)
@@ -22,7 +35,17 @@ struct LoadedSearch: Sendable {
     /// of the first page share its matches.
     func matches(_ plan: PagePlan) -> (key: ShelfCaches.MatchesKey, matches: SearchMatches)? {
         guard let text = plan.search else { return nil }
-        let limit = plan.searchClass
+        let wanted = key(text, plan.searchClass)
+        if let known = found.matches.withLock({ $0[wanted] }) { return known }
+        let result = cachedMatches(text, plan.searchClass)
+        found.matches.withLock { $0[wanted] = result }
+        return result
+    }
+
+    private func cachedMatches(
+        _ text: SearchText,
+        _ limit: SearchClass?
+    ) -> (key: ShelfCaches.MatchesKey, matches: SearchMatches) {
         if let known = caches.matches[key(text, nil)], limit == nil || known.classInUse == limit {
             return (key(text, known.classInUse), known)
         }

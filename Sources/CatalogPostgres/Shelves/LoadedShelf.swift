@@ -76,7 +76,7 @@ struct LoadedShelf: CurrentShelf {
             if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
             items.add(try product(row))
         }
-        var page = PageOf(PlannedPage(basis, plan), items, next: found.next, matches: found.count)
+        var page = PageOf(PlannedPage(basis, plan), items, next: found.next, of: found.count)
         page.cards = found.cards
         for (index, rows) in found.members.enumerated() {
             var members: [Product] = []
@@ -101,7 +101,7 @@ struct LoadedShelf: CurrentShelf {
                 let all = caches.viewNow(plan, view.request.expanded, of: shelf, at: key, search)
                 rows.addMembers(of: view, in: all)
             }
-            let products = rows.rows.map { table.product(Int($0)) }
+            let products = plan.wantsMatches ? rows.rows.map { table.product(Int($0)) } : []
             return (
                 rows, search.highlights(plan, of: products), search.summary(plan, of: table),
                 plan.facets.isEmpty ? nil : caches.facetsNow(plan, of: shelf, at: key, search)

@@ -228,7 +228,7 @@ final class SearchIndexes: Sendable {
     func rules(
         of storeID: Int32,
         at state: RulesState,
-        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
+        _ read: @escaping @Sendable () async throws -> StoredSynonyms
     ) async throws -> SearchRules {
         if let known = knownRules(of: storeID, at: state) { return known }
         return try await compiled(storeID, state, .primary, read).rules
@@ -241,7 +241,7 @@ final class SearchIndexes: Sendable {
         of storeID: Int32,
         at state: RulesState,
         _ origin: ReadSource.Origin,
-        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
+        _ read: @escaping @Sendable () async throws -> StoredSynonyms
     ) async throws -> SearchRules? {
         if let known = knownRules(of: storeID, at: state) { return known }
         let found = try await compiled(storeID, state, origin, read)
@@ -251,10 +251,14 @@ final class SearchIndexes: Sendable {
     /// The same in a transaction, outside of an event loop.
     func currentRules(of storeID: Int32, at state: RulesState, _ found: EffectiveSynonyms) -> SearchRules? {
         if let known = knownRules(of: storeID, at: state) { return known }
-        guard found.isOf(state) else { return nil }
-        let key = RulesKey(storeID, found, state)
-        let rules = known(found.all, key, state) ?? SearchRules(inflection: state.inflection, synonyms: found.all)
-        keep(rules, for: key, storeID, state)
+        return found.isOf(state) ? compiled(storeID, state, found) : nil
+    }
+
+    /// Returns the rules of synonyms, and keeps them if the synonyms are those of the state.
+    private func compiled(_ storeID: Int32, _ state: RulesState, _ found: EffectiveSynonyms) -> SearchRules {
+        let (key, synonyms) = (RulesKey(storeID, found, state), found.all)
+        let rules = known(synonyms, key, state) ?? SearchRules(inflection: state.inflection, synonyms: synonyms)
+        if found.isOf(state) { keep(rules, for: key, storeID, state) }
         return rules
     }
 
@@ -262,23 +266,16 @@ final class SearchIndexes: Sendable {
         _ storeID: Int32,
         _ state: RulesState,
         _ origin: ReadSource.Origin,
-        _ read: @escaping @Sendable () async throws -> EffectiveSynonyms
+        _ read: @escaping @Sendable () async throws -> StoredSynonyms
     ) async throws -> CompiledRules {
         let key = CompilationKey(storeID: storeID, state: state, origin: origin)
         return try await compilations.value(key) {
-            let found = try await read()
-            let key = RulesKey(storeID, found, state)
-            let rules: SearchRules
-            if let known = self.known(found.all, key, state) {
-                rules = known
-            } else {
-                let (inflection, synonyms) = (state.inflection, found.all)
-                rules = await offLoop(if: synonyms != .none) {
-                    SearchRules(inflection: inflection, synonyms: synonyms)
-                }
+            let stored = try await read()
+            return await offLoop(if: !stored.isEmpty) {
+                let found = stored.parsed
+                let rules = self.compiled(storeID, state, found)
+                return CompiledRules(rules: rules, isCurrent: found.isOf(state))
             }
-            if found.isOf(state) { self.keep(rules, for: key, storeID, state) }
-            return CompiledRules(rules: rules, isCurrent: found.isOf(state))
         }
     }
 

@@ -95,10 +95,7 @@ struct PostgresPageStore: PageStore {
             at: SearchIndexes.RulesState(found.basis.head),
             source.origin
         ) {
-            let query = PostgresQuery(PostgresSynonymStore.inEffect, [.int4(storeID)])
-            return try await source.read([query], into: EffectiveSynonyms()) {
-                $0 = try PostgresSynonymStore.inEffect($2)
-            }
+            try await PostgresSynonymStore.readInEffect(storeID, source)
         }
         return rules.map { found.with($0) }
     }

@@ -187,11 +187,8 @@ extension Search {
         in product: Product,
         searchable: [ResolvedAttribute]
     ) -> [ProductMatch] {
-        var others: [(field: ProductMatch.Field, text: String)] = []
-        for attribute in searchable {
-            for (index, text) in attribute.searchedTexts(of: product) {
-                others.append((.attribute(attribute.name, index), text))
-            }
+        let others = searchable.searchedTexts(of: product).map { attribute, index, text in
+            (field: ProductMatch.Field.attribute(attribute.name, index), text: text)
         }
         let texts = SearchTexts(product, others: others.map(\.text))
         return highlights(within: limit, in: texts).map { highlight in

@@ -50,6 +50,7 @@ extension SearchIndex {
 
     /// Returns queries in which the last word is completed, by descending popularity of the products that have the word and match the other words.
     ///
+    /// Words of names, brands and tags complete it. Those of attributes do not: the keys of options are not for people.
     /// The other words match as a whole, in another form, as a synonym or as a beginning. A text that does not end with a word has no completion.
     /// Neither has a word that shares its last character with another one.
     ///
@@ -64,7 +65,7 @@ extension SearchIndex {
         let weights = Weights(table)
         var found: [(word: Int, weight: ProductWeight)] = []
         for word in words.words(beginningWith: last.bytes) where words[word].count > last.bytes.count {
-            let weight = weights.sum(self, word, context)
+            let weight = weights.sum(self, word, context, within: .tag)
             if weight.products > 0 { found.append((word, weight)) }
         }
         found.sort { ($0.weight, $0.word) < ($1.weight, $1.word) }
@@ -240,11 +241,18 @@ extension SearchIndex {
 
         /// Returns the weight of the rows of a word.
         ///
-        /// - Parameter context: the rows that count; nil for all.
-        func sum(_ index: SearchIndex, _ word: Int, _ context: [Bool]?) -> ProductWeight {
+        /// - Parameters:
+        ///   - context: the rows that count; nil for all.
+        ///   - field: the last of the fields that count.
+        func sum(
+            _ index: SearchIndex,
+            _ word: Int,
+            _ context: [Bool]?,
+            within field: FieldRank = .other
+        ) -> ProductWeight {
             var weight = ProductWeight()
             index.forEachPosting(of: word) { posting in
-                guard context?[posting.row] ?? true else { return }
+                guard context?[posting.row] ?? true, posting.fieldRank <= field.rawValue else { return }
                 weight.purchases += self[posting.row]
                 weight.products += 1
             }

@@ -57,6 +57,8 @@ const model = {
   latest: 0,
   /** Whether products of several shelves are shown, which have no common version. */
   isUnion: false,
+  /** Whether the ids of events are numbers of the server, and not versions of the shelf: those of several shelves, and of a search. */
+  isNumbered: false,
   /** The cursor of the next page; null at the end, undefined if unknown. */
   next: null,
   isLoading: false,
@@ -194,9 +196,10 @@ async function open({ keepsCards = false } = {}) {
     model.search = page.q ?? null;
     model.partial.clear();
     model.countRequests += 1;
-    // A page of several shelves has no version; the ids of its events take its place.
-    model.shownVersion = model.latest = page.version ?? 0;
     model.isUnion = page.version === undefined;
+    // Numbers of the server take the place of versions.
+    model.isNumbered = model.isUnion || page.q !== undefined;
+    model.shownVersion = model.latest = model.isNumbered ? 0 : page.version;
     grid.replaceChildren(...page.products.map(cardOf));
     applyPage(page);
     render();
@@ -349,9 +352,12 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   const beyond = [...grid.children].filter((child) => child.dataset.id).slice(ids.length);
   beyond.forEach((element) => element.remove());
   if (isResort) scrollTo({ top: Math.min(scrollY, grid.offsetTop - 80) });
-  const reached = diff.to_version ?? latest;
-  // Ids of events and versions are of two kinds.
-  if ((diff.to_version === null) !== model.isUnion) [model.isUnion, model.shownVersion, model.latest] = [!model.isUnion, 0, 0];
+  const isUnion = diff.to_version === null;
+  const isNumbered = isUnion || diff.q !== undefined;
+  const reached = !isNumbered ? diff.to_version : model.isNumbered ? latest : 0;
+  // Numbers of the server and versions are of two kinds.
+  if (isNumbered !== model.isNumbered) [model.shownVersion, model.latest] = [0, 0];
+  [model.isUnion, model.isNumbered] = [isUnion, isNumbered];
   model.needsRecount ||= !isResort || reached > model.shownVersion || !isShown();
   [model.shownSort, model.shown, model.shownVersion] = [view.sort, requested(), Math.max(model.shownVersion, reached)];
   model.search = diff.q ?? null;
@@ -424,13 +430,13 @@ function follow(own) {
   const event = ({ name, id, data, bytes }) => {
     if (own !== generation.now) return;
     if (name === "gone") return showAlert(text("closedShelf"));
-    const isUnion = data.to_version === null;
-    if (name !== "order" || (!isUnion && Number(id) <= model.shownVersion)) return;
+    const isNumbered = data.to_version === null;
+    if (name !== "order" || (!isNumbered && Number(id) <= model.shownVersion)) return;
     const previous = model.latest;
     model.latest = Number(id);
     const ids = idsOf(grid);
     // If the event covers all shown products and nothing else is running, apply its diff.
-    const isAll = data.mode !== "order" && ids.length === data.old_count && (isUnion ? previous : data.from_version) === model.shownVersion && appliesTo(data, ids) && data.new_count < model.subscribedCount;
+    const isAll = data.mode !== "order" && ids.length === data.old_count && (isNumbered ? previous : data.from_version) === model.shownVersion && appliesTo(data, ids) && data.new_count < model.subscribedCount;
     if (!isAll || model.isUpdating || model.isLoading) return catchUp();
     model.shownVersion = model.latest;
     find("wire").value = transferText(text, data, bytes);
