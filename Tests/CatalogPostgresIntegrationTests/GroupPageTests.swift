@@ -54,7 +54,7 @@ import Testing
     private static func cards(_ shown: [ShownProduct]) -> Set<String> { Set(shown.map(text)) }
 
     private static func text(_ shown: ShownProduct) -> String {
-        let members = shown.card?.members.map { $0.map(\.sku.text).joined(separator: " ") } ?? "-"
+        let members = shown.members.map { $0.map(\.sku.text).joined(separator: " ") } ?? "-"
         return "\(shown.id) \(shown.product.sku) \(shown.card?.matching ?? -1)/\(shown.card?.total ?? -1) \(members)"
     }
 

@@ -236,6 +236,8 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var matches: [[ProductMatch]] = []
     /// The group that each product represents; empty unless groups are collapsed.
     package var cards: [GroupCard] = []
+    /// The first members of each card, beginning with the representative; empty unless the request asks for them.
+    package var members: [Items] = []
 
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
@@ -254,6 +256,12 @@ extension ShelfPage {
 
     /// The products with their ids and what they represent.
     package var shown: [ShownProduct] {
-        items.enumerated().map { ShownProduct($1, card: cards.isEmpty ? nil : cards[$0]) }
+        items.enumerated().map { index, product in
+            ShownProduct(
+                product,
+                card: cards.isEmpty ? nil : cards[index],
+                members: members.isEmpty ? nil : members[index]
+            )
+        }
     }
 }
