@@ -231,8 +231,14 @@ struct FileColumns {
             // The title is that of another system, or the column is mapped to a single attribute.
             columns[.attributes] = nil
         }
+        let mapped = attributeColumns.union(profile.mapping.columns.keys.flatMap { columns[$0]?.indexes ?? [] })
+        if profile.mapping.columns[.group] == nil, let source = columns[.group],
+            !mapped.isDisjoint(with: source.indexes)
+        {
+            // The title means something else in this file, such as a group of goods that is a shelf.
+            columns[.group] = nil
+        }
         if hasHeader {
-            let mapped = attributeColumns.union(profile.mapping.columns.keys.flatMap { columns[$0]?.indexes ?? [] })
             attributes += try attributesFoundByTitle(
                 except: mapped,
                 beside: attributes,
