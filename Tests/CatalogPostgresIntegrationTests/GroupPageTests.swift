@@ -191,6 +191,21 @@ import Testing
         }
     }
 
+    @Test("An order that is exported has all products, also if the shelf collapses groups by default")
+    func exportedOrder() async throws {
+        try await withShelves(seed: 6) { _, catalog, products, _ in
+            for sort in [Sort(.price, .ascending), Sort(.position, .ascending)] {
+                let whole = try await catalog.pages.order(Self.store, Self.food, sort).ids
+                #expect(Set(whole).isSubset(of: products.map(\.sku.text)) && whole.count > 10)
+                let food = Shelf(key: Self.food, title: "Food", collapsesGroups: true)
+                _ = try await catalog.shelves.put(food, in: Self.store)
+                #expect(try await catalog.pages.order(Self.store, Self.food, sort).ids == whole)
+            }
+            let page = try await catalog.pages.page(PageRequest(store: Self.store, shelf: Self.food, limit: 100))
+            #expect(page.plan.collapsesGroups && page.shown.contains { $0.id.hasPrefix(GroupCard.idPrefix) })
+        }
+    }
+
     @Test("A group keeps its place among the ids of orders, so a diff between a sort and its mirror moves no id twice")
     func mirrors() async throws {
         try await withShelves(seed: 4) { _, catalog, _, _ in

@@ -153,13 +153,14 @@ extension PageStore {
         return try await current(page).orders([request.requested], for: page)[0]
     }
 
+    /// Returns the ids of all products that a sort shows, in order, also if the shelf collapses groups by default.
     package func order(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ sort: Sort?,
         filter: Filter? = nil
     ) async throws(CatalogError) -> ShelfOrder {
-        let requested = RequestedSort(sort: sort, filter: filter)
+        let requested = RequestedSort(sort: sort, filter: filter, collapsesGroups: false)
         return try await order(OrderRequest(address: ShelfAddress(store, shelf), requested: requested))
     }
 
