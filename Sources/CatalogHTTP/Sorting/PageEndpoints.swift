@@ -89,6 +89,9 @@ struct PageEndpoints: EndpointGroup {
     /// The points for the correction of a search without results, which compares its words with all others.
     private static let pointsForCorrection = 10
 
+    /// The points for groups. They are charged afterwards if the shelf or the user asks for them, and not the request.
+    private static let pointsForGroups = 2
+
     /// The points for cards with their members: a page has up to 20 times as many products.
     private static let pointsForMembers = 9
 
@@ -99,7 +102,7 @@ struct PageEndpoints: EndpointGroup {
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
         let search = target.values("q").isEmpty ? 0 : pointsForSearch
-        let groups = (try? target.collapsesGroups()) == true ? 2 : 0
+        let groups = (try? target.collapsesGroups()) == true ? pointsForGroups : 0
         let members = (try? target.flag("members")) == true ? pointsForMembers : 0
         return facets + filters + keys + union + search + groups + members
     }
@@ -175,6 +178,9 @@ struct PageEndpoints: EndpointGroup {
         )
         observer.observe(.pageReturned(.rendered))
         asked.call.work.add(rows: current.indexedProducts)
+        if plan.plan.collapsesGroups, asked.request.collapsesGroups != true {
+            asked.call.work.add(points: Self.pointsForGroups)
+        }
         if page.search?.failure != nil { asked.call.work.add(points: Self.pointsForCorrection) }
         let cursor = page.next.map { cursors.encode($0) }
         var headers = asked.headers
