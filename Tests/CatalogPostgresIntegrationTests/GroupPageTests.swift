@@ -191,6 +191,50 @@ import Testing
         }
     }
 
+    @Test("A page begins behind the place of its cursor although the product of the cursor has changed")
+    func changesBetweenPages() async throws {
+        try await withShelves(seed: 7) { memory, catalog, products, generator in
+            func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+            let sorts = ["price", "-price", "name", "brand,-price"].map { try! Sort.parse($0) }
+            var changes = 0
+            for round in 0..<24 {
+                let sort = sorts[round % 4]
+                var request = Self.request(Self.food, sort, limit: 3)
+                var page = try await catalog.pages.page(request)
+                for _ in 0..<12 {
+                    guard let next = page.next, let last = page.products.last else { break }
+                    // The product of the cursor, or another one, changes before the next page.
+                    var product = number(2) == 0 ? products[number(products.count)] : last
+                    product.priceMinor = Int64(number(900))
+                    product.group = [nil, "a", "b/1", "c\(number(9))"][number(4)]
+                    product.inStock = number(2) == 0
+                    for catalog in [memory.storage, catalog.storage] {
+                        _ = try await catalog.products.put(product, in: Self.store)
+                    }
+                    if product.sku == last.sku, product.group != last.group { changes += 1 }
+                    request.after = next
+                    page = try await catalog.pages.page(request)
+                    let plan = page.plan
+                    func listing(_ product: Product) -> Listing {
+                        Listing(product: product, position: [], isSoldOut: plan.sortsSoldOutLast && !product.inStock)
+                    }
+                    let whole = try await memory.page(Self.request(Self.food, sort, limit: 100))
+                    let rest = whole.shown.filter {
+                        sort.precedes(
+                            listing(last),
+                            listing($0.product),
+                            dimension: plan.dimension,
+                            collate: collator
+                        )
+                    }
+                    #expect(Self.cards(page) == rest.prefix(3).map(Self.text), "round \(round)")
+                    #expect((page.next == nil) == (rest.count <= 3), "round \(round)")
+                }
+            }
+            #expect(changes > 0, "products of cursors got other groups")
+        }
+    }
+
     @Test("An order that is exported has all products, also if the shelf collapses groups by default")
     func exportedOrder() async throws {
         try await withShelves(seed: 6) { _, catalog, products, _ in
@@ -221,7 +265,7 @@ import Testing
         }
     }
 
-    @Test("The groups of a shelf are in the memory of columns, and read once for its orders")
+    @Test("The groups of a shelf have one entry in the memory of columns, whatever the order is")
     func memory() async throws {
         try await withShelves(seed: 5) { _, catalog, _, _ in
             _ = try await catalog.pages.page(Self.request(Self.food, .system))
