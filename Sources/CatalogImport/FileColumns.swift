@@ -173,6 +173,9 @@ struct FileColumns {
         return names.map { $0.key.columnName }.sorted()
     }
 
+    /// The column with the references of variants, whose texts the table of variants replaces; nil if it replaces none.
+    var referenceColumn: Int? { variants?.reference }
+
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
 
     /// Returns a column that shows that a row is not a product, and the text of this column; nil for a product. The text is from the row
