@@ -13,7 +13,11 @@ extension ShelfDiff: Decodable where Product: Decodable {
     private struct Place: Decodable {
         var from: Int32?
         var to: Int32?
+    }
+
+    private struct ChangedPlace: Decodable {
         var at: Int32?
+        var product: Product?
     }
 
     private struct InsertPlace: Decodable {
@@ -29,11 +33,13 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let json = try decoder.container(keyedBy: Key.self)
         fromVersion = try json.decodeIfPresent(Int64.self, forKey: .fromVersion)
         toVersion = try json.decodeIfPresent(Int64.self, forKey: .toVersion)
+        changedProducts = [:]
         if try json.decodeIfPresent(String.self, forKey: .mode) == "order" {
             content = .order(try json.decode([String].self, forKey: .ids))
             return
         }
         let inserts = try json.decode([InsertPlace].self, forKey: .inserts)
+        let changed = try json.decodeIfPresent([ChangedPlace].self, forKey: .changed) ?? []
         func index(_ value: Int32?, _ key: Key) throws -> Int32 {
             guard let value else {
                 throw DecodingError.dataCorruptedError(forKey: key, in: json, debugDescription: "missing index")
@@ -45,7 +51,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
             moves: try json.decode([Place].self, forKey: .moves).map {
                 MoveDiff.Move(from: try index($0.from, .moves), to: try index($0.to, .moves))
             },
-            changed: try json.decodeIfPresent([Place].self, forKey: .changed)?.map { try index($0.at, .changed) } ?? []
+            changed: try changed.map { try index($0.at, .changed) }
         )
         let (oldCount, newCount) = (
             try json.decode(Int.self, forKey: .oldCount), try json.decode(Int.self, forKey: .newCount)
@@ -68,6 +74,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
                 changed: parts.changed
             )
             content = .moves(diff, inserts: inserts.map { Insert(id: $0.id, product: $0.product) })
+            for (index, place) in zip(parts.changed, changed) { changedProducts[index] = place.product }
         } catch {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: decoder.codingPath, debugDescription: "invalid diff: \(error)")

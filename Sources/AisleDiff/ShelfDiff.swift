@@ -30,12 +30,22 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     public var toVersion: Int64?
     /// How the order changes.
     public var content: Content
+    /// The products of changed elements by their new indexes, if the response has them and the client reads them.
+    ///
+    /// An order with collapsed groups has those of groups that another product represents.
+    public var changedProducts: [Int32: Product]
 
     /// Creates a diff from its parts.
-    public init(fromVersion: Int64? = nil, toVersion: Int64? = nil, content: Content) {
+    public init(
+        fromVersion: Int64? = nil,
+        toVersion: Int64? = nil,
+        content: Content,
+        changedProducts: [Int32: Product] = [:]
+    ) {
         self.fromVersion = fromVersion
         self.toVersion = toVersion
         self.content = content
+        self.changedProducts = changedProducts
     }
 
     /// Returns the ids in their new order.

@@ -25,10 +25,10 @@ package struct CSVReader {
         package var csv: String { csv(filling: [:]) }
 
         /// The record as CSV, with texts in some of its blank fields.
-        func csv(filling texts: [Int: String]) -> String {
+        func csv(filling texts: [Int: String], replacing replaced: Int? = nil) -> String {
             (0..<max(count, (texts.keys.max() ?? -1) + 1)).map { index in
                 let own = index < count ? String(decoding: bytes(index), as: UTF8.self) : ""
-                let text = own.trimmed.isEmpty ? texts[index] ?? own : own
+                let text = own.trimmed.isEmpty || index == replaced ? texts[index] ?? own : own
                 return isQuoted ? CSVReader.field(text, separator) : text
             }
             .joined(separator: String(Unicode.Scalar(separator.byte)))

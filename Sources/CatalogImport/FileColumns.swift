@@ -173,6 +173,9 @@ struct FileColumns {
         return names.map { $0.key.columnName }.sorted()
     }
 
+    /// The column with the references of variants, whose texts the table of variants replaces; nil if it replaces none.
+    var referenceColumn: Int? { variants?.reference }
+
     var hasConditions: Bool { !conditions.isEmpty || variants != nil }
 
     /// Returns a column that shows that a row is not a product, and the text of this column; nil for a product. The text is from the row
@@ -231,8 +234,14 @@ struct FileColumns {
             // The title is that of another system, or the column is mapped to a single attribute.
             columns[.attributes] = nil
         }
+        let mapped = attributeColumns.union(profile.mapping.columns.keys.flatMap { columns[$0]?.indexes ?? [] })
+        if profile.mapping.columns[.group] == nil, let source = columns[.group],
+            !mapped.isDisjoint(with: source.indexes)
+        {
+            // The title means something else in this file, such as a group of goods that is a shelf.
+            columns[.group] = nil
+        }
         if hasHeader {
-            let mapped = attributeColumns.union(profile.mapping.columns.keys.flatMap { columns[$0]?.indexes ?? [] })
             attributes += try attributesFoundByTitle(
                 except: mapped,
                 beside: attributes,

@@ -142,21 +142,30 @@ package struct ImportReader {
             try emit(.rejected(rejection))
         case .csv(let record):
             try finish(parse(record), emit) { texts in
-                NamedRow.RawRow(row: record.csv(filling: texts), header: header, separator: record.separator)
+                NamedRow.RawRow(
+                    row: record.csv(filling: texts, replacing: fileColumns.referenceColumn),
+                    header: header,
+                    separator: record.separator
+                )
             }
         case .line(let line, let bytes):
             try finish(parse(line, bytes), emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
-                return NamedRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts)))
+                return NamedRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts), replacing: referenceTitle))
             }
         case .fields(let record):
             try finish(parse(record), emit) { texts in
                 NamedRow.RawRow(
-                    row: record.filling(named(texts)).xml(named: options.profile.recordNames[0])
+                    row: record.filling(named(texts), replacing: referenceTitle).xml(
+                        named: options.profile.recordNames[0]
+                    )
                 )
             }
         }
     }
+
+    /// The file's name for the column with the references of variants.
+    private var referenceTitle: String? { fileColumns.referenceColumn.map { fileColumns.titles[$0] } }
 
     /// Returns texts by the names of their columns, in the order of the names.
     private func named(_ texts: [Int: String]) -> [(name: String, text: String)] {
@@ -165,7 +174,7 @@ package struct ImportReader {
 
     /// Emits the outcome of a row, with the raw row if that is wanted.
     ///
-    /// - Parameter raw: returns the raw row, with texts in blank fields.
+    /// - Parameter raw: returns the raw row, with texts in blank fields, and a replaced reference.
     private func finish(
         _ outcome: Outcome,
         _ emit: (Event) throws -> Void,
@@ -232,7 +241,9 @@ package struct ImportReader {
             if let skipped = fileColumns.reasonToSkip(cell, product) {
                 return Outcome(.skipped(column: skipped.column, value: skipped.value))
             }
+            let reference = fileColumns.referenceColumn
             let record = try read(line, forms) { index in
+                if index == reference, let text = product?[index] { return text }
                 guard let text = cell(index), !text.trimmed.isEmpty else { return product?[index] }
                 return text
             }

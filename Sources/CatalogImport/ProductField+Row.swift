@@ -69,6 +69,11 @@ extension ProductField {
                 try row.imageURL(try text(.imageURL, 16 * ProductText.imageURL.limit))
             }
             (record.product.imageURL, record.ignoredImages) = found
+        case .text(.group):
+            // The handles of other systems can be longer than keys of groups.
+            record.product.group = record.readOptional(nil) { () throws(ImportRejection) -> String? in
+                try text(.group, ProductText.group.limit)
+            }
         case .text(let other): record.product[other] = try text(other.column, other.limit)
         case .popularity: record.popularity = try row.popularity(try text(.popularity, 64))
         case .inStock:

@@ -80,16 +80,29 @@ package enum RejectedRow {
     }
 
     /// Returns a line of NDJSON with values of members that are missing or blank.
-    static func row(_ bytes: [UInt8], filling texts: [(name: String, text: String)]) -> String {
+    ///
+    /// - Parameter replaced: the member whose own value does not count if there is a text for it.
+    static func row(
+        _ bytes: [UInt8],
+        filling texts: [(name: String, text: String)],
+        replacing replaced: String? = nil
+    ) -> String {
         guard !texts.isEmpty, case .object(let old)? = try? JSONReader.parse(bytes) else {
             return String(decoding: bytes, as: UTF8.self)
         }
         let own = old.filter { member in
+            if replaces(member.name, replaced, texts) { return false }
             if case .string(let text) = member.value { return !text.trimmed.isEmpty }
             return member.value != .null
         }
         let missing = missing(texts, in: own.map(\.name))
         return JSONValue.object(own + missing.map { JSONValue.Member($0.name, .string($0.text)) }).text
+    }
+
+    /// Whether a field is the one to be replaced, and there is a text for it.
+    static func replaces(_ name: String, _ replaced: String?, _ texts: [(name: String, text: String)]) -> Bool {
+        guard let replaced, ColumnTitle.key(name) == ColumnTitle.key(replaced) else { return false }
+        return texts.contains { $0.name == replaced }
     }
 
     /// Returns the texts whose names a row lacks.

@@ -3,7 +3,7 @@ internal import Catalog
 /// The texts that rows of variants take from the rows of their products.
 struct VariantTable {
     private let usesKeys: Bool
-    private var reference = 0
+    private(set) var reference = 0
     private var referenceTitle = ""
     private var keys: [(column: Int, prefix: String)] = []
     private var inherited: [Int] = []
@@ -26,6 +26,8 @@ struct VariantTable {
 
     /// Adds the row of a product, or returns the texts that a row takes from that of its product.
     ///
+    /// With keys, these have a reference by the first key of the product, which is equal for all of its variants.
+    ///
     /// - Returns: nil for the row of a product.
     /// - Throws: the rejection of a row whose product is not above it.
     mutating func product(of line: Int, _ cell: (Int) -> String?) throws(ImportRejection) -> [Int: String]? {
@@ -45,12 +47,16 @@ struct VariantTable {
                     "names a product that is not above it in the file, or too far above it; put products before their variants"
             )
         }
-        let texts = texts(cell)
-        for key in keys {
-            guard let name = cell(key.column)?.trimmed, !name.isEmpty else { continue }
+        var texts = texts(cell)
+        let names = keys.compactMap { key -> String? in
+            guard let name = cell(key.column)?.trimmed, !name.isEmpty else { return nil }
+            return key.prefix + name
+        }
+        texts[reference] = names.first
+        for name in names {
             size += name.utf8.count + texts.values.reduce(0) { $0 + $1.utf8.count } + 100 * (texts.count + 1)
             guard size <= Self.sizeLimit else { return nil }
-            products[key.prefix + name] = texts
+            products[name] = texts
         }
         return nil
     }

@@ -118,9 +118,14 @@ struct FieldRecord {
 
     /// Returns the record with texts of fields that are missing or blank; names with characters that elements cannot have are
     /// left out.
-    func filling(_ texts: [(name: String, text: String)]) -> FieldRecord {
+    ///
+    /// - Parameter replaced: the field whose own text does not count if there is a text for it.
+    func filling(_ texts: [(name: String, text: String)], replacing replaced: String? = nil) -> FieldRecord {
         var record = FieldRecord(line: line)
-        for (name, text) in fields where !text.trimmed.isEmpty { record.add(name, text) }
+        for (name, text) in fields where !text.trimmed.isEmpty {
+            let isReplaced = [name, Self.localName(name)].contains { RejectedRow.replaces($0, replaced, texts) }
+            if !isReplaced { record.add(name, text) }
+        }
         let names = record.fields.flatMap { [$0.name, Self.localName($0.name)] }
         for (name, text) in RejectedRow.missing(texts, in: names) {
             let name = name.replacing(" ", with: "_")

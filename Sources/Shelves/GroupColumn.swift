@@ -66,7 +66,7 @@ package struct GroupColumn: Sendable {
 
     /// Returns the column after some rows got other keys.
     ///
-    /// - Parameter key: runs a body with the key of a row.
+    /// - Parameter number: returns the number of a row's group, whose key it adds to the keys if it is new.
     /// - Returns: nil if most keys have no rows by now.
     fileprivate func following(
         _ changed: [UInt32],
@@ -121,7 +121,59 @@ extension ShelfTable {
 package struct ViewGroups: Sendable {
     /// The number of matching products of each row's group, in the order of the view.
     let matching: [UInt32]
+    /// The rows of the first members of each group that has several, in the natural direction of the sort: the representative is the first one.
+    let members: [UInt32]
+    /// The end of each row's group in `members`, in the order of the view.
+    private let ends: [UInt32]
     package let column: GroupColumn
+
+    /// - Parameters:
+    ///   - rows: the representatives, in the order of the view.
+    ///   - counts: the number of matching products of each group of the column.
+    ///   - natural: the view with all rows in the natural direction.
+    fileprivate init(_ rows: [UInt32], _ counts: [UInt32], _ natural: TableView, _ column: GroupColumn) {
+        self.column = column
+        let numbers = column.numbers
+        matching = rows.map { row in
+            let number = numbers[Int(row)]
+            return number == ShelfTable.none ? 1 : counts[Int(number)]
+        }
+        var ends: [UInt32] = []
+        ends.reserveCapacity(rows.count)
+        // The next index of each group's members, and the end.
+        var (next, limits) = (counts, counts)
+        var end: UInt32 = 0
+        for (row, count) in zip(rows, matching) {
+            if count > 1 {
+                let number = Int(numbers[Int(row)])
+                next[number] = end
+                end += min(count, UInt32(GroupCard.memberLimit))
+                limits[number] = end
+            }
+            ends.append(end)
+        }
+        var members = [UInt32](repeating: 0, count: Int(end))
+        if end > 0 {
+            for row in natural.rows {
+                let number = numbers[Int(row)]
+                guard number != ShelfTable.none, counts[Int(number)] > 1, next[Int(number)] < limits[Int(number)]
+                else { continue }
+                members[Int(next[Int(number)])] = row
+                next[Int(number)] += 1
+            }
+        }
+        (self.ends, self.members) = (ends, members)
+    }
+
+    /// The size of the arrays in memory, in bytes, without the column, which counts once.
+    var size: Int {
+        3 * ShelfTable.arrayOverhead + 4 * (matching.capacity + members.capacity + ends.capacity)
+    }
+
+    /// Returns the rows of the first members of the group at an index; empty if it has only one.
+    fileprivate func members(at index: Int) -> ArraySlice<UInt32> {
+        members[(index == 0 ? 0 : Int(ends[index - 1]))..<Int(ends[index])]
+    }
 }
 
 extension ShelfTable {
@@ -149,19 +201,7 @@ extension ShelfTable {
             let number = numbers[Int(row)]
             return number == Self.none || representatives[Int(number)] == row
         }
-        let matching = rows.map { row in
-            let number = numbers[Int(row)]
-            return number == Self.none ? 1 : counts[Int(number)]
-        }
-        var request = all.request
-        request.collapsesGroups = true
-        return TableView(
-            request: request,
-            rows: rows,
-            matches: all.matches,
-            groups: ViewGroups(matching: matching, column: groups),
-            of: self
-        )
+        return TableView(rows, of: all, ViewGroups(rows, counts, natural, groups))
     }
 }
 
@@ -171,26 +211,10 @@ extension TableView {
         groups.map { GroupCard(matching: Int($0.matching[index]), total: $0.column.total(Int(rows[index]))) }
     }
 
-    /// Returns the rows of the groups of some rows, in the order of a view.
-    ///
-    /// - Parameters:
-    ///   - rows: rows of this view, whose groups are collapsed.
-    ///   - all: the view with all rows.
-    ///   - limit: the maximum number of rows for each group.
-    /// - Complexity: O(*n*).
-    package func members(of rows: [Int], in all: TableView, limit: Int) -> [[Int]] {
-        var members = rows.map { [$0] }
-        guard let numbers = groups?.column.numbers else { return members }
-        var indexes: [UInt32: Int] = [:]
-        for (index, row) in rows.enumerated() where numbers[row] != ShelfTable.none {
-            indexes[numbers[row]] = index
-            members[index] = []
-        }
-        guard !indexes.isEmpty else { return members }
-        for row in all.rows.lazy.map(Int.init) {
-            guard numbers[row] != ShelfTable.none, let index = indexes[numbers[row]] else { continue }
-            if members[index].count < limit { members[index].append(row) }
-        }
-        return members
+    /// Returns the rows of the first members of the card at an index, in the natural direction of the sort, so the representative is the first
+    /// one. There are at most `GroupCard.memberLimit`.
+    package func members(at index: Int) -> [Int] {
+        let members = groups?.members(at: index) ?? []
+        return members.isEmpty ? [Int(rows[index])] : members.map(Int.init)
     }
 }

@@ -59,24 +59,30 @@ package struct TableView: Sendable, Equatable {
         request: ViewRequest,
         rows: [UInt32],
         matches: SearchMatches? = nil,
-        groups: ViewGroups? = nil,
         of table: ShelfTable
     ) {
-        (self.request, self.rows, self.matches, self.groups) = (request, rows, matches, groups)
+        (self.request, self.rows, self.matches, groups) = (request, rows, matches, nil)
         let attributes = request.sort.attributes
         let needed = attributes.isEmpty ? [] : Set(attributes + attributes.flatMap(\.operands))
         columns = needed.isEmpty ? [:] : table.attributes.filter { needed.contains($0.key) }
     }
 
+    /// Some rows of a view, each of which represents a group.
+    init(_ rows: [UInt32], of all: TableView, _ groups: ViewGroups) {
+        var request = all.request
+        request.collapsesGroups = true
+        (self.request, self.rows, self.groups) = (request, rows, groups)
+        (matches, columns) = (all.matches, all.columns)
+    }
+
     package static func == (a: TableView, b: TableView) -> Bool {
         a.request == b.request && a.rows == b.rows && a.matches == b.matches
-            && a.groups?.matching == b.groups?.matching
+            && a.groups?.matching == b.groups?.matching && a.groups?.members == b.groups?.members
     }
 
     /// The size in memory, in bytes, including matches that the view shares with others, without columns, which count once.
     package var size: Int {
-        let grouped = groups.map { ShelfTable.arrayOverhead + 4 * $0.matching.capacity } ?? 0
-        return MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + grouped
+        return MemoryLayout<TableView>.size + ShelfTable.arrayOverhead + 4 * rows.capacity + (groups?.size ?? 0)
             + (matches?.sizeOfArrays ?? 0)
     }
 

@@ -23,7 +23,10 @@ import Testing
             return
         }
         #expect(inserts.first?.product?.name == "Milk")
-        #expect(moves.changed == [0])
+        #expect(moves.changed == [0] && diff.changedProducts.isEmpty)
+        let changed = response.replacing(#""at":0}"#, with: #""at":0,"product":{"name":"Tea"}}"#)
+        let grouped = try JSONDecoder().decode(ShelfDiff<Product>.self, from: Data(changed.utf8))
+        #expect(grouped.changedProducts.mapValues(\.name) == [0: "Tea"])
         _ = try JSONDecoder().decode(
             ShelfDiff<NoProduct>.self,
             from: Data(response.replacing(#""product":{"name":"Milk","brand":null}"#, with: #""x":1"#).utf8)

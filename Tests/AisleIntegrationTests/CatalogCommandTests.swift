@@ -220,6 +220,18 @@ import Testing
                     "\(run.output)"
                 )
             }
+            for sku in ["m1", "m2"] {
+                let set = await commands.aisle(["product", "set", "shop", sku, "--group", "milk"])
+                #expect(set.code == 0, "\(set)")
+            }
+            let grouped = await commands.aisle(["sort", "dairy", "--by", "price", "--collapse", "--why", "m2"])
+            #expect(
+                grouped.output.hasPrefix(
+                    "sku\treason\trank\tof\tid\trepresentative\tbefore\tafter\tfilters\ttuple\n"
+                        + "m2\tshown\t0\t2\tgroup/milk\tm1\t\tb1\t\tin_stock=true price=119 "
+                ),
+                "\(grouped.output)"
+            )
             let why = ["sort", "dairy", "--by", "price", "--why", "m1"]
             let run = await commands.aisle(why + ["--format", "json"])
             #expect(run.code == 0 && run.output.hasPrefix(#"{"sort":{"keys":"price","#), "\(run.output)")

@@ -117,6 +117,18 @@ import Testing
         }
     }
 
+    @Test("A page of groups costs as much if its shelf asks for them as if its query does")
+    func groupsAreCharged() async throws {
+        let api = await api(1000)
+        _ = try await api.send(.put, "/v1/stores/s", #"{"title":"S","currency":"EUR"}"#)
+        _ = try await api.send(.put, "/v1/stores/s/shelves/dairy", #"{"title":"Dairy","collapses_groups":true}"#)
+        for (number, (query, rest)) in [("", 997), ("?collapse=true", 997), ("?collapse=false", 999)].enumerated() {
+            let response = try await api.send(.get, Self.page + query, nil, as: nil, from: "192.0.2.\(number)")
+            #expect(response.status == 200)
+            #expect(response.headers[.rateLimit]?.hasPrefix("\"default\";r=\(rest);") == true, "\(query)")
+        }
+    }
+
     @Test("A large body costs extra, and one of unknown length as much as the largest")
     func bodiesAreCharged() async throws {
         let api = await api(1000)

@@ -92,6 +92,35 @@ import Testing
         #expect(record.product.group == "Milk 3.5 %")
     }
 
+    @Test("A column with the title of groups is not read as the group if the mapping reads it as something else")
+    func mappedGroupTitle() throws {
+        let text = "sku,name,Group\na,A,Tea\n"
+        let plain = try read(text)
+        #expect(plain.records.map(\.product.group) == ["Tea"] && plain.titles[.group] == "Group")
+        let shelves = try read(text) { $0.profile.mapping.columns[.shelf] = ColumnSource("Group") }
+        #expect(shelves.records.map(\.product.group) == [nil] && shelves.records.map(\.shelves) == [[["Tea"]]])
+        #expect(shelves.titles[.group] == nil)
+        let attribute = try read(text) { $0.profile.mapping.attributes["kind"] = ColumnSource("Group") }
+        #expect(attribute.records.map(\.product.group) == [nil])
+        let both = try read(text) {
+            $0.profile.mapping.columns[.shelf] = ColumnSource("Group")
+            $0.profile.mapping.columns[.group] = ColumnSource("Group")
+        }
+        #expect(both.records.map(\.product.group) == ["Tea"] && both.records.map(\.shelves) == [[["Tea"]]])
+        let named = try read(#"{"sku":"a","name":"A","Group":"Tea"}"# + "\n", .ndjson) {
+            $0.profile.mapping.columns[.shelf] = ColumnSource("Group")
+        }
+        #expect(named.records.map(\.product.group) == [nil] && named.records.map(\.shelves) == [[["Tea"]]])
+    }
+
+    @Test("A key of a group that is too long is left empty and reported")
+    func longGroups() throws {
+        let key = String(repeating: "g", count: ProductText.group.limit)
+        let outcome = try read("sku,name,group\na,A,\(key)\nb,B,\(key)g\n")
+        #expect(outcome.rejections == [] && outcome.records.map(\.product.group) == [key, nil])
+        #expect(outcome.records.map { $0.emptied.map(\.column) } == [[], ["group"]])
+    }
+
     @Test("A row with all columns of an export sets every field that clients set")
     func setsEveryField() throws {
         var cells: [ImportColumn: String] = [

@@ -125,6 +125,8 @@ import Testing
         #expect(row(#"{"Brand":"X","shelf":" "}"#, texts) == #"{"Brand":"X","Shelf":"Tea"}"#)
         #expect(row(#"{"brand":null,"shelf":false}"#, texts) == #"{"shelf":false,"brand":"Olympia"}"#)
         #expect(row("[1]", texts) == "[1]")
+        let replaced = RejectedRow.row(Array(#"{"Brand":"X","shelf":"Y"}"#.utf8), filling: texts, replacing: "brand")
+        #expect(replaced == #"{"shelf":"Y","brand":"Olympia"}"#)
         #expect(row("{", texts) == "{")
     }
 

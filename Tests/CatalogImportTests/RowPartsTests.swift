@@ -59,9 +59,11 @@ import Testing
         #expect(Set(table.columns) == [0, 1, 2, 3])
         #expect(try table.product(of: 1, cell([1: " T1 ", 2: "7", 3: " Tea "])) == nil)
         #expect(try table.product(of: 2, cell([0: " ", 1: "T2", 2: " ", 3: ""])) == nil)
-        #expect(try table.product(of: 3, cell([0: " T1 ", 3: "Own"])) == [3: "Tea"])
-        #expect(try table.product(of: 4, cell([0: "id:7"])) == [3: "Tea"])
-        #expect(try table.product(of: 5, cell([0: "T2"])) == [:])
+        #expect(try table.product(of: 3, cell([0: " T1 ", 3: "Own"])) == [0: "T1", 3: "Tea"])
+        #expect(try table.product(of: 4, cell([0: "id:7"])) == [0: "T1", 3: "Tea"], "one reference for all variants")
+        #expect(try table.product(of: 5, cell([0: "T2"])) == [0: "T2"])
+        #expect(try table.product(of: 5, cell([2: "8", 3: "Jam"])) == nil)
+        #expect(try table.product(of: 5, cell([0: "id:8"])) == [0: "id:8", 3: "Jam"])
         for reference in ["7", "id:", "id:T1", "t1"] {
             let rejection = #expect(throws: ImportRejection.self) { try table.product(of: 6, cell([0: reference])) }
             #expect(rejection?.line == 6 && rejection?.column == "Parent" && rejection?.value == reference)

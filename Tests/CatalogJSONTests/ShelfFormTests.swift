@@ -111,15 +111,18 @@ import Testing
         var items = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
         for product in products { items.add(product) }
         var page = PageOf(try PlannedPage(request, PageBasis(head: Self.head)), items, next: nil, of: 9)
-        page.cards = [
-            GroupCard(matching: 2, total: 3, members: [products[1], products[0]]), GroupCard(matching: 1, total: 1),
-        ]
+        page.cards = [GroupCard(matching: 2, total: 3), GroupCard(matching: 1, total: 1)]
+        page.members = [[0, 1], [1]].map { rows in
+            var members = RenderedProducts(Self.store, day: 20_000, ProductFragments(limit: 1 << 20))
+            for row in rows { members.add(products[row]) }
+            return members
+        }
         func own(_ product: Product) -> String { String(written(product).dropLast()) }
-        let members = products.reversed().map { written($0) }.joined(separator: ",")
+        let members = products.map { written($0) }.joined(separator: ",")
         #expect(
             text(page.json(day: 20_000, nextCursor: nil)) == """
                 {"products":[\(own(products[0])),"members_matching":2,"members_total":3,"members":[\(members)]},\
-                \(own(products[1])),"members_matching":1,"members_total":1}],\
+                \(own(products[1])),"members_matching":1,"members_total":1,"members":[\(written(products[1]))]}],\
                 "sort":{"keys":"-popularity","source":"system"},"collapse":true,"filter":null,"version":42,\
                 "as_of":"2024-10-04","page":{"limit":5,"next_cursor":null}}
                 """

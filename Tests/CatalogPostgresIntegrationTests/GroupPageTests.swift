@@ -54,7 +54,7 @@ import Testing
     private static func cards(_ shown: [ShownProduct]) -> Set<String> { Set(shown.map(text)) }
 
     private static func text(_ shown: ShownProduct) -> String {
-        let members = shown.card?.members.map { $0.map(\.sku.text).joined(separator: " ") } ?? "-"
+        let members = shown.members.map { $0.map(\.sku.text).joined(separator: " ") } ?? "-"
         return "\(shown.id) \(shown.product.sku) \(shown.card?.matching ?? -1)/\(shown.card?.total ?? -1) \(members)"
     }
 
@@ -191,6 +191,66 @@ import Testing
         }
     }
 
+    @Test("A page begins behind the place of its cursor although the product of the cursor has changed")
+    func changesBetweenPages() async throws {
+        try await withShelves(seed: 7) { memory, catalog, products, generator in
+            func number(_ limit: Int) -> Int { Int.random(in: 0..<limit, using: &generator) }
+            let sorts = ["price", "-price", "name", "brand,-price"].map { try! Sort.parse($0) }
+            var changes = 0
+            for round in 0..<24 {
+                let sort = sorts[round % 4]
+                var request = Self.request(Self.food, sort, limit: 3)
+                var page = try await catalog.pages.page(request)
+                for _ in 0..<12 {
+                    guard let next = page.next, let last = page.products.last else { break }
+                    // The product of the cursor, or another one, changes before the next page.
+                    let own = products.first { $0.sku == last.sku }
+                    var product = try number(2) == 0 ? products[number(products.count)] : #require(own)
+                    product.priceMinor = Int64(number(900))
+                    product.group = [nil, "a", "b/1", "c\(number(9))"][number(4)]
+                    product.inStock = number(2) == 0
+                    for catalog in [memory.storage, catalog.storage] {
+                        _ = try await catalog.products.put(product, in: Self.store)
+                    }
+                    if product.sku == last.sku, product.group != last.group { changes += 1 }
+                    request.after = next
+                    page = try await catalog.pages.page(request)
+                    let plan = page.plan
+                    func listing(_ product: Product) -> Listing {
+                        Listing(product: product, position: [], isSoldOut: plan.sortsSoldOutLast && !product.inStock)
+                    }
+                    let whole = try await memory.page(Self.request(Self.food, sort, limit: 100))
+                    let rest = whole.shown.filter {
+                        sort.precedes(
+                            listing(last),
+                            listing($0.product),
+                            dimension: plan.dimension,
+                            collate: collator(plan.language)
+                        )
+                    }
+                    #expect(Self.cards(page) == rest.prefix(3).map(Self.text), "round \(round)")
+                    #expect((page.next == nil) == (rest.count <= 3), "round \(round)")
+                }
+            }
+            #expect(changes > 0, "products of cursors got other groups")
+        }
+    }
+
+    @Test("An order that is exported has all products, also if the shelf collapses groups by default")
+    func exportedOrder() async throws {
+        try await withShelves(seed: 6) { _, catalog, products, _ in
+            for sort in [Sort(.price, .ascending), Sort(.position, .ascending)] {
+                let whole = try await catalog.pages.order(Self.store, Self.food, sort).ids
+                #expect(Set(whole).isSubset(of: products.map(\.sku.text)) && whole.count > 10)
+                let food = Shelf(key: Self.food, title: "Food", collapsesGroups: true)
+                _ = try await catalog.shelves.put(food, in: Self.store)
+                #expect(try await catalog.pages.order(Self.store, Self.food, sort).ids == whole)
+            }
+            let page = try await catalog.pages.page(PageRequest(store: Self.store, shelf: Self.food, limit: 100))
+            #expect(page.plan.collapsesGroups && page.shown.contains { $0.id.hasPrefix(GroupCard.idPrefix) })
+        }
+    }
+
     @Test("A group keeps its place among the ids of orders, so a diff between a sort and its mirror moves no id twice")
     func mirrors() async throws {
         try await withShelves(seed: 4) { _, catalog, _, _ in
@@ -206,7 +266,7 @@ import Testing
         }
     }
 
-    @Test("The groups of a shelf are in the memory of columns, and read once for its orders")
+    @Test("The groups of a shelf have one entry in the memory of columns, whatever the order is")
     func memory() async throws {
         try await withShelves(seed: 5) { _, catalog, _, _ in
             _ = try await catalog.pages.page(Self.request(Self.food, .system))

@@ -8,12 +8,14 @@ import Testing
 @Suite struct ShelfColumnsTests {
     private static let key = CatalogKey("s")!
     private static let table = ShelfCaches.TableKey.shelf(ShelfLocation(storeID: 1, shelfID: 1))
-    private static let names = (0..<8).map { "n\($0)" } + ["word"]
+    private static let names = (0..<8).map { "n\($0)" } + ["word", "ratio"]
+    private static let ratio = AttributeRatio(numerator: .number(AttributeName("n0")!), denominators: [.price])
 
     private static let attributes = ResolvedAttributes(
         AttributeSet(
             deployment: names.map { name in
-                let form: AttributeForm = name == "word" ? .text : .number(decimals: 0)
+                let form: AttributeForm =
+                    name == "word" ? .text : name == "ratio" ? .ratio(ratio) : .number(decimals: 0)
                 return .definition(try! AttributeDefinition(name: AttributeName(name)!, form: form))
             }
         )
@@ -30,11 +32,7 @@ import Testing
         ShelfSnapshot(version: 1, table: ShelfTable((0..<count).map { row($0) }))
     }
 
-    private static func plan(
-        _ sort: String,
-        language: String = "en",
-        collapsesGroups: Bool = false
-    ) throws -> PagePlan {
+    private static func head(_ language: String) -> ShelfHead {
         var store = Store(key: key, title: "S", currency: Currency("EUR")!)
         store.collation = language
         let state = ShelfState(
@@ -46,10 +44,19 @@ import Testing
             version: 1,
             orderVersion: 1
         )
-        let head = ShelfHead(store: store, storeVersion: 1, attributeRevision: 1, state: state)
-        var request = PageRequest(store: key, shelf: key, sort: try Sort.parse(sort))
+        return ShelfHead(store: store, storeVersion: 1, attributeRevision: 1, state: state)
+    }
+
+    private static func plan(
+        _ sort: String,
+        language: String = "en",
+        collapsesGroups: Bool = false,
+        limit: Int = 20,
+        after: Cursor? = nil
+    ) throws -> PagePlan {
+        var request = PageRequest(store: key, shelf: key, sort: try Sort.parse(sort), limit: limit, after: after)
         request.collapsesGroups = collapsesGroups
-        return try request.plan(for: head, attributes: attributes)
+        return try request.plan(for: head(language), attributes: attributes)
     }
 
     @Test("Views by the same attributes share columns, which count once")
@@ -142,6 +149,40 @@ import Testing
         var product = Product(sku: SKU("p\(number)")!, name: "P", priceMinor: price)
         product.group = group
         return TableRow(product, position: [1, UInt8(1 + number / 250), UInt8(1 + number % 250)]) { Array($0.utf8) }
+    }
+
+    @Test("Pages by attributes and ratios with collapsed groups have cursors, and follow a change")
+    func groupsByAttributes() async throws {
+        func row(_ number: Int, _ shift: Int = 0) -> TableRow {
+            var product = Product(sku: SKU("p\(number)")!, name: "P", priceMinor: 100 + Int64(number))
+            product.attributes = #"{"n0":\((number * 7 + shift) % 13),"word":"\(["z", "ö", "o"][number % 3])"}"#
+            product.group = number % 4 == 0 ? nil : "g\(number % 9)"
+            return TableRow(product, position: [1, UInt8(1 + number)]) { Array($0.utf8) }
+        }
+        let shelf = ShelfSnapshot(version: 1, table: ShelfTable((0..<40).map { row($0) }))
+        let changed = shelf.table.changed(by: [SKU("p7")!: row(7, 5)])
+        let steps = [ShelfSnapshot.Step(version: 1, rows: try #require(changed.rows))]
+        let next = ShelfSnapshot(version: 2, table: changed.table, steps: steps)
+        for sort in ["n0", "-n0", "-word,n0", "ratio", "-ratio"] {
+            let caches = ShelfCaches(ShelfMemoryShares(limit: 4 << 20))
+            for snapshot in [shelf, next] {
+                func page(_ limit: Int, after: Cursor? = nil) async throws -> ShelfPage {
+                    let plan = try Self.plan(sort, collapsesGroups: true, limit: limit, after: after)
+                    let basis = PageBasis(head: Self.head("en"))
+                    let loaded = LoadedShelf(basis: basis, shelf: snapshot, key: Self.table, caches: caches)
+                    return try await loaded.page(plan, into: [])
+                }
+                let whole = try await page(100)
+                #expect(whole.next == nil && whole.products.count > 10)
+                var (found, after): ([SKU], Cursor?) = ([], nil)
+                repeat {
+                    let part = try await page(3, after: after)
+                    found += part.products.map(\.sku)
+                    after = part.next
+                } while after != nil && found.count < 100
+                #expect(found == whole.products.map(\.sku), "\(sort) at version \(snapshot.version)")
+            }
+        }
     }
 
     @Test("Collapsed views share the groups of a shelf and the views with all rows, and all of them follow a change")

@@ -15,8 +15,11 @@ extension PageOf {
     ) {
         let plan = planned.plan
         let shown = cards.prefix(plan.limit).map(\.listing)
-        var items = items
-        for listing in shown { items.add(listing.product) }
+        func added(_ products: [Product]) -> Items {
+            var items = items
+            for product in products { items.add(product) }
+            return items
+        }
         let last = cards.count > plan.limit ? shown.last : nil
         let next = last.map { listing in
             plan.cursor(
@@ -30,8 +33,11 @@ extension PageOf {
                 searchClass: search?.searchClass
             )
         }
-        self.init(planned, items, next: next, of: total)
+        self.init(planned, added(shown.map(\.product)), next: next, of: total)
         self.cards = cards.prefix(plan.limit).compactMap(\.group)
+        if plan.wantsMembers {
+            members = cards.prefix(plan.limit).map { added($0.members.prefix(GroupCard.memberLimit).map(\.product)) }
+        }
         if let search {
             self.search = search.summary
             if plan.wantsMatches { self.matches = shown.map { search.matches(in: $0.product) } }

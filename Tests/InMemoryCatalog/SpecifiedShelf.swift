@@ -41,7 +41,7 @@ struct SpecifiedShelf: CurrentShelf {
     /// A product that a plan shows.
     struct Card {
         let listing: Listing
-        /// The matching products of its group, in order; only the product unless groups are collapsed.
+        /// The matching products of its group, in the natural direction of the first key; only the product unless groups are collapsed.
         let members: [Listing]
         /// The group that the product represents; nil unless groups are collapsed.
         let group: GroupCard?
@@ -53,17 +53,12 @@ struct SpecifiedShelf: CurrentShelf {
     private func shown(_ plan: PagePlan, _ search: SpecifiedSearch?) -> [Card] {
         let sorted = matching(plan, plan.sort, search)
         guard plan.collapsesGroups else { return sorted.map { Card(listing: $0, members: [$0], group: nil) } }
-        let groups = Dictionary(grouping: sorted, by: \.product.cardID)
+        let inNaturalOrder = matching(plan, natural(plan.sort), search)
+        let groups = Dictionary(grouping: inNaturalOrder, by: \.product.cardID)
         let totals = Dictionary(grouping: listings, by: \.product.cardID).mapValues(\.count)
-        var representatives: [String: SKU] = [:]
-        for listing in matching(plan, natural(plan.sort), search) {
-            let id = listing.product.cardID
-            if representatives[id] == nil { representatives[id] = listing.product.sku }
-        }
-        return sorted.filter { representatives[$0.product.cardID] == $0.product.sku }.map { listing in
+        return sorted.filter { groups[$0.product.cardID]?.first?.product.sku == $0.product.sku }.map { listing in
             let members = groups[listing.product.cardID] ?? []
-            var group = GroupCard(matching: members.count, total: totals[listing.product.cardID] ?? 0)
-            if plan.wantsMembers { group.members = members.prefix(GroupCard.memberLimit).map(\.product) }
+            let group = GroupCard(matching: members.count, total: totals[listing.product.cardID] ?? 0)
             return Card(listing: listing, members: members, group: group)
         }
     }
@@ -113,7 +108,7 @@ struct SpecifiedShelf: CurrentShelf {
     func cards(_ ids: [String], _ plan: PagePlan) async throws(CatalogError) -> [ShownProduct] {
         let wanted = Set(ids)
         return shown(plan, search(plan)).filter { wanted.contains($0.id) }.map {
-            ShownProduct($0.listing.product, card: $0.group.map { GroupCard(matching: $0.matching, total: $0.total) })
+            ShownProduct($0.listing.product, card: $0.group)
         }
     }
 

@@ -32,7 +32,7 @@ import Testing
     /// A group of a list, found by hand.
     private struct Card {
         let representative: Listing
-        /// The matching members in the order of the list.
+        /// The matching members in the natural direction, so the representative is the first one.
         let members: [Listing]
         let total: Int
         var id: String { representative.product.group.map { "group/\($0)" } ?? representative.product.sku.text }
@@ -60,7 +60,7 @@ import Testing
             guard representative.product.sku == listing.product.sku else { return nil }
             return Card(
                 representative: listing,
-                members: sorted.filter { areTogether($0.product, listing.product) },
+                members: inNaturalOrder.filter { areTogether($0.product, listing.product) },
                 total: shelf.listings.count { areTogether($0.product, listing.product) }
             )
         }
@@ -87,9 +87,9 @@ import Testing
                 let counts = GroupCard(matching: card.members.count, total: card.total)
                 #expect(view.card(at: index) == counts, "\(sort) \(card.id)")
             }
-            let members = view.members(of: view.rows.map(Int.init), in: table.view(request.expanded), limit: 3)
+            let members = view.rows.indices.map { index in view.members(at: index).map { table.sku($0) } }
             #expect(
-                members.map { $0.map { table.sku($0) } } == cards.map { $0.members.prefix(3).map(\.product.sku) },
+                members == cards.map { $0.members.prefix(GroupCard.memberLimit).map(\.product.sku) },
                 "\(sort) \(filter.query)"
             )
         }

@@ -94,7 +94,7 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         // Planned: curation.
         "bury", "curation", "draft", "every", "extends", "hidden", "hide", "history", "merchandising",
         "new_products", "pin", "pins", "placement", "publish", "rules", "slot", "slots", "usual", "usuals",
-        // Planned: groups and ranks.
+        // Groups and ranks.
         "collapse", "group", "ignored", "members_matching", "members_total", "neighbours", "of", "rank",
         "remember_attributes", "representative", "skus", "tuple", "uses",
         // Words of filters and facets.

@@ -107,7 +107,7 @@ package struct OrderDiff: Sendable {
     /// The ids of inserted products.
     package var insertedIDs: [String] { diff.inserts.map { new[Int($0)] } }
 
-    /// The ids of inserted products, and of groups that changed: their products cannot be looked up by these ids.
+    /// The ids of inserted products; with collapsed groups, also of cards that changed, because no product has the id of a group.
     package var newIDs: [String] {
         let collapses = targetOrder?.resolvedSort.collapsesGroups == true
         return insertedIDs + (collapses ? diff.changed.map { new[Int($0)] } : [])

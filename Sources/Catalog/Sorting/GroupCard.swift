@@ -4,15 +4,11 @@ package struct GroupCard: Sendable, Hashable {
     package var matching: Int
     /// The number of products of the group on the shelf.
     package var total: Int
-    /// The first of the matching products in order; nil unless a request asks for them.
-    package var members: [Product]?
 
-    /// The maximum number of members in a card.
+    /// The maximum number of members that a page has for a card.
     package static let memberLimit = 20
 
-    package init(matching: Int, total: Int, members: [Product]? = nil) {
-        (self.matching, self.total, self.members) = (matching, total, members)
-    }
+    package init(matching: Int, total: Int) { (self.matching, self.total) = (matching, total) }
 
     /// The beginning of the ids of groups. SKUs contain no slash.
     package static let idPrefix = "group/"
@@ -25,9 +21,11 @@ package struct ShownProduct: Sendable, Hashable {
     package let product: Product
     /// nil unless groups are collapsed.
     package let card: GroupCard?
+    /// The first of the group's matching products, beginning with the representative; nil unless a request asks for them.
+    package let members: [Product]?
 
-    package init(_ product: Product, card: GroupCard? = nil) {
-        (self.product, self.card) = (product, card)
+    package init(_ product: Product, card: GroupCard? = nil, members: [Product]? = nil) {
+        (self.product, self.card, self.members) = (product, card, members)
         id = card == nil ? product.sku.text : product.cardID
     }
 }

@@ -125,6 +125,8 @@ extension PagePlan {
     package func entityTag(_ head: ShelfHead, day: Int) -> String {
         var hash = FNV64()
         hash.combine(head.text(of: resolvedSort))
+        // Products had no group in earlier versions, under the same tag.
+        hash.combine("group")
         // Pages with filters were short in earlier versions, under the same tag.
         if !resolvedSort.filter.isEmpty { hash.combine("whole") }
         hash.combine(facetNames)

@@ -161,13 +161,14 @@ extension PageStore {
         return try await current(page).orders([request.requested], for: page)[0]
     }
 
+    /// Returns the ids of all products that a sort shows, in order, also if the shelf collapses groups by default.
     package func order(
         _ store: CatalogKey,
         _ shelf: CatalogKey,
         _ sort: Sort?,
         filter: Filter? = nil
     ) async throws(CatalogError) -> ShelfOrder {
-        let requested = RequestedSort(sort: sort, filter: filter)
+        let requested = RequestedSort(sort: sort, filter: filter, collapsesGroups: false)
         return try await order(OrderRequest(address: ShelfAddress(store, shelf), requested: requested))
     }
 
@@ -245,6 +246,8 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var matches: [[ProductMatch]] = []
     /// The group that each product represents; empty unless groups are collapsed.
     package var cards: [GroupCard] = []
+    /// The first members of each card, beginning with the representative; empty unless the request asks for them.
+    package var members: [Items] = []
 
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
@@ -263,6 +266,12 @@ extension ShelfPage {
 
     /// The products with their ids and what they represent.
     package var shown: [ShownProduct] {
-        items.enumerated().map { ShownProduct($1, card: cards.isEmpty ? nil : cards[$0]) }
+        items.enumerated().map { index, product in
+            ShownProduct(
+                product,
+                card: cards.isEmpty ? nil : cards[index],
+                members: members.isEmpty ? nil : members[index]
+            )
+        }
     }
 }

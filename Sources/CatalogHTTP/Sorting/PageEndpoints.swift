@@ -88,6 +88,9 @@ struct PageEndpoints: EndpointGroup {
             || !target.attributeFilters(apartFrom: parameterNames).isEmpty
     }
 
+    /// The points for groups. They are charged afterwards if the shelf or the user asks for them, and not the request.
+    private static let pointsForGroups = 2
+
     /// The points for cards with their members: a page has up to 20 times as many products.
     private static let pointsForMembers = 9
 
@@ -97,7 +100,7 @@ struct PageEndpoints: EndpointGroup {
         let filters = hasFilter(target) ? 2 : 0
         let keys = target.values("sort").contains { $0.contains(",") } ? 2 : 0
         let union = target.values("include").isEmpty ? 0 : pointsForUnion
-        let groups = (try? target.collapsesGroups()) == true ? 2 : 0
+        let groups = (try? target.collapsesGroups()) == true ? pointsForGroups : 0
         let members = (try? target.flag("members")) == true ? pointsForMembers : 0
         return facets + filters + keys + union + SearchCost.surcharge(target) + groups + members
     }
@@ -175,6 +178,9 @@ struct PageEndpoints: EndpointGroup {
         )
         observer.observe(.pageReturned(.rendered))
         asked.call.work.add(page.search, indexedProducts: current.indexedProducts)
+        if plan.plan.collapsesGroups, asked.request.collapsesGroups != true {
+            asked.call.work.add(points: Self.pointsForGroups)
+        }
         let cursor = page.next.map { cursors.encode($0) }
         var headers = asked.headers
         for field in asked.call.nextLink(parameters(asked.request, plan.plan), cursor) { headers.append(field) }

@@ -51,8 +51,9 @@ extension DiffRequest {
         day: Int
     ) -> String {
         var hash = FNV64()
+        // With a limit, a diff has products, which had no group in earlier versions.
         for part in [
-            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day)" } ?? "", mode.rawValue, mediaType,
+            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) group" } ?? "", mode.rawValue, mediaType,
         ] {
             hash.combine(part)
         }

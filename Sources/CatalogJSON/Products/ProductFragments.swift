@@ -103,13 +103,24 @@ package struct RenderedProducts: PageItems {
     /// - Parameters:
     ///   - matches: those of each product; empty without a search.
     ///   - cards: what each product represents; empty unless groups are collapsed.
-    func bytes(with matches: [[ProductMatch]], _ cards: [GroupCard] = []) -> [UInt8] {
+    ///   - members: those of each card; empty unless the request asks for them.
+    func bytes(
+        with matches: [[ProductMatch]],
+        _ cards: [GroupCard] = [],
+        _ members: [RenderedProducts] = []
+    ) -> [UInt8] {
         guard !matches.isEmpty || !cards.isEmpty else { return bytes }
         var (all, start) = ([UInt8](), 0)
-        all.reserveCapacity(bytes.count + 128 * matches.count + 64 * cards.count)
+        let added = members.reduce(128 * matches.count + 64 * cards.count) { $0 + $1.bytes.count + 16 }
+        all.reserveCapacity(bytes.count + added)
         for (index, end) in ends.enumerated() {
             all.append(contentsOf: bytes[start..<(end - 1)])
-            if !cards.isEmpty { all.append(contentsOf: cards[index].text(presentation)) }
+            if !cards.isEmpty { all.append(contentsOf: cards[index].text) }
+            if !members.isEmpty {
+                all.append(contentsOf: #","members":["#.utf8)
+                all.append(contentsOf: members[index].bytes)
+                all.append(UInt8(ascii: "]"))
+            }
             if !matches.isEmpty { all.append(contentsOf: matches[index].member) }
             all.append(UInt8(ascii: "}"))
             start = end

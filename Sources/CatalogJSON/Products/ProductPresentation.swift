@@ -24,7 +24,7 @@ package struct ProductPresentation: Sendable {
     ) {
         json.object { json in
             for field in ProductField.allCases { field.write(product, self, shelves: shelves, to: &json) }
-            card?.write(self, to: &json)
+            card?.write(to: &json)
         }
     }
 

@@ -6,10 +6,11 @@ extension PageOf where Items == RenderedProducts {
     ///
     /// - Parameter cursor: the next page's cursor as text.
     package func json(day: Int, nextCursor cursor: String?) -> [UInt8] {
-        var json = JSONWriter(reserving: items.bytes.count + 1024)
+        let products = items.bytes(with: matches, cards, members)
+        var json = JSONWriter(reserving: products.count + 1024)
         json.object { json in
             json.key("products")
-            json.array(containing: items.bytes(with: matches, cards))
+            json.array(containing: products)
             search?.write(to: &json)
             plan.resolvedSort.writeSort(to: &json)
             plan.resolvedSort.writeCollapse(to: &json)

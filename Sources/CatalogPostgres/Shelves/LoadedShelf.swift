@@ -29,11 +29,7 @@ struct LoadedShelf: CurrentShelf {
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {
         if plan.search != nil { return try await searchPage(plan, into: items) }
         let view = await caches.view(plan, of: shelf, at: key)
-        var rows = rows(of: view, plan)
-        if plan.wantsMembers {
-            rows.addMembers(of: view, in: await caches.view(plan, view.request.expanded, of: shelf, at: key))
-        }
-        var page = try page(rows, plan, into: items)
+        var page = try await page(rows(of: view, plan), plan, into: items)
         if !plan.facets.isEmpty { page.facets = await caches.facets(plan, of: shelf, at: key) }
         return page
     }
@@ -47,14 +43,7 @@ struct LoadedShelf: CurrentShelf {
         /// The group that each row represents; empty unless groups are collapsed.
         let cards: [GroupCard]
         /// The rows of the members of each card; empty unless the request asks for them.
-        private(set) var members: [[Int]] = []
-
-        /// - Parameters:
-        ///   - view: that of the rows.
-        ///   - all: the view with all members of groups.
-        mutating func addMembers(of view: TableView, in all: TableView) {
-            members = view.members(of: rows.map(Int.init), in: all, limit: GroupCard.memberLimit)
-        }
+        let members: [[Int]]
     }
 
     private func rows(of view: TableView, _ plan: PagePlan) -> PageRows {
@@ -62,28 +51,46 @@ struct LoadedShelf: CurrentShelf {
         let rows = rest.prefix(plan.limit)
         let next = rest.count > plan.limit ? rows.last.map { cursor(after: Int($0), plan, view) } : nil
         let cards = view.groups == nil ? [] : rows.indices.compactMap { view.card(at: $0) }
-        return PageRows(rows: rows, next: next, count: view.rows.count, cards: cards)
+        let members = plan.wantsMembers ? rows.indices.map { view.members(at: $0) } : []
+        return PageRows(rows: rows, next: next, count: view.rows.count, cards: cards, members: members)
     }
 
+    /// A page with members can have 20 times as many products, so it is made on another thread than an event loop's.
     private func page<Items: PageItems>(
         _ found: PageRows,
         _ plan: PagePlan,
         into items: Items
+    ) async throws(CatalogError) -> PageOf<Items> {
+        if found.members.isEmpty { return try pageNow(found, plan, into: items) }
+        let page = await offLoop(if: true) { () -> Result<PageOf<Items>, CatalogError> in
+            Result { () throws(CatalogError) in try pageNow(found, plan, into: items) }
+        }
+        return try page.get()
+    }
+
+    private func pageNow<Items: PageItems>(
+        _ found: PageRows,
+        _ plan: PagePlan,
+        into items: Items
     ) throws(CatalogError) -> PageOf<Items> {
+        let shown = try added(found.rows.lazy.map(Int.init), to: items)
+        var page = PageOf(PlannedPage(basis, plan), shown, next: found.next, of: found.count)
+        page.cards = found.cards
+        for rows in found.members { page.members.append(try added(rows, to: items)) }
+        return page
+    }
+
+    private func added<Items: PageItems>(
+        _ rows: some Sequence<Int>,
+        to items: Items
+    ) throws(CatalogError) -> Items {
         var items = items
-        for row in found.rows.lazy.map(Int.init) {
+        for row in rows {
             let (sku, time, popularity) = (table.sku(row), table.modifiedAt(row), table.popularity(row))
             if items.addKnown(sku, modifiedAt: time, popularity: popularity) { continue }
             items.add(try product(row))
         }
-        var page = PageOf(PlannedPage(basis, plan), items, next: found.next, of: found.count)
-        page.cards = found.cards
-        for (index, rows) in found.members.enumerated() {
-            var members: [Product] = []
-            for row in rows { members.append(try product(row)) }
-            page.cards[index].members = members
-        }
-        return page
+        return items
     }
 
     /// Returns a page of what a search finds. All of the search is done on another thread than an event loop's: the highlights alone take as
@@ -96,18 +103,14 @@ struct LoadedShelf: CurrentShelf {
             () -> (rows: PageRows, matches: [[ProductMatch]], summary: SearchSummary?, facets: Facets?) in
             let search = loadedSearch
             let view = caches.viewNow(plan, of: shelf, at: key, search)
-            var rows = rows(of: view, plan)
-            if plan.wantsMembers {
-                let all = caches.viewNow(plan, view.request.expanded, of: shelf, at: key, search)
-                rows.addMembers(of: view, in: all)
-            }
+            let rows = rows(of: view, plan)
             let products = plan.wantsMatches ? rows.rows.map { table.product(Int($0)) } : []
             return (
                 rows, search.highlights(plan, of: products), search.summary(plan, of: table),
                 plan.facets.isEmpty ? nil : caches.facetsNow(plan, of: shelf, at: key, search)
             )
         }
-        var page = try page(found.rows, plan, into: items)
+        var page = try await page(found.rows, plan, into: items)
         (page.matches, page.search, page.facets) = (found.matches, found.summary, found.facets)
         return page
     }

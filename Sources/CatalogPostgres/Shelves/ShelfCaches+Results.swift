@@ -10,15 +10,12 @@ extension ShelfCaches {
     static let offLoopFollowedProducts = 10_000
 
     /// Returns a view of a shelf.
-    ///
-    /// - Parameter request: the view of the plan, or that of all members of its groups.
     func view(
         _ plan: PagePlan,
-        _ request: ViewRequest? = nil,
         of shelf: ShelfSnapshot,
         at key: TableKey
     ) async -> TableView {
-        let order = OrderKey(view: request ?? ViewRequest(plan), matches: nil)
+        let order = OrderKey(view: ViewRequest(plan), matches: nil)
         let result = ResultKey(table: key, version: shelf.version, request: order)
         if let known = views[result] { return known }
         var limit = isFollowed(result, of: shelf) ? followedLimit(plan, of: shelf, at: key) : Self.limit(plan)
@@ -42,18 +39,15 @@ extension ShelfCaches {
 
     /// The same on the current thread, which is not an event loop's.
     ///
-    /// - Parameters:
-    ///   - request: the view of the plan, or that of all members of its groups.
-    ///   - search: what a search of the plan needs; nil for a plan without one.
+    /// - Parameter search: what a search of the plan needs; nil for a plan without one.
     func viewNow(
         _ plan: PagePlan,
-        _ request: ViewRequest? = nil,
         of shelf: ShelfSnapshot,
         at key: TableKey,
         _ search: LoadedSearch? = nil
     ) -> TableView {
         let found = search?.matches(plan)
-        let order = OrderKey(view: request ?? ViewRequest(plan), matches: found?.key)
+        let order = OrderKey(view: ViewRequest(plan), matches: found?.key)
         let result = ResultKey(table: key, version: shelf.version, request: order)
         return view(plan, result, found?.matches, of: shelf)
     }
@@ -92,7 +86,9 @@ extension ShelfCaches {
     ) -> TableView {
         let request = result.request.view.expanded
         let all = view(plan, result.with(request), matches, of: shelf)
-        let natural = view(plan, result.with(request.natural), matches, of: shelf)
+        // Most sorts have their natural direction. Their view need not stay in memory to be used twice.
+        let natural =
+            request.natural == request ? all : view(plan, result.with(request.natural), matches, of: shelf)
         for step in shelf.steps { views[result.at(step.version)] = nil }
         return shelf.table.with(groups(of: shelf, at: result.table)).collapsed(all, natural)
     }

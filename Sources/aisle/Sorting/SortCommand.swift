@@ -49,8 +49,9 @@ struct SortCommand: AisleCommand {
                         "the sort of the \(ignored.rawValue) is ignored: the store no longer has one of its attributes"
                     )
                 }
+                let things = first.plan.collapsesGroups ? "groups" : "products"
                 Console.note(
-                    "\(products.count)\(Self.total(first)) products by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(first.plan.resolvedSort.filter.phrase)"
+                    "\(products.count)\(Self.total(first)) \(things) by \(first.plan.sort.description) (\(first.plan.source.rawValue))\(first.plan.resolvedSort.filter.phrase)"
                 )
             }
         }
