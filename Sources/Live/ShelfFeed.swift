@@ -28,7 +28,7 @@ final class ShelfFeed: Sendable {
         /// Whether ids of events are versions of the shelf.
         fileprivate let hasVersions: Bool
         let sort: Sort
-        /// What the search finds; nil without a search.
+        /// The summary of the search; nil without one.
         let search: SearchSummary?
         let ids: [String]
         /// The hash of each product's content, and of what it represents.

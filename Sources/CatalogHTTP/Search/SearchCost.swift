@@ -12,7 +12,7 @@ enum SearchCost {
 }
 
 extension WorkMeter {
-    /// Adds the work of a search that its request does not tell.
+    /// Adds the work of a search that its request does not show.
     ///
     /// - Parameters:
     ///   - found: what the search finds; nil without a search.

@@ -11,7 +11,7 @@ struct LoadedSearch: Sendable {
     /// The number of products whose index this request has built.
     let indexedProducts: Int
     let caches: ShelfCaches
-    /// What the request has compiled and found. A page needs both several times, and the caches do not keep large matches.
+    /// The compiled search and its matches. A page needs both several times, and the caches do not keep large matches.
     private let found = Found()
 
     private final class Found: Sendable {

@@ -18,7 +18,7 @@ const searches = new Map();
 let searchedPlace = null;
 
 /**
- * What the filters depend on.
+ * The state that the filters depend on.
  * @typedef {{filter: Record<string, string[]>, facets: any, options: any[], currency: string, place: string,
  *   apply: (change: (filter: Record<string, string[]>) => Record<string, string[]>) => void}} View `place`: the store and shelf; `apply`
  *   applies a change to the current filter, and draws it

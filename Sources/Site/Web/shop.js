@@ -51,7 +51,7 @@ const model = {
   shownVersion: 0,
   /** The ids of cards from diffs, which have neither the matches of a search nor the members of a group. */
   partial: new Set(),
-  /** What the server says about the search; null without one. */
+  /** The server's summary of the search; null without one. */
   search: null,
   /** The latest version announced by an event. */
   latest: 0,
