@@ -211,8 +211,8 @@ extension TableView {
         groups.map { GroupCard(matching: Int($0.matching[index]), total: $0.column.total(Int(rows[index]))) }
     }
 
-    /// Returns the rows of the first members of the card at an index, in the natural direction of the sort, so the representative is the first
-    /// one. There are at most `GroupCard.memberLimit`.
+    /// Returns the rows of the first members of the card at an index, in the natural direction of the sort. The representative is the first
+    /// one, and there are at most `GroupCard.memberLimit`.
     package func members(at index: Int) -> [Int] {
         let members = groups?.members(at: index) ?? []
         return members.isEmpty ? [Int(rows[index])] : members.map(Int.init)
