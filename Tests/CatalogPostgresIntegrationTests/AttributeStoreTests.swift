@@ -247,6 +247,9 @@ import Testing
             let unused = try await catalog.attributes.uses(of: AttributeName("stars")!, in: .deployment)
             #expect(unused.isEmpty)
             let score = AttributeName("score")!
+            for name in [score, AttributeName("unit_score")!] {
+                #expect(try await Self.declare(Self.number, name, for: .deployment, in: catalog))
+            }
             let dairy = StoreConformanceTests.dairy
             _ = try await catalog.shelves.put(Store(key: Self.kiosk, title: "Kiosk", currency: Currency("EUR")!))
             _ = try await catalog.shelves.put(

@@ -9,7 +9,10 @@ import Testing
     private static let key = CatalogKey("s")!
     private static let table = ShelfCaches.TableKey.shelf(ShelfLocation(storeID: 1, shelfID: 1))
     private static let names = (0..<8).map { "n\($0)" } + ["word", "ratio"]
-    private static let ratio = AttributeRatio(numerator: .number(AttributeName("n0")!), denominators: [.price])
+    private static let ratio = AttributeRatio(
+        numerator: .number(AttributeName("n0")!),
+        denominators: [.number(AttributeName("n1")!)]
+    )
 
     private static let attributes = ResolvedAttributes(
         AttributeSet(
@@ -155,7 +158,9 @@ import Testing
     func groupsByAttributes() async throws {
         func row(_ number: Int, _ shift: Int = 0) -> TableRow {
             var product = Product(sku: SKU("p\(number)")!, name: "P", priceMinor: 100 + Int64(number))
-            product.attributes = #"{"n0":\((number * 7 + shift) % 13),"word":"\(["z", "ö", "o"][number % 3])"}"#
+            let (numerator, denominator) = ((number * 7 + shift) % 13, number % 5)
+            product.attributes =
+                #"{"n0":\(numerator),"n1":\(denominator),"word":"\(["z", "ö", "o"][number % 3])"}"#
             product.group = number % 4 == 0 ? nil : "g\(number % 9)"
             return TableRow(product, position: [1, UInt8(1 + number)]) { Array($0.utf8) }
         }
