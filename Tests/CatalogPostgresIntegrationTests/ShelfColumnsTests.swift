@@ -160,7 +160,7 @@ import Testing
             var product = Product(sku: SKU("p\(number)")!, name: "P", priceMinor: 100 + Int64(number))
             let (numerator, denominator) = ((number * 7 + shift) % 13, number % 5)
             product.attributes =
-                #"{"n0":\(numerator),"n1":\(denominator),"word":"\(["z", "ö", "o"][number % 3])"}"#
+                #"{"n0":\#(numerator),"n1":\#(denominator),"word":"\#(["z", "ö", "o"][number % 3])"}"#
             product.group = number % 4 == 0 ? nil : "g\(number % 9)"
             return TableRow(product, position: [1, UInt8(1 + number)]) { Array($0.utf8) }
         }
