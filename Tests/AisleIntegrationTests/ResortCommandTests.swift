@@ -142,7 +142,13 @@ import TestSupport
         let report = try String(contentsOfFile: path, encoding: .utf8)
         try FileManager.default.removeItem(atPath: path)
         #expect(report.contains(#""diff":[{"op":"move""#))
-        #expect(report.split(separator: "\n").count == Self.shelves)
+        let lines = report.split(separator: "\n")
+        #expect(lines.count == Self.shelves)
+        for line in lines {
+            #expect(
+                line.contains(/"products":20,"rescored":\d+,"moved":\d+,"ms":\d+,"diff":\[/)
+            )
+        }
         #expect(try await run(["resort", "--all", "--check"], url).0 == 0)
         let log = try await run(["resort", "log", "--format", "ndjson"], url)
         #expect(log.1.contains(#""state":"done""#))

@@ -64,6 +64,10 @@ import Testing
             #expect(own?.message == "--out must not be the input file" && own?.code == 64)
         }
         #expect(try folder.text("input") == "x")
+        // Nothing can be read at the address 0.
+        let memory = try InputFile("/proc/self/mem")
+        let unreadable = #expect(throws: CommandFailure.self) { try memory.read(upTo: 16) }
+        #expect(unreadable?.message == "cannot read /proc/self/mem: Input/output error" && unreadable?.code == 66)
         let full = try OutputFile("/dev/full", option: "--out")
         let failure = #expect(throws: CommandFailure.self) { try full.write("x") }
         #expect(failure?.message == "cannot write /dev/full: No space left on device" && failure?.code == 1)

@@ -246,6 +246,9 @@ import Testing
         }
         #expect(type?.kind == .unsupportedMediaType && type?.allowed == ["application/json"])
         #expect(type?.detail == "unsupported body type text/plain")
+        let long = "text/" + String(repeating: "x", count: 60)
+        let cut = await #expect(throws: Problem.self) { _ = try await read(3, limit: 10, ["Content-Type": long]) }
+        #expect(cut?.detail == "unsupported body type \(long.dropLast())")
     }
 
     @Test("Endpoints read JSON or a merge patch, and report where JSON is invalid")

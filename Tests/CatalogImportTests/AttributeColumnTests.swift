@@ -322,10 +322,13 @@ import Testing
 
     @Test("All elements of XML are elements of a set, between the separator of all_of if there is one")
     func elementsOfXML() throws {
-        func attributes(_ source: ColumnSource, _ elements: String) throws -> [String] {
+        func attributes(_ source: ColumnSource, _ elements: String, separator: String? = nil) throws -> [String] {
             let row = "<item><sku>a</sku><name>A</name>\(elements)</item>"
-            return try read("<items>\(row)</items>", .xml) { $0.profile.mapping.attributes["allergens"] = source }
-                .attributes
+            return try read("<items>\(row)</items>", .xml) {
+                $0.profile.mapping.attributes["allergens"] = source
+                $0.profile.separators[.tags] = separator
+            }
+            .attributes
         }
         var joined = ColumnSource([["contains"]])
         joined.part = .all(", ")
@@ -335,6 +338,9 @@ import Testing
             #expect(try attributes(source, "<contains>nuts</contains>") == [#"{"allergens":["nuts"]}"#])
         }
         #expect(try attributes(joined, "<contains>nuts, milk</contains>") == [#"{"allergens":["nuts","milk"]}"#])
+        #expect(
+            try attributes(ColumnSource([["contains"]]), two, separator: "/") == [#"{"allergens":["nuts","milk"]}"#]
+        )
         // Without a separator, nothing shows whether this is one element.
         #expect(try attributes(ColumnSource([["contains"]]), "<contains>nuts, milk</contains>") == ["{}"])
     }

@@ -101,6 +101,17 @@ import Testing
         #expect(lines == expected)
     }
 
+    @Test("Unless fields may be lists, quotes at the start of a field are not part of it")
+    func noLists() {
+        var reader = CSVReader(.tab)
+        var fields: [String?] = []
+        func take(_ event: CSVReader.Event) {
+            if case .record(let record) = event { fields += (0..<record.count).map { record.text($0) } }
+        }
+        Array("\"a\",\"b\"\tc\n".utf8).withUnsafeBytes { reader.read($0) { take($0) } }
+        #expect(fields == ["a,\"b\"", "c"])
+    }
+
     @Test("An unterminated quote is reported with its first line")
     func unterminatedQuotes() {
         #expect(read("a\n1\n\"never\nends") == [["a"], ["1"], ["broken", "3", "unterminated quoted field"]])

@@ -255,6 +255,14 @@ import Testing
         #expect(outcome.rejections.count == 1)
     }
 
+    @Test("The header is the first line with the columns that the import needs, of which the store may be one")
+    func headersBelowTitles() throws {
+        let given = try read("Prices of today\nsku,name\na,A\n")
+        #expect(given.records.map(\.product.sku.text) == ["a"] && given.rejections.isEmpty)
+        let found = try read("sku,name\nstore,sku,name\ncorner,a,A\n", store: nil)
+        #expect(found.records.map(\.store.text) == ["corner"] && found.rejections.isEmpty)
+    }
+
     @Test("NDJSON rows are read like CSV rows")
     func readsNDJSON() throws {
         let outcome = try read(

@@ -127,6 +127,10 @@ import Testing
         #expect(try all(Array("sep=;\nsku;name\n;\n \t;\na;b\n".utf8)) == ["2 sku/name", "5 a/b"])
         #expect(try all(Array("SEP=|\r\nsku|name\r\na|b".utf8)) == ["2 sku/name", "3 a/b"])
         #expect(try all(Array("\"sep=;\"\nsku;name\n".utf8)) == ["2 sku/name"])
+        // Programs that fill up all rows write more separators.
+        #expect(try all(Array("sep=;;;\nid;name;x,y\n".utf8)) == ["2 id/name/x,y"])
+        #expect(try all(Array("sep=; ;\nid;name\n".utf8)) == ["2 id/name"])
+        #expect(try all(Array("sep=;id;name\nb;1;2\n".utf8)) == ["1 sep=/id/name", "2 b/1/2"])
         #expect(try all(Array("sku,name\n\n\"a\nb\",c\nd,e\n".utf8)) == ["1 sku/name", "3 a\nb/c", "5 d/e"])
     }
 

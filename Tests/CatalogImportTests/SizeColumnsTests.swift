@@ -92,6 +92,18 @@ import Testing
         }
     }
 
+    @Test("A number of packs completes a text that has none, unless the text is the same number of pieces")
+    func packsCompleteTexts() throws {
+        for (size, packs, expected) in [
+            ("6 kg", "6", "6x6 kg"), ("6 pcs", "4", "4x6 piece"), ("6 pcs", "6", nil), ("1 pcs", "6", "6x1 piece"),
+        ] as [(String, String, String?)] {
+            #expect(
+                text(try row([("size", size), ("pack_count", packs)]).product.size) == expected,
+                "\(size) \(packs)"
+            )
+        }
+    }
+
     @Test("Columns that say the same agree")
     func equalColumnsAgree() throws {
         for (values, expected) in [
@@ -148,6 +160,10 @@ import Testing
         #expect(try read([("size", "400")], "Jam 450 g").product.size == nil)
         #expect(try read([("size", "4 blobs 100 g")], "Jam 450 g").product.size == nil)
         #expect(try read([("pack_count", "3")], "Jam 450 g").product.size == nil)
+        let olives = "Olives 400 g (240 g drained)"
+        #expect(text(try read([("drained", "240")], olives).product.size) == "1x400/240 g")
+        #expect(try read([("drained", "250")], olives).product.size == nil)
+        #expect(try read([("drained", "240")], "Olives 400 g").product.size == nil)
     }
 
     @Test("The country of a store and the products of a shelf decide on customary units")

@@ -77,7 +77,7 @@ import Testing
         arguments: [
             ("453.6 g (1 lb)", "453.6 g"), ("460.4 g (1 lb)", "460.4 g"), ("460.5 g (1 lb)", nil),
             ("500 g (501 g)", nil),
-            ("500 g (0.5 kg)", "500 g"),
+            ("500 g (0.5 kg)", "500 g"), ("ca. 500 g (0.5 kg)", "~500 g"), ("500 g (ca. 0.5 kg)", "~500 g"),
         ] as [(String, String?)]
     )
     func agreement(_ given: String, _ expected: String?) { #expect(text(given) == expected) }
@@ -121,6 +121,12 @@ import Testing
         ] as [(String, String?)]
     )
     func thousands(_ given: String, _ expected: String?) { #expect(text(given) == expected) }
+
+    @Test(
+        "A word that labels a number hides that number, and nothing without one",
+        arguments: [("size 4 500 g", "500 g"), ("size ca. 500 g", "~500 g"), ("size 500 g", nil)] as [(String, String?)]
+    )
+    func labels(_ given: String, _ expected: String?) { #expect(text(given) == expected) }
 
     @Test("Ounces after pounds are sixteenths")
     func pounds() {

@@ -46,6 +46,16 @@ import Testing
         let titles = Dictionary(uniqueKeysWithValues: sorts.map { ($0.sort.description, $0.title) })
         #expect(titles["-rating"] == (language == .en ? "Ime rating: high to low" : "Ime rating: по убыванию"))
         #expect(titles["rating"] != nil && titles["origin"] == "Ime origin" && titles["allergens"] == nil)
+        // Numbers and dates are offered in both directions.
+        let own = attributes.resolved.all.filter(\.isSortable)
+        let both = Set(own.map(\.name.text).filter { titles[$0] != nil && titles["-\($0)"] != nil })
+        let ordered = own.filter { attribute in
+            switch attribute.form {
+            case .number, .date, .ratio: true
+            case .enumeration, .set, .text, .boolean, .unknown: false
+            }
+        }
+        #expect(both == Set(ordered.map(\.name.text)) && both.count < own.count)
         #expect(titles["-harvest"] == (language == .en ? "Ime harvest: latest first" : "Ime harvest: сначала поздние"))
         let filter = try Filter(query: "rating_min=4.0&allergens_none=n").resolved(in: .sample)
         let filters = FilterOption.options(selected: filter, language: language, attributes: attributes)

@@ -152,7 +152,8 @@ import Testing
     @Test(
         "Equal filters have equal texts",
         arguments: [
-            ("rating=4.50&rating=4.5", "rating=4.5"), ("rating_min=4.0", "rating_min=4"),
+            ("rating=4.50&rating=4.5", "rating=4.5"), ("rating=4.50&brand=x&tag=y", "brand=x&tag=y&rating=4.5"),
+            ("rating_min=4.0", "rating_min=4"),
             ("rating_min=4.450", "rating_min=4.45"),
             ("rating_max=4.49&rating_min=4.41", "rating_max=4.49&rating_min=4.41"),
             ("rating_min=-4.450", "rating_min=-4.45"),

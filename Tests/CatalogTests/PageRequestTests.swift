@@ -97,6 +97,10 @@ import Testing
         #expect(plan.dimension == .mass)
         #expect(plan.keyGeneration == 3)
         #expect(try request(sorts.price, after: cursor()).plan(for: head()).source == .query)
+        let filter = try Filter([.inStock: .flag(true)])
+        let filtered = cursor { ($0.filter, $0.filterSource) = (filter.query, .user) }
+        #expect(try request(after: filtered).plan(for: head()).resolvedSort.filterSource == .user)
+        #expect(try request(filter: filter, after: filtered).plan(for: head()).resolvedSort.filterSource == .query)
     }
 
     @Test("A cursor of another shelf, sort, filter or number of values is rejected")

@@ -164,6 +164,38 @@ import TestSupport
         pipeline.shutDown()
     }
 
+    @Test("A read that is cancelled while it waits for a connection is counted off once")
+    func countsCancelledReads() async throws {
+        var configuration = TestServer.configuration
+        // Then a connection has one group of reads in flight.
+        configuration.statements = .unnamed
+        let pipeline = try Self.pipeline(configuration)
+        let backend = try await Self.backend(pipeline)
+        let observer = try await PostgresConnection.connect(TestServer.configuration)
+        try await Self.withLock(3) { lock in
+            let blocked = Task { try await Self.run(lock, pipeline) }
+            let isBlocked = try await eventually {
+                try await observer.perform { database in
+                    try database.query("SELECT FROM pg_locks WHERE pid = $1 AND NOT granted", [.int4(backend)]) {
+                        $0.count > 0
+                    }
+                }
+            }
+            #expect(isBlocked)
+            let waiting = Task { try await Self.run("SELECT 1", pipeline) }
+            await Self.expectReads(2, pipeline)
+            waiting.cancel()
+            #expect(await Self.error(of: waiting)?.kind == .cancelled)
+            blocked.cancel()
+            _ = await blocked.result
+        }
+        await observer.close()
+        await Self.expectReads(0, pipeline)
+        #expect(try await Self.run("SELECT 3", pipeline) == 1)
+        await Self.expectReads(0, pipeline)
+        pipeline.shutDown()
+    }
+
     @Test("A shutdown fails the reads in flight and those that wait")
     func shutdownFailsReads() async throws {
         let pipeline = try Self.pipeline()
@@ -215,6 +247,8 @@ import TestSupport
         #expect(whole.own == ["0 10", "1 20", "2 30"])
         let rest = queries.part([nil, nil, nil], [nil, nil, nil], into: (shared: [], own: []))
         #expect(rest.isEmpty)
+        #expect(!queries.part([queries.shared[0], nil, nil], [nil, nil, nil], into: (shared: [], own: [])).isEmpty)
+        #expect(!queries.part([nil, nil, nil], [queries.own[0], nil, nil], into: (shared: [], own: [])).isEmpty)
         let checked = try await pipeline.read(
             checking: SharedQuery("SELECT 1::bigint, true", key: []),
             { try $0.bool(1) },

@@ -187,6 +187,28 @@ import TestSupport
         #expect(store.calls == [.init(since: 3, limit: 128)])
     }
 
+    @Test("A waiting device whose changes are no longer in the feed reads them from the database")
+    func catchesUp() async throws {
+        let store = RecordingStore()
+        store.set(3, of: Self.user)
+        let hub = self.hub(store)
+        let slow = try await hub.subscribe(Self.user, from: .now)
+        let waiting = Task { try await next(slow).map(\.id) }
+        // So that it waits already. Otherwise it reads the same.
+        for _ in 0..<1000 { await Task.yield() }
+        // The feed keeps 64 KiB.
+        store.set(5, of: Self.user)
+        let large = LiveEvent.many(4...5, bytes: 40 << 10)
+        store.add(ChangesPage(events: large, revision: 5, isResync: false))
+        store.add(ChangesPage(events: large, revision: 5, isResync: false))
+        _ = try await hub.subscribe(Self.user, from: .now)
+        _ = await eventually { store.calls.count == 2 }
+        #expect(store.calls == [.init(since: 3, limit: 128), .init(since: 3, limit: 100)])
+        // Ends the wait for further changes.
+        hub.close()
+        #expect(try await waiting.value == [4, 5])
+    }
+
     @Test("A stream ends at the first wake-up after its token has expired")
     func expiry() async throws {
         let store = RecordingStore()

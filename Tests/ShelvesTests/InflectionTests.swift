@@ -115,6 +115,9 @@ extension InflectionLanguage {
             loaf loaves
             half halves
             knife knives
+            wife wives
+            elf elves
+            sky skies
             shelf shelves
             child children
             tooth teeth
