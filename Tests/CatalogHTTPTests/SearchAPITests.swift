@@ -43,7 +43,7 @@ import Testing
         #expect(found.json["page"]?["total"] == .integer(3))
         #expect(
             found.texts("products", "matches") == [
-                #"[{"field":"name","from":0,"to":4}]"#,
+                #"[{"field":"name","from":0,"to":4},{"field":"sku","from":0,"to":4}]"#,
                 #"[{"field":"name","from":4,"to":8},{"field":"brand","from":0,"to":4},"#
                     + #"{"field":"tags","index":1,"from":3,"to":7}]"#,
                 #"[{"field":"name","from":6,"to":10}]"#,
