@@ -1,4 +1,5 @@
 import Catalog
+import Collation
 import Shelves
 import Testing
 
@@ -162,7 +163,7 @@ import Testing
             product.attributes =
                 #"{"n0":\#(numerator),"n1":\#(denominator),"word":"\#(["z", "ö", "o"][number % 3])"}"#
             product.group = number % 4 == 0 ? nil : "g\(number % 9)"
-            return TableRow(product, position: [1, UInt8(1 + number)]) { Array($0.utf8) }
+            return TableRow(product, position: [1, UInt8(1 + number)], key: LanguageCollator.of("en").key)
         }
         let shelf = ShelfSnapshot(version: 1, table: ShelfTable((0..<40).map { row($0) }))
         let changed = shelf.table.changed(by: [SKU("p7")!: row(7, 5)])
