@@ -49,7 +49,7 @@ extension MoveDiff {
     /// Creates the diff whose kept elements have the given order.
     init(oldCount: Int, newCount: Int, deletes: [Int32], inserts: [Int32], keptOrder: [Int32]) throws(ShelfDiffError) {
         let common = oldCount - deletes.count
-        guard common >= 0, common == newCount - inserts.count, keptOrder.count == common else { throw .flaw(.counts) }
+        guard common == newCount - inserts.count, keptOrder.count == common else { throw .flaw(.counts) }
         var isSeen = [Bool](repeating: false, count: common)
         for place in keptOrder {
             guard place >= 0, place < common, !isSeen[Int(place)] else { throw .flaw(.index) }

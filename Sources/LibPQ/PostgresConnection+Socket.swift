@@ -157,6 +157,6 @@ extension PostgresConnection {
 
 /// The outcome of a wait on descriptors.
 struct PollOutcome {
-    var timedOut = false
+    var timedOut: Bool
     var events: [Int16]
 }

@@ -11,6 +11,16 @@ import TestSupport
 
 /// The output of the commands of users, tokens, settings of servers and the schema, and their errors.
 @Suite(.timeLimit(.minutes(15))) struct UserCommandTests {
+    @Test(
+        "Commands of settings fail without a server",
+        arguments: [["get", "theme"], ["list"], ["export"], ["rm", "theme"]]
+    )
+    func unreachableServer(_ arguments: [String]) async {
+        let dsn = "host=/nonexistent/aisle dbname=aisle user=aisle"
+        let run = await CommandRun.run(["pref"] + arguments + ["--user", "ann", "--dsn", dsn])
+        #expect(run.code == 69 && run.output == "", "\(run)")
+    }
+
     @Test("A setting is set to JSON or text, read, listed in every format, and deleted")
     func settings() async throws {
         try await CommandDatabase.run { commands in

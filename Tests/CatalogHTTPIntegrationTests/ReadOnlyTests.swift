@@ -26,6 +26,11 @@ import TestSupport
             SingleChunk(Array(Self.products.utf8)),
             ImportOptions(format: .csv, createsStores: true)
         )
+        _ = try await writable.lists.createList(NewList(name: "Week"), of: UserID("ann")!, once: nil)
+        try await TestAPI.run(await TestAPI.api(writable.storage, importer: Importer(writable))) { client in
+            let first = try await Self.listDiff(client)
+            #expect(first.status == .ok)
+        }
         try await writable.database.writes.perform(within: .shelf) { database in
             let name = try database.query("SELECT quote_ident(current_database())") { try $0.first { try $0.text(0) } }
             try database.run(script: "ALTER DATABASE \(name ?? "") SET default_transaction_read_only = on")
@@ -38,6 +43,16 @@ import TestSupport
         try await TestAPI.run(await TestAPI.api(catalog.storage, importer: Importer(catalog)), body)
         catalog.shutDown()
         try await database.drop()
+    }
+
+    /// Requests the diff of two lists, with an idempotency key.
+    private static func listDiff(_ client: any TestClient) async throws -> TestResponse {
+        try await client.execute(
+            uri: "/v1/order/diff",
+            method: .post,
+            headers: [.contentType: "application/json", .init("Idempotency-Key")!: "diff"],
+            body: ByteBuffer(string: #"{"from":["a","b"],"to":["b","a"]}"#)
+        )
     }
 
     @Test("A read-only database serves every read")
@@ -62,6 +77,9 @@ import TestSupport
                 )
                 #expect(answer.status == .ok, "\(path): \(String(buffer: answer.body))")
             }
+            // A repeated request writes nothing.
+            let repeated = try await Self.listDiff(client)
+            #expect(repeated.status == .ok, "\(String(buffer: repeated.body))")
         }
     }
 

@@ -1,5 +1,6 @@
 import Catalog
 import HTTPTypes
+import InMemoryCatalog
 import JSON
 import NIOCore
 import NIOEmbedded
@@ -188,6 +189,75 @@ import Testing
         channel.embeddedEventLoop.advanceTime(by: .milliseconds(1))
         #expect(!channel.isActive)
         _ = try channel.finish(acceptAlreadyClosed: true)
+    }
+
+    // MARK: - Requests on the event loop
+
+    /// Returns a connection with the handler of short requests, and a counter of the events behind it.
+    private static func shortRequests() async throws -> NIOAsyncTestingChannel {
+        let memory = await MemoryAPI()
+        let key = CatalogKey("s")!
+        _ = try await memory.catalog.put(Store(key: key, title: "S", currency: Currency("EUR")!))
+        _ = try await memory.catalog.put(Shelf(key: key, title: "S"), in: key)
+        let channel = NIOAsyncTestingChannel()
+        try await channel.testingEventLoop.executeInContext {
+            try channel.pipeline.syncOperations.addHandlers(EventLoopHandler(memory.api, channel), EventCounter())
+        }
+        return channel
+    }
+
+    private static let page = HTTPRequestPart.head(
+        HTTPRequest(method: .get, scheme: "http", authority: "a", path: "/v1/stores/s/shelves/s/products")
+    )
+
+    /// Returns the status of the next response.
+    private static func response(_ channel: NIOAsyncTestingChannel) async throws -> HTTPResponse.Status? {
+        var status: HTTPResponse.Status?
+        while true {
+            switch try await channel.waitForOutboundWrite(as: HTTPResponsePart.self) {
+            case .head(let head): status = head.status
+            case .body: break
+            case .end: return status
+            }
+        }
+    }
+
+    @Test("A page is answered on the event loop if no earlier request is being answered elsewhere")
+    func passedRequests() async throws {
+        let channel = try await Self.shortRequests()
+        // The second request is for a page, and must not overtake the first one.
+        for part in [Self.request, .end(nil), Self.page, .end(nil)] {
+            try await channel.writeInbound(part)
+            #expect(try await channel.readInbound(as: HTTPRequestPart.self) == part)
+        }
+        for _ in 0..<2 {
+            for part in [Self.head(.accepted), .end(nil)] { try await channel.writeOutbound(part) }
+            #expect(try await Self.response(channel) == .accepted)
+        }
+        for part in [Self.page, .end(nil)] { try await channel.writeInbound(part) }
+        let passed = try await channel.readInbound(as: HTTPRequestPart.self)
+        try #require(passed == nil)
+        #expect(try await Self.response(channel) == .ok)
+        _ = try await channel.finish(acceptAlreadyClosed: true)
+    }
+
+    @Test("An event that comes while a page is answered follows the response")
+    func waitingEvents() async throws {
+        let channel = try await Self.shortRequests()
+        let count = { @Sendable () throws -> Int in
+            try channel.pipeline.syncOperations.handler(type: EventCounter.self).count
+        }
+        let early = try await channel.testingEventLoop.executeInContext {
+            let pipeline = channel.pipeline.syncOperations
+            for part in [Self.page, .end(nil)] { pipeline.fireChannelRead(NIOAny(part)) }
+            pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+            return try count()
+        }
+        #expect(early == 0)
+        await channel.testingEventLoop.run()
+        #expect(try await Self.response(channel) == .ok)
+        #expect(try await channel.testingEventLoop.executeInContext(count) == 1)
+        _ = try await channel.finish(acceptAlreadyClosed: true)
     }
 
     // MARK: - Departures

@@ -60,6 +60,30 @@ import Testing
         }
     }
 
+    @Test("An erasure ends memberships that began after the user's lists were erased")
+    func lateMemberships() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            _ = try await Self.sharedList(catalog)
+            let members = { () async throws -> [String] in
+                try await catalog.database.writes.perform { connection in
+                    try connection.query(
+                        "SELECT member_id FROM user_list_member WHERE left_at IS NULL ORDER BY member_id COLLATE \"C\""
+                    ) { try $0.map { try $0.text(0) } }
+                }
+            }
+            let before = try await members()
+            #expect(before.contains("bob"))
+            // The last step of an erasure, without the one before it.
+            try await catalog.database.writes.transaction(within: .bulk) { connection in
+                let account = UserAccount(user: Self.bob)
+                try account.lockExclusively(connection)
+                try account.erase(connection)
+            }
+            #expect(try await members() == before.filter { $0 != "bob" })
+            #expect(try await Self.places(catalog) == ["ann ann", "eve ann", "tim ann"])
+        }
+    }
+
     @Test("When a deleted list is purged, members forget it, and former members forget its owner")
     func purge() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

@@ -512,6 +512,14 @@ import TestSupport
             #expect(products.map(\.name) == ["A"])
             options.newShelfLimit = 3
             #expect(try await run(catalog, text, options).0.shelvesCreated == 3)
+            options.newShelfLimit = 0
+            let long = "store,shelf,sku,name\ns,\(String(repeating: "x", count: 65)),f,F\n"
+            let cut = await #expect(throws: CatalogError.self) { try await run(catalog, long, options) }
+            guard case .unprocessable("shelf", let reason)? = cut else {
+                Issue.record("\(cut as Any)")
+                return
+            }
+            #expect(reason.contains("more than 0 new shelves, the last one “\(String(repeating: "x", count: 64))”. "))
         }
     }
 

@@ -3,6 +3,7 @@ import Catalog
 import CatalogJSON
 import CatalogPostgres
 import InMemoryCatalog
+import LibPQ
 import Ordering
 import Synchronization
 import Testing
@@ -244,6 +245,24 @@ import TestSupport
         default:
             guard let known = shares.randomElement(using: &generator) else { return .join([UInt8].random(32)) }
             return .join(known.2)
+        }
+    }
+
+    @Test("An item that changes keeps its creation time")
+    func creationTimes() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            let (ann, list, item) = (Self.users[0], NewList(name: "Week"), NewListItem(text: "Milk"))
+            _ = try await catalog.lists.createList(list, of: ann, once: nil)
+            func edit(_ edit: ListEdit) async throws -> ListItem {
+                _ = try await catalog.lists.editList(list.id, of: ann, edit, expected: nil, once: nil)
+                return try #require(try await catalog.lists.list(list.id, of: ann, by: nil).0.list.items.first)
+            }
+            let created = try await edit(.add([item])).createdAt
+            try await catalog.database.writes.perform {
+                try $0.run(script: "UPDATE user_list_item SET created_at = created_at - interval '1 day'")
+            }
+            let changed = try await edit(.change([ListItemChange(item.id, isChecked: true)]))
+            #expect(changed.createdAt == created.adding(days: -1) && changed.modifiedAt >= created)
         }
     }
 

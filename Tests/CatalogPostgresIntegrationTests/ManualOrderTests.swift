@@ -471,6 +471,33 @@ import TestSupport
         }
     }
 
+    @Test("A move between two keys without room is refused until the order is compacted")
+    func noRoom() async throws {
+        try await withShelf(["a", "b", "c"]) { (catalog: PostgresCatalog) async throws in
+            // Every key between these is longer.
+            let start = [Int64](repeating: 0, count: PathKey.maximumLength - 1)
+            try await catalog.database.writes.perform { connection in
+                for (sku, last) in [("b", 1), ("a", 0)] as [(String, Int64)] {
+                    try connection.execute(
+                        "UPDATE placement_position SET key = $1 WHERE sku = $2",
+                        [.bytea(PathKey(start + [last]).bytes), .text(sku)]
+                    )
+                }
+            }
+            let move = ManualOrderEdit.moves([OrderMove(["c"], .after("a"))])
+            let error = await #expect(throws: CatalogError.self) { _ = try await edit(catalog.storage, move) }
+            guard case .conflict(let detail)? = error else {
+                Issue.record("\(error as Any)")
+                return
+            }
+            #expect(detail.hasPrefix("too many moves to the same place"))
+            #expect(try await order(catalog.storage) == ["a", "b", "c"])
+            #expect(try await ManualOrderCompaction(catalog).run() > 0)
+            _ = try await edit(catalog.storage, move)
+            #expect(try await order(catalog.storage) == ["a", "c", "b"])
+        }
+    }
+
     @Test("Shelves are moved within their store")
     func movesShelvesOfStore() async throws {
         for catalog in [InMemoryCatalog(collate: collator).storage] as [CatalogStorage] {

@@ -180,6 +180,44 @@ import Testing
         }
     }
 
+    @Test("Purchases that are folded while due products are counted are due afterwards")
+    func foldsDuringCountsOfDueProducts() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await PopularityTests.fill(catalog)
+            let store = try await catalog.shelves.store(PopularityTests.shop)
+            #expect(store.popularityMetric == .decay)
+            let book = PurchaseBook(catalog)
+            func count() async throws -> Int { try await book.count(PopularityTests.shop, day: PopularityTests.today) }
+            _ = try await count()
+            func buy(_ sku: SKU, _ event: String) async throws {
+                let purchase = Purchase(eventID: event, sku: sku, quantity: 1, at: .now())
+                _ = try await catalog.purchases.add([purchase], to: PopularityTests.shop)
+                #expect(try await PurchaseFold(catalog).run().total == 1)
+            }
+            func uncounted() async throws -> [String] {
+                try await catalog.database.writes.perform {
+                    try $0.query("SELECT first_sku FROM due_products WHERE NOT is_counted ORDER BY first_sku") {
+                        try $0.map { try $0.text(0) }
+                    }
+                }
+            }
+            try await buy(PopularityTests.skus[1], "before")
+            let holder = try await PostgresConnection.connect(catalog.database.writes.configuration)
+            try await holder.perform {
+                try $0.run(script: "\(Probe.begin); SELECT FROM product WHERE store_id = 1 AND sku = 'p1' FOR UPDATE")
+            }
+            let counting = Task { try await count() }
+            try await catalog.untilLockIsAwaited()
+            try await buy(PopularityTests.skus[5], "meanwhile")
+            try await holder.perform { try $0.run(script: "ROLLBACK") }
+            await holder.close()
+            #expect(try await counting.value == 1)
+            #expect(try await uncounted() == ["p5"])
+            #expect(try await count() == 1)
+            #expect(try await uncounted().isEmpty)
+        }
+    }
+
     @Test("Purchases that are folded while a sliding window is counted are due afterwards")
     func foldsDuringCounts() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

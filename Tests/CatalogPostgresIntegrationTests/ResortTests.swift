@@ -166,6 +166,22 @@ import TestSupport
         }
     }
 
+    @Test("A dry run reads only the shelves of products with new purchases, unless the rule has changed")
+    func dryRunReadsShelvesOfPurchases() async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            try await fill(catalog)
+            try await buy(catalog, seed: 1)
+            _ = try await Resorter(catalog).run(ResortRequest())
+            try await buy(catalog, seed: 2, 3)
+            // The other shelf is empty.
+            #expect(try await Resorter(catalog).run(ResortRequest(isDryRun: true)).shelves == Self.shelves.count)
+            var store = try await catalog.shelves.store(P.shop)
+            store.popularityMetric = .last7Days
+            _ = try await catalog.shelves.put(store)
+            #expect(try await Resorter(catalog).run(ResortRequest(isDryRun: true)).shelves == Self.shelves.count + 1)
+        }
+    }
+
     @Test("Concurrent re-sorts and writers do not disturb each other")
     func concurrentResortsAndWriters() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

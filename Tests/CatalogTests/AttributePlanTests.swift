@@ -398,6 +398,9 @@ import Testing
         definition.naturalDirection = .ascending
         let reversed = ResolvedAttributes(AttributeSet(deployment: [.definition(definition)]))
         #expect(reversed[name] != other[name] && reversed[name]?.digest != other[name]?.digest)
+        let alike = try ["a", "b"].map { try AttributeDefinition(name: AttributeName($0)!, form: .text) }
+        let named = ResolvedAttributes(AttributeSet(deployment: alike.map { .definition($0) }))
+        #expect(Set(named.all.map(\.digest)).count == 2)
         // A ratio depends on its numbers.
         let (ratio, changed) = (AttributeName("worth")!, try Self.retyped("protein", .number(decimals: 1)))
         #expect(changed[ratio] != Self.attributes[ratio] && changed[ratio]?.digest != Self.attributes[ratio]?.digest)

@@ -54,6 +54,7 @@ import Testing
         arguments: [
             ("SELECT 1", "SELECT"), ("\n  insert into t", "INSERT"), ("COMMIT", "COMMIT"), ("", "SQL"), ("  ", "SQL"),
             ("/* a */ SELECT 1", "SQL"), ("VACUUM(FULL)", "VACUUM"),
+            (String(repeating: "a", count: 25), String(repeating: "A", count: 24)),
         ]
     )
     func commands(_ sql: String, _ command: String) { #expect(StatementNames.command(sql) == command) }

@@ -114,6 +114,17 @@ def candidates(paths):
     return json.loads(found.stdout)
 
 
+def source_line(fault):
+    """Returns the line on which a fault begins, without indentation."""
+    data = (ROOT / fault["file"]).read_bytes()
+    return data[data.rfind(b"\n", 0, fault["start"]) + 1 :].split(b"\n", 1)[0].decode().strip()
+
+
+def identity(fault):
+    """Identifies a fault in later versions of its file. The same text may occur on several lines."""
+    return fault["file"], fault["line"], fault["original"], fault["mutant"]
+
+
 def overlaps(a, b):
     return a["file"] == b["file"] and a["start"] < b["end"] and b["start"] < a["end"]
 
@@ -376,7 +387,7 @@ def main():
     parser.add_argument("--faults")
     options = parser.parse_args()
     HOME.mkdir(parents=True, exist_ok=True)
-    equivalent = {(known["file"], known["original"], known["mutant"]): known["reason"] for known in json.loads((HERE / "equivalent.json").read_text())}
+    equivalent = {identity(known): known["reason"] for known in json.loads((HERE / "equivalent.json").read_text())}
     print(f"seed {options.seed}", flush=True)
     copy_tree()
     own = described(options.faults) if options.faults else []
@@ -392,7 +403,7 @@ def main():
 
         def one(server, number):
             fault = sample[number]
-            key = (fault["file"], fault["original"], fault["mutant"])
+            key = identity({**fault, "line": source_line(fault)})
             if key in equivalent:
                 outcomes[number] = ("equivalent", equivalent[key], 0)
                 return
