@@ -12,7 +12,7 @@ import Testing
     func goesBack() async throws {
         let database = try await TestDatabase.migrated()
         let pool = PostgresPool(database.configuration, options: .init(size: 1))
-        let tags = (0..<80).map { "\"\($0)\(String(repeating: "t", count: 44))\"" }.joined(separator: ",")
+        let tags = (0..<80).map { "\"\($0)\(String(repeating: "t", count: 45))\"" }.joined(separator: ",")
         let values: [(key: String, value: String)] = [
             ("stores/s/shelves/a/sort", #"{"sort":"price","filter":{"in_stock":true},"collapse":true}"#),
             ("stores/s/shelves/b/sort", #"{"sort":"name","collapse":false}"#),

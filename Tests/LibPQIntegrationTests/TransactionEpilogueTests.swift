@@ -174,40 +174,4 @@ import Testing
             #expect(await !connection.isReusable())
         }
     }
-
-    @Test(
-        "An epilogue that is cancelled is reported, its transaction has succeeded, and its connection is closed",
-        arguments: [PreparedStatements.named, .unnamed]
-    )
-    func isCancelled(statements: PreparedStatements) async throws {
-        let other = try await PostgresConnection.connect(TestServer.configuration)
-        let lock: PostgresStatement = "SELECT pg_advisory_xact_lock(\(Int(getpid()) * 100 + 50))"
-        try await other.perform { database in
-            try database.begin()
-            try database.execute(lock)
-        }
-        try await Self.withTable([:], statements) { connection, log in
-            let backend = try await connection.perform {
-                try $0.query("SELECT pg_backend_pid()") { try $0.first { try $0.int4(0) } ?? 0 }
-            }
-            let writing = Task {
-                try await connection.perform(until: nil, epilogue: log.epilogue(lock)) { database in
-                    try database.transaction { _ = try $0.execute(Self.insert) }
-                }
-            }
-            let isWaiting = try await eventually {
-                try await other.perform { database in
-                    try database.query("SELECT FROM pg_locks WHERE pid = $1 AND NOT granted", [.int4(backend)]) {
-                        $0.count > 0
-                    }
-                }
-            }
-            #expect(isWaiting)
-            writing.cancel()
-            try await writing.value
-            #expect(log.all.isEmpty && log.failureCount == 1)
-            #expect(await !connection.isReusable())
-        }
-        await other.close()
-    }
 }
