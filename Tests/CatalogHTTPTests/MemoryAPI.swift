@@ -1,7 +1,6 @@
 import JSON
 import Catalog
 import Live
-import CatalogHTTP
 import CatalogJSON
 import HTTPTypes
 import Hummingbird
@@ -9,6 +8,9 @@ import InMemoryCatalog
 import NIOCore
 import Synchronization
 import TestSupport
+import Testing
+
+@testable import CatalogHTTP
 
 /// The API on the in-memory catalog, called without a socket.
 struct MemoryAPI {
@@ -155,9 +157,19 @@ struct MemoryAPI {
             to: request,
             from: address.flatMap { try? SocketAddress(ipAddress: $0, port: 0) }
         )
+        expectDescription(of: response.status, method, path)
         let bytes = Collector.Bytes()
         try await response.body.write(Collector(bytes: bytes))
         return Response(status: response.status.code, headers: response.headers, body: bytes.all.withLock { $0 })
+    }
+
+    /// Checks that the description of an operation has the status of its success.
+    private func expectDescription(of status: HTTPResponse.Status, _ method: HTTPRequest.Method, _ path: String) {
+        let segments = path.prefix { $0 != "?" }.split(separator: "/").map(String.init)
+        guard status.kind == .successful,
+            let operation = api.table.match(segments)?.resource.endpoint(method)?.operation
+        else { return }
+        #expect(operation.responses[status.code] != nil, "\(method) \(path) returns \(status)")
     }
 
     /// Creates a store `s` with the shelf `dairy` and three products on it.

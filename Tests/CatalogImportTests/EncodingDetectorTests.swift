@@ -127,6 +127,16 @@ import Testing
         #expect(candidates.count < 4)
     }
 
+    @Test(
+        "A symbol that is common in texts of products is plausible without any letter above ASCII",
+        arguments: [("Kinder", 0xAE, ""), ("5 ", 0x80, ""), ("20 ", 0xB0, "C"), ("Jack Daniel", 0x92, "s")]
+            as [(String, UInt8, String)]
+    )
+    func commonSymbols(_ before: String, _ symbol: UInt8, _ after: String) {
+        let found = find(Array(before.utf8) + [symbol] + Array(after.utf8))
+        #expect(found?.encoding == .windows1252 && found?.alternatives.contains(.windows1250) == true)
+    }
+
     @Test("The natural logarithm is exact to a hundred thousandth")
     func logarithms() {
         for value in [1e-9, 3e-5, 3e-4, 0.001, 0.01, 0.1, 0.25, 0.26, 0.33, 0.49, 0.5, 0.74, 0.9, 0.999, 1, 1.5, 1.999]
