@@ -259,7 +259,7 @@ import TestSupport
             }
             let created = try await edit(.add([item])).createdAt
             try await catalog.database.writes.perform {
-                try $0.run(script: "UPDATE user_list_item SET created_at = created_at - interval '1 day'")
+                try $0.run(script: "UPDATE user_list_item SET created_at = created_at - interval '24 hours'")
             }
             let changed = try await edit(.change([ListItemChange(item.id, isChecked: true)]))
             #expect(changed.createdAt == created.adding(days: -1) && changed.modifiedAt >= created)
