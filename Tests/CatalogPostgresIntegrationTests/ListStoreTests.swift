@@ -258,11 +258,18 @@ import TestSupport
                 return try #require(try await catalog.lists.list(list.id, of: ann, by: nil).0.list.items.first)
             }
             let created = try await edit(.add([item])).createdAt
+            let earlier = created.adding(days: -1)
             try await catalog.database.writes.perform {
-                try $0.run(script: "UPDATE user_list_item SET created_at = created_at - interval '24 hours'")
+                try $0.run(
+                    script: """
+                        UPDATE user_list_item
+                        SET created_at = timestamptz 'epoch' + \(earlier.microseconds) * interval '1 microsecond'
+                        WHERE user_id = '\(ann.text)'
+                        """
+                )
             }
             let changed = try await edit(.change([ListItemChange(item.id, isChecked: true)]))
-            #expect(changed.createdAt == created.adding(days: -1) && changed.modifiedAt >= created)
+            #expect(changed.createdAt == earlier && changed.modifiedAt >= created)
         }
     }
 
