@@ -15,7 +15,7 @@ final class TraceCollector: Sendable {
         case silence
     }
 
-    struct Span: Sendable {
+    struct Span: Sendable, Equatable {
         let name: String
         let trace: String
         let id: String
