@@ -155,7 +155,7 @@ import Testing
         let plans = [try plan(false, false), try plan(true, false), try plan(true, true)]
         for (index, own) in plans.enumerated() { #expect(plans.firstIndex(of: own) == index) }
         #expect(Set(plans.map { $0.entityTag(head, day: 1) }).count == 3)
-        // Without groups, there are no cards that could have members.
+        // Only cards of groups have members.
         #expect(try plan(false, true) == plans[0] && plan(nil, true) == plans[0])
         #expect(try plan(nil, true, Self.head(collapses: true)) == plans[2])
     }
