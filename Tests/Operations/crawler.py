@@ -46,8 +46,8 @@ class Crawler:
                 line = answer.readline()
                 assert line, f"{path} ends before its first event"
                 lines.append(line)
-            # The reconnect delay differs from stream to stream, and so do the event ids of several shelves.
-            varying = (b"retry:", b"id:") if "include=descendants" in path else (b"retry:",)
+            # The reconnect delay differs from stream to stream, and so do the event ids of several shelves and of searches.
+            varying = (b"retry:", b"id:") if "include=descendants" in path or "q=" in path else (b"retry:",)
             return answer.status, {}, b"".join(line for line in lines if not line.startswith(varying))
         finally:
             connection.close()
