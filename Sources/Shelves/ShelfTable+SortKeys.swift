@@ -4,9 +4,16 @@ package import Catalog
 
 /// A criterion of an order.
 enum OrderCriterion: Sendable {
-    /// How well products match a search. The best matches come first in each sort.
-    case relevance(SearchMatches)
+    /// How well products match a search, by one part of the relevance. The best matches come first in each sort.
+    case relevance(SearchMatches, RelevancePart)
     case key(Sort.Term)
+
+    /// A part of the relevance that decides at one place of the order.
+    enum RelevancePart: Sendable {
+        case rank, closeness
+
+        func of(_ relevance: SearchRelevance) -> UInt8 { self == .rank ? relevance.rank : relevance.closeness }
+    }
 }
 
 extension ShelfTable {
@@ -16,10 +23,10 @@ extension ShelfTable {
     func order(_ rows: inout [UInt32], by criterion: OrderCriterion, _ dimension: Dimension) {
         switch criterion {
         case .key(let term): order(&rows, by: term, dimension)
-        case .relevance(let matches):
+        case .relevance(let matches, let part):
             var keys = [UInt64](repeating: 0, count: count)
             for (row, relevance) in zip(matches.rows, matches.relevances) {
-                keys[Int(row)] = UInt64(relevance.rawValue)
+                keys[Int(row)] = UInt64(part.of(relevance))
             }
             RowOrder.sort(&rows, by: keys)
         }
@@ -56,7 +63,7 @@ extension ShelfTable {
         case .position:
             precondition(positions.count == count, "a union of shelves has no manual order")
             RowOrder.sort(&rows, by: positions)
-        case .relevance: preconditionFailure("the relevance is that of matches")
+        case .relevance, .closeness: preconditionFailure("the relevance is that of matches")
         case .attribute(let reference):
             guard let attribute = reference.resolved else { return }
             if case .ratio = attribute.form {
@@ -94,8 +101,8 @@ extension ShelfTable {
         criteria.map { criterion in
             switch criterion {
             case .key(let term): value(of: term.key, row)
-            case .relevance(let matches):
-                matches.relevance(of: row).map { .integer(Int64($0.rawValue)) } ?? .missing
+            case .relevance(let matches, let part):
+                matches.relevance(of: row).map { .integer(Int64(part.of($0))) } ?? .missing
             }
         }
     }
@@ -112,7 +119,7 @@ extension ShelfTable {
         case .modified: .integer(modified[row])
         case .tags: .integer(Int64(tagSetValues[Int(tagSets[row])].count))
         case .position: .bytes(Array(positions[row]))
-        case .relevance: .missing
+        case .relevance, .closeness: .missing
         case .attribute(let reference): reference.resolved.map { value(of: $0, row) } ?? .missing
         }
     }
@@ -139,7 +146,7 @@ extension ShelfTable {
                 case .texts(let numbers, let texts) = values(of: attribute), numbers[row] != Self.none
             else { return nil }
             return texts[Int(numbers[row])]
-        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position, .relevance: return nil
+        case .price, .unitPrice, .popularity, .created, .modified, .tags, .position, .relevance, .closeness: return nil
         }
     }
 
@@ -169,10 +176,9 @@ extension ShelfTable {
             case .fixed(let order): order
             case .directional(let order): term.direction == .ascending ? order : -order
             }
-        case .relevance(let matches):
-            switch (matches.relevance(of: row), other.value) {
-            case (let own?, .integer(let value)):
-                Int64(own.rawValue) == value ? 0 : Int64(own.rawValue) < value ? -1 : 1
+        case .relevance(let matches, let part):
+            switch (matches.relevance(of: row).map { Int64(part.of($0)) }, other.value) {
+            case (let own?, .integer(let value)): own == value ? 0 : own < value ? -1 : 1
             default: preconditionFailure("each row of a search has a relevance")
             }
         }
@@ -190,7 +196,7 @@ extension ShelfTable {
             case .price: prices[row] == Self.noPrice
             case .unitPrice: !hasUnitPrice(row)
             case .brand: brands[row] == Self.none
-            case .popularity, .name, .created, .modified, .tags, .position, .relevance: false
+            case .popularity, .name, .created, .modified, .tags, .position, .relevance, .closeness: false
             case .attribute: value(of: key, row) == .missing
             }
         if isMissing || other.value == .missing {
@@ -228,7 +234,7 @@ extension ShelfTable {
             default: return .same
             }
         case (.price, _), (.unitPrice, _), (.popularity, _), (.brand, _), (.name, _), (.created, _), (.modified, _),
-            (.tags, _), (.position, _), (.relevance, _):
+            (.tags, _), (.position, _), (.relevance, _), (.closeness, _):
             preconditionFailure("a key's values have one type")
         }
     }

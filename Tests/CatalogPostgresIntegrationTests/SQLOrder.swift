@@ -53,7 +53,7 @@ enum SQLOrder {
         case .modified: directed("r.modified_at")
         case .tags: directed("cardinality(r.tags)")
         case .position: directed("o.key")
-        case .relevance: preconditionFailure("SQL has no relevance")
+        case .relevance, .closeness: preconditionFailure("SQL has no relevance")
         case .attribute(let attribute): attribute.resolved.map { directed(value(of: $0)) } ?? []
         }
     }

@@ -209,7 +209,7 @@ import Testing
                     return Value(group: [place], value: $0.price, divisor: $0.quantity)
                 }
             }
-        case .relevance: preconditionFailure("a product alone has no relevance")
+        case .relevance, .closeness: preconditionFailure("a product alone has no relevance")
         case .attribute(let attribute):
             if attribute.name.text == "origin" { return byText { self.text($0, "origin") } }
             return arranged(listings, isDescending: isDescending) { self.value($0.product, attribute.name.text) }

@@ -92,16 +92,16 @@ import Testing
         #expect(Sort(.relevance, .ascending) == nil && Sort(.relevance, .descending) == .relevance)
     }
 
-    @Test("Popularity decides between equally relevant products, after the other keys; ties ascend")
+    @Test("Popularity, and then closeness, decide between equally relevant products after the other keys; ties ascend")
     func comparedKeys() throws {
         func compared(_ text: String) throws -> [String] {
             try Sort.parse(text, allowsRelevance: true).comparedTerms.map {
                 ($0.direction == .descending ? "-" : "") + $0.key.name
             }
         }
-        #expect(try compared("-relevance") == ["-relevance", "-popularity"])
-        #expect(try compared("-relevance,price") == ["-relevance", "price", "-popularity"])
-        #expect(try compared("-relevance,popularity,name") == ["-relevance", "popularity", "name"])
+        #expect(try compared("-relevance") == ["-relevance", "-popularity", "closeness"])
+        #expect(try compared("-relevance,price") == ["-relevance", "price", "-popularity", "closeness"])
+        #expect(try compared("-relevance,popularity,name") == ["-relevance", "popularity", "name", "closeness"])
         #expect(try compared("price,name") == ["price", "name"])
         let sort = try Sort.parse("-relevance,-price", allowsRelevance: true)
         #expect(
@@ -165,7 +165,7 @@ import Testing
     @Test("A cursor keeps the search and the class in use, and belongs to no other search")
     func cursors() throws {
         let plan = try Self.plan(try Self.request("oat milk"))
-        let cursor = Self.cursor(of: plan, [.integer(1), .real(0)], .prefix)
+        let cursor = Self.cursor(of: plan, [.integer(1), .real(0), .integer(0)], .prefix)
         #expect(cursor.search == Cursor.Search(try SearchText("oat milk"), .prefix))
         for (search, sort) in [("oat milk", nil), (" oat  milk", "-relevance"), (nil, nil)] as [(String?, String?)] {
             let next = try Self.plan(try Self.request(search, sort: sort, after: cursor))
@@ -181,7 +181,7 @@ import Testing
         #expect(other.search == nil)
         let searched = try Self.request("milk", sort: "price", after: other)
         #expect(throws: CatalogError.invalidCursor) { try Self.plan(searched) }
-        // A value for each compared key, with the popularity.
+        // A value for each compared key, with popularity and closeness.
         var short = cursor
         short.values = [.integer(1)]
         let shortened = try Self.request("oat milk", after: short)
@@ -191,7 +191,7 @@ import Testing
     @Test("The place of a cursor depends on its class")
     func places() throws {
         let plan = try Self.plan(try Self.request("milk"))
-        let places = SearchClass.allCases.map { Self.cursor(of: plan, [.integer(1), .real(0)], $0).place }
+        let places = SearchClass.allCases.map { Self.cursor(of: plan, [.integer(1), .real(0), .integer(0)], $0).place }
         #expect(Set(places).count == 5)
     }
 
@@ -245,7 +245,10 @@ import Testing
             plan,
             order: OrderedIDs(["a"]),
             products: products,
-            relevances: ["a": SearchRelevance(rawValue: 1), "c": SearchRelevance(rawValue: 1)]
+            relevances: [
+                "a": SearchRelevance(rank: 1, place: 1, nameWords: 2),
+                "c": SearchRelevance(rank: 1, place: 1, nameWords: 2),
+            ]
         )
         #expect(ranks.ranks.map(\.reason) == [.shown, .notFound, .filteredOut, .notOnShelf, .notFound])
         #expect(ranks.ranks.map { $0.filters.count } == [0, 0, 1, 0, 1])

@@ -26,8 +26,10 @@ extension PageOf {
                 at: listing.product.sku,
                 listing.product.name,
                 plan.sort.comparedTerms.map { term in
-                    let relevance = search?.relevances[listing.product.sku].map { SortValue.integer(Int64($0)) }
-                    return term.key == .relevance ? relevance ?? .missing : term.key.value(of: listing)
+                    let relevance = search?.relevances[listing.product.sku]
+                    let value: UInt8? =
+                        term.key == .relevance ? relevance?.rank : term.key == .closeness ? relevance?.closeness : nil
+                    return value.map { .integer(Int64($0)) } ?? term.key.value(of: listing)
                 },
                 isSoldOut: listing.isSoldOut,
                 searchClass: search?.searchClass

@@ -4,8 +4,8 @@ internal import Shelves
 /// The specification of searches for the catalog in memory: it reads every word of every product. It shares folding and the forms of words with
 /// the index, and nothing else.
 struct SpecifiedSearch {
-    /// The products that are found, with their relevance; lower values come first.
-    let relevances: [SKU: Int]
+    /// The products that are found, with their relevance.
+    let relevances: [SKU: SearchRelevance]
     let searchClass: SearchClass
     /// The words that no product has in the classes in use.
     private let missing: [Int]
@@ -59,6 +59,12 @@ struct SpecifiedSearch {
     private struct Ranks {
         var words: [(searchClass: SearchClass, field: Int)?]
         var beginsName = false
+        /// The classes of words of the name by their place.
+        var places: [Int: SearchClass] = [:]
+
+        mutating func add(_ place: Int, in searchClass: SearchClass) {
+            places[place] = min(places[place] ?? searchClass, searchClass)
+        }
 
         mutating func add(_ word: Int, _ searchClass: SearchClass, _ field: Int) {
             guard let old = words[word] else { return words[word] = (searchClass, field) }
@@ -94,10 +100,14 @@ struct SpecifiedSearch {
         let classes = ranks.compactMap { $0.worst?.searchClass }
         let enough = SearchClass.allCases.first { limit in classes.count { $0 <= limit } >= 5 }
         let inUse = limit ?? enough ?? .typo
-        var found: [SKU: Int] = [:]
+        var found: [SKU: SearchRelevance] = [:]
         for (product, ranks) in zip(products, ranks) {
             guard let (worst, field) = ranks.worst, worst <= inUse else { continue }
-            found[product.sku] = Int(worst.rawValue) * 8 + field * 2 + (ranks.beginsName ? 0 : 1)
+            found[product.sku] = SearchRelevance(
+                rank: worst.rawValue * 8 + UInt8(field) * 2 + (ranks.beginsName ? 0 : 1),
+                place: ranks.places.filter { $0.value <= max(.prefix, inUse) }.keys.min() ?? .max,
+                nameWords: Word.words(product.name).count { !$0.isNumber }
+            )
         }
         (relevances, searchClass) = (found, inUse)
         missing = words.indices.filter { word in
@@ -184,7 +194,31 @@ struct SpecifiedSearch {
                 for (index, word) in field.words.enumerated() {
                     guard let (found, _) = match(wanted, word, inflection) else { continue }
                     ranks.add(number, found, field.rank)
+                    if field.rank == 0 { ranks.add(index, in: found) }
                     if number == 0, index == 0, field.rank == 0, found <= .prefix { ranks.beginsName = true }
+                }
+            }
+        }
+        for (number, wanted) in words.enumerated() {
+            for (a, b) in splits(wanted) {
+                func has(_ part: [UInt32], _ field: Field) -> Bool { field.words.contains { $0.scalars == part } }
+                let (first, second) = (fields.filter { has(a, $0) }, fields.filter { has(b, $0) })
+                guard !first.isEmpty, !second.isEmpty else { continue }
+                ranks.add(number, .compound, (first + second).map(\.rank).min()!)
+                for (index, word) in fields[0].words.enumerated() where [a, b].contains(word.scalars) {
+                    ranks.add(index, in: .compound)
+                }
+            }
+        }
+        for (number, pair) in pairs(words) {
+            for field in fields {
+                for (index, word) in field.words.enumerated() where word.scalars.starts(with: pair) {
+                    let found: SearchClass = word.scalars == pair ? .exact : .prefix
+                    ranks.add(number, found, field.rank)
+                    ranks.add(number + 1, found, field.rank)
+                    guard field.rank == 0 else { continue }
+                    ranks.add(index, in: found)
+                    if number == 0, index == 0 { ranks.beginsName = true }
                 }
             }
         }
@@ -194,6 +228,10 @@ struct SpecifiedSearch {
             }
             guard let field = best.compactMap({ $0 }).min(), !best.contains(nil) else { continue }
             for number in alternative.span { ranks.add(number, .related, field) }
+            for (index, word) in fields[0].words.enumerated() {
+                let isFound = alternative.words.contains { isWordOrForm($0, word, inflection) }
+                if isFound { ranks.add(index, in: .related) }
+            }
             if alternative.span.lowerBound == 0, let first = fields[0].words.first,
                 isWordOrForm(alternative.words[0], first, inflection)
             {
@@ -209,6 +247,20 @@ struct SpecifiedSearch {
         }
         for number in sizes(words, product).joined() { ranks.add(number, .exact, 3) }
         return ranks
+    }
+
+    /// Returns a word as two words of at least three letters.
+    private static func splits(_ word: Word) -> [([UInt32], [UInt32])] {
+        let letters = word.scalars
+        guard !word.isNumber, letters.count >= 6 else { return [] }
+        return (3...(letters.count - 3)).map { (Array(letters[..<$0]), Array(letters[$0...])) }
+    }
+
+    /// Returns adjacent words as one word, with the number of the first one.
+    private static func pairs(_ words: [Word]) -> [(number: Int, letters: [UInt32])] {
+        words.indices.dropLast().filter { !words[$0].isNumber && !words[$0 + 1].isNumber }.map {
+            ($0, words[$0].scalars + words[$0 + 1].scalars)
+        }
     }
 
     // MARK: - Codes
@@ -268,6 +320,8 @@ struct SpecifiedSearch {
                 fields.contains { $0.words.contains { Self.isWordOrForm(wanted, $0, inflection) } }
             }
         }
+        let all = fields.flatMap(\.words).map(\.scalars)
+        let parts = words.flatMap(Self.splits).filter { all.contains($0) && all.contains($1) }.flatMap { [$0, $1] }
         var found: [ProductMatch] = []
         for field in fields {
             var marked: Set<Int> = []
@@ -278,6 +332,12 @@ struct SpecifiedSearch {
                     }
                     marked.formUnion(range)
                 }
+                for pair in Self.pairs(words).map(\.letters) where word.scalars.starts(with: pair) {
+                    if word.scalars == pair { marked.formUnion(word.source) }
+                    guard searchClass >= .prefix else { continue }
+                    marked.formUnion(word.letters[0].lowerBound..<word.letters[pair.count - 1].upperBound)
+                }
+                if searchClass >= .compound, parts.contains(word.scalars) { marked.formUnion(word.source) }
                 let isRelated = own.contains { $0.words.contains { Self.isWordOrForm($0, word, inflection) } }
                 if isRelated, searchClass >= .related { marked.formUnion(word.source) }
             }

@@ -34,7 +34,7 @@ struct SpecifiedShelf: CurrentShelf {
     func searchSummary(_ plan: PagePlan) async -> SearchSummary? { search(plan)?.summary }
 
     func relevances(_ ids: [String], _ plan: PagePlan) async -> [String: SearchRelevance] {
-        let found = search(plan)?.relevances.map { ($0.key.text, SearchRelevance(rawValue: UInt8($0.value))) } ?? []
+        let found = search(plan)?.relevances.map { ($0.key.text, $0.value) } ?? []
         return Dictionary(found) { first, _ in first }.filter { ids.contains($0.key) }
     }
 
@@ -79,7 +79,7 @@ struct SpecifiedShelf: CurrentShelf {
             .filter { listing in search.map { $0.relevances[listing.product.sku] != nil } ?? true }
             .sorted { a, b in
                 sort.precedes(a, b, dimension: plan.dimension, collate: collate) {
-                    search?.relevances[$0.sku] ?? .max
+                    search?.relevances[$0.sku]
                 }
             }
     }

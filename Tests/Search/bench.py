@@ -19,15 +19,22 @@ if missing:
 sys.path.insert(0, os.path.join(FOLDER, "..", "Bench"))
 import harness
 
-DATABASE = "judged"
+# A second database also has the synonyms of the stores.
+DATABASE, WITH_SYNONYMS = "judged", "judged_with_synonyms"
 try:
     harness.fresh(DATABASE)
     dsn = f"{harness.DSN} dbname={DATABASE}"
     for name, (store, locale) in STORES.items():
         harness.run(harness.AISLE, "store", "create", store, "--currency", "EUR", "--locale", locale, "--dsn", dsn)
         harness.run(harness.AISLE, "import", f"{DATA}/{name}.csv", "--create-store", "--dsn", dsn)
-    with harness.served(DATABASE):
-        judge = [sys.executable, "-B", f"{FOLDER}/judge.py", DATA, dsn, "--aisle", harness.BASE, *sys.argv[3:]]
+    harness.sql("postgres", f"DROP DATABASE IF EXISTS {WITH_SYNONYMS} WITH (FORCE)")
+    harness.sql("postgres", f"CREATE DATABASE {WITH_SYNONYMS} TEMPLATE {DATABASE}")
+    for name, (store, _) in STORES.items():
+        harness.run(harness.AISLE, "synonyms", "set", f"{FOLDER}/synonyms/{name}.json", "--store", store,
+                    "--dsn", f"{harness.DSN} dbname={WITH_SYNONYMS}")
+    with harness.served(DATABASE), harness.served(WITH_SYNONYMS, port=harness.PORT + 1):
+        judge = [sys.executable, "-B", f"{FOLDER}/judge.py", DATA, dsn, "--aisle", harness.BASE,
+                 "--with-synonyms", f"http://127.0.0.1:{harness.PORT + 1}", *sys.argv[3:]]
         status = subprocess.run(judge).returncode
 finally:
     harness.run(harness.AISLE, "db", "stop")

@@ -1,6 +1,6 @@
 """Judges searches: Aisle's over HTTP, and two that need PostgreSQL alone, with the queries of judged.tsv.
 
-Usage: judge.py DATA DSN [--aisle URL] [--store CATALOG=KEY]... [--verbose]. DATA is a folder with the catalogs as CSV files, which are not part
+Usage: judge.py DATA DSN [--aisle URL] [--with-synonyms URL] [--store CATALOG=KEY]... [--verbose]. DATA is a folder with the catalogs as CSV files, which are not part
 of the project. PostgreSQL needs the extensions pg_trgm and unaccent; nothing remains in the database. Without a URL, only the
 searches of baselines.sql are judged. README.md defines the figures.
 """
@@ -141,8 +141,9 @@ def judge_catalog(arguments, name, queries, rules, store):
     empty = [query.id for query in queries if not wanted[query.id]]
     assert not empty, f"the catalog has changed: no relevant products for {', '.join(empty)}"
     systems = baselines(arguments.dsn, name, products, queries)
-    if arguments.aisle:
-        systems["Aisle"] = aisle(arguments.aisle, store, queries)
+    for title, base in (("Aisle", arguments.aisle), ("with synonyms", arguments.with_synonyms)):
+        if base:
+            systems[title] = aisle(base, store, queries)
     scores = {(system, query.id): figures(results.get(query.id, []), wanted[query.id]) for system, results in systems.items() for query in queries}
     for each in HALVES:
         table(f"{name}, {each}", systems, [query for query in queries if query.half == each], scores)
@@ -157,7 +158,7 @@ def judge_catalog(arguments, name, queries, rules, store):
         print(f"{query.id} “{query.text}”: {len(wanted[query.id])} relevant{'; ' if query.note else ''}{query.note}")
         for system, results in systems.items():
             found, rank = scores[system, query.id]
-            print(f"    {system:10}found {found:.2f}, reciprocal rank {rank:.2f}")
+            print(f"    {system:14}found {found:.2f}, reciprocal rank {rank:.2f}")
             for sku in results.get(query.id, []):
                 print(f"        {'+' if sku in wanted[query.id] else '-'} {sku} {names.get(sku, '')}")
 
@@ -167,6 +168,7 @@ def main():
     parser.add_argument("data", help="the folder with the catalogs")
     parser.add_argument("dsn", help="the connection string of a PostgreSQL database")
     parser.add_argument("--aisle", metavar="URL", help="the base URL of an Aisle server that has the catalogs")
+    parser.add_argument("--with-synonyms", metavar="URL", help="the base URL of a server that also has synonyms")
     parser.add_argument("--store", metavar="CATALOG=KEY", action="append", default=[], help="the key of a catalog's store in Aisle")
     parser.add_argument("--verbose", action="store_true", help="show kinds and results of the development half")
     arguments = parser.parse_args()

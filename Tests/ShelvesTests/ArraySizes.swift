@@ -10,7 +10,7 @@ func sizeOfArrays(in value: Any) -> Int {
     case let array as [UInt32]: 48 + 4 * array.capacity
     case let array as [Int64]: 48 + 8 * array.capacity
     case let array as [Int]: 48 + 8 * array.capacity
-    case let array as [SearchRelevance]: 48 + array.capacity
+    case let array as [SearchRelevance]: 48 + 2 * array.capacity
     case let array as [Double]: 48 + 8 * array.capacity
     case let array as [UInt128]: 48 + 16 * array.capacity
     case let array as [Dimension]: 48 + array.capacity

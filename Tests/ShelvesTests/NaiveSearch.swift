@@ -30,7 +30,16 @@ struct NaiveSearch {
 
     struct Match: Equatable {
         var sku: String
-        var relevance: UInt8
+        var relevance: SearchRelevance
+    }
+
+    /// How a product matches the words of a query.
+    private struct Ranks {
+        /// For each word its best class and field.
+        var words: [(UInt8, UInt8)?]
+        var beginsName = false
+        /// The places of words of the name, each with the class in which it is found.
+        var places: [(searchClass: SearchClass, place: Int)] = []
     }
 
     struct Outcome: Equatable {
@@ -182,6 +191,12 @@ struct NaiveSearch {
         return nil
     }
 
+    /// Returns a word as two words of at least three letters.
+    private static func splits(_ word: Word) -> [[[UInt32]]] {
+        guard !word.isNumber, word.scalars.count >= 6 else { return [] }
+        return (3...(word.scalars.count - 3)).map { [Array(word.scalars[..<$0]), Array(word.scalars[$0...])] }
+    }
+
     /// The texts that adjacent words of a query find, with the first of these words and their number.
     private func alternatives(_ words: [Word]) -> [(start: Int, count: Int, text: [Word])] {
         var rules = synonyms.oneWay.map { (from: $0.from, to: $0.to) }
@@ -259,16 +274,17 @@ struct NaiveSearch {
         }
     }
 
-    /// Returns for each word its best class and field in a product, and whether the name begins with the first word.
+    /// Returns how a product matches the words of a query.
     private func ranks(
         _ query: String,
         _ product: Product,
         _ alternatives: [(start: Int, count: Int, text: [Word])]
-    ) -> (words: [(UInt8, UInt8)?], beginsName: Bool) {
+    ) -> Ranks {
         let words = Self.words(query)
         let fields = fields[product.sku]!
         var best = [(UInt8, UInt8)?](repeating: nil, count: words.count)
         var beginsName = false
+        var places: [(SearchClass, Int)] = []
         func add(_ word: Int, _ searchClass: SearchClass, _ field: UInt8) {
             let rank = (searchClass.rawValue, field)
             best[word] = best[word].map { min($0, rank) { $0 < $1 } } ?? rank
@@ -278,7 +294,27 @@ struct NaiveSearch {
                 for (index, word) in field.words.enumerated() {
                     guard let found = match(wanted, word)?.searchClass else { continue }
                     add(number, found, field.rank)
+                    if field.rank == 0 { places.append((found, index)) }
                     if number == 0, index == 0, field.rank == 0, found <= .prefix { beginsName = true }
+                }
+            }
+            for parts in Self.splits(wanted) {
+                let found = parts.map { part in fields.filter { $0.words.contains { $0.scalars == part } }.map(\.rank) }
+                guard let a = found[0].min(), let b = found[1].min() else { continue }
+                add(number, .compound, min(a, b))
+                for (index, word) in fields[0].words.enumerated() where parts.contains(word.scalars) {
+                    places.append((.compound, index))
+                }
+            }
+        }
+        for number in words.indices.dropLast() where !words[number].isNumber && !words[number + 1].isNumber {
+            let pair = words[number].scalars + words[number + 1].scalars
+            for field in fields {
+                for (index, word) in field.words.enumerated() where word.scalars.starts(with: pair) {
+                    let found: SearchClass = word.scalars == pair ? .exact : .prefix
+                    for number in number...(number + 1) { add(number, found, field.rank) }
+                    if field.rank == 0 { places.append((found, index)) }
+                    if number == 0, index == 0, field.rank == 0 { beginsName = true }
                 }
             }
         }
@@ -290,6 +326,10 @@ struct NaiveSearch {
             }
             guard ranks.count == alternative.text.count, let field = ranks.min() else { continue }
             for word in alternative.start..<(alternative.start + alternative.count) { add(word, .related, field) }
+            for (index, word) in fields[0].words.enumerated()
+            where alternative.text.contains(where: { isWordOrForm($0, word) }) {
+                places.append((.related, index))
+            }
             if alternative.start == 0, let first = fields[0].words.first, isWordOrForm(alternative.text[0], first) {
                 beginsName = true
             }
@@ -304,7 +344,7 @@ struct NaiveSearch {
             }
         }
         for word in Self.sizes(words, product).joined() { add(word, .exact, 3) }
-        return (best, beginsName)
+        return Ranks(words: best, beginsName: beginsName, places: places)
     }
 
     /// Finds the products of a query, in the order of relevance, within each limit.
@@ -316,25 +356,33 @@ struct NaiveSearch {
 
     private func outcome(
         _ query: String,
-        _ ranks: [(Product, (words: [(UInt8, UInt8)?], beginsName: Bool))],
+        _ ranks: [(Product, Ranks)],
         _ limit: SearchClass?
     ) -> Outcome {
-        var found: [(product: Product, relevance: UInt8, searchClass: UInt8)] = []
+        var found: [(product: Product, rank: UInt8, ranks: Ranks, searchClass: UInt8)] = []
         var best = [UInt8](repeating: .max, count: Self.words(query).count)
-        for (product, (words, beginsName)) in ranks {
+        for (product, ranks) in ranks {
+            let words = ranks.words
             for (number, rank) in words.enumerated() { if let rank { best[number] = min(best[number], rank.0) } }
             let known = words.compactMap { $0 }
             guard known.count == words.count, let worst = known.map(\.0).max(), let field = known.map(\.1).min() else {
                 continue
             }
-            found.append((product, worst * 8 + field * 2 + (beginsName ? 0 : 1), worst))
+            found.append((product, worst * 8 + field * 2 + (ranks.beginsName ? 0 : 1), ranks, worst))
         }
         let enough = SearchClass.allCases.first { limit in found.count { $0.searchClass <= limit.rawValue } >= 5 }
         let inUse = limit ?? enough ?? .typo
         found.removeAll { $0.searchClass > inUse.rawValue }
+        /// Words that are found in classes up to `prefix`, or up to the class in use, have a place.
+        func place(_ ranks: Ranks) -> Int {
+            min(7, ranks.places.filter { $0.searchClass <= max(.prefix, inUse) }.map(\.place).min() ?? 7)
+        }
+        func nameWords(_ product: Product) -> Int { min(31, fields[product.sku]![0].words.count { !$0.isNumber }) }
         found.sort { a, b in
-            if a.relevance != b.relevance { return a.relevance < b.relevance }
+            if a.rank != b.rank { return a.rank < b.rank }
             if a.product.popularity != b.product.popularity { return a.product.popularity > b.product.popularity }
+            if place(a.ranks) != place(b.ranks) { return place(a.ranks) < place(b.ranks) }
+            if nameWords(a.product) != nameWords(b.product) { return nameWords(a.product) < nameWords(b.product) }
             if a.product.name.utf8.elementsEqual(b.product.name.utf8) {
                 return a.product.sku.text.utf8.lexicographicallyPrecedes(b.product.sku.text.utf8)
             }
@@ -342,7 +390,14 @@ struct NaiveSearch {
         }
         return Outcome(
             searchClass: inUse,
-            matches: found.map { Match(sku: $0.product.sku.text, relevance: $0.relevance) },
+            matches: found.map { found in
+                let relevance = SearchRelevance(
+                    rank: found.rank,
+                    place: place(found.ranks),
+                    nameWords: nameWords(found.product)
+                )
+                return Match(sku: found.product.sku.text, relevance: relevance)
+            },
             missing: best.indices.filter { best[$0] > inUse.rawValue }
         )
     }
@@ -354,6 +409,11 @@ struct NaiveSearch {
         let alternatives = alternatives(words).filter { alternative in
             alternative.text.allSatisfy { wanted in fields.contains { $0.words.contains { isWordOrForm(wanted, $0) } } }
         }
+        let all = fields.flatMap(\.words).map(\.scalars)
+        let parts = words.flatMap(Self.splits).filter { $0.allSatisfy(all.contains) }.joined()
+        let pairs = words.indices.dropLast().filter { !words[$0].isNumber && !words[$0 + 1].isNumber }.map {
+            words[$0].scalars + words[$0 + 1].scalars
+        }
         var found: [SearchHighlight] = []
         for field in fields {
             var marked: Set<Int> = []
@@ -361,6 +421,11 @@ struct NaiveSearch {
                 for wanted in words {
                     if let match = match(wanted, word), match.searchClass <= limit { marked.formUnion(match.source) }
                 }
+                for pair in pairs where word.scalars.starts(with: pair) && (limit >= .prefix || word.scalars == pair) {
+                    marked.formUnion(word.source.lowerBound..<word.letters[pair.count - 1].source.upperBound)
+                    if word.scalars == pair { marked.formUnion(word.source) }
+                }
+                if limit >= .compound, parts.contains(word.scalars) { marked.formUnion(word.source) }
                 for wanted in alternatives.flatMap(\.text) where limit >= .related && isWordOrForm(wanted, word) {
                     marked.formUnion(word.source)
                 }

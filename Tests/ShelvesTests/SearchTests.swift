@@ -219,6 +219,47 @@ import Testing
         )
     }
 
+    @Test(
+        "Of equally popular products, the one whose name has the word earlier comes first, then the one with fewer words"
+    )
+    func closeness() throws {
+        let names = [
+            "Aroma Body Butter", "Peanut Butter Cup", "Zillertal Butter", "Peanut Butter Cup 4 x 20",
+            "A B C D E F G butter h", "A B C D E F G H butter", "A B C D E F buttercup",
+        ]
+        #expect(
+            try Self.names(Self.table(names), "butter") == [
+                "Zillertal Butter", "Peanut Butter Cup", "Peanut Butter Cup 4 x 20", "Aroma Body Butter",
+                // From the eighth word on, places are equal, and these names have equally many words.
+                "A B C D E F G H butter", "A B C D E F G butter h",
+            ]
+        )
+        let index = SearchIndex(Self.table(names))
+        let relevances = index.matches(Search(try SearchQuery("butter")), within: .prefix).relevances
+        #expect(relevances.map(\.place) == [7, 7, 6, 2, 1, 1, 1])
+        #expect(relevances.map(\.nameWords) == [9, 9, 7, 3, 3, 4, 2])
+        // Popularity decides before that.
+        let table = Self.table([("Zillertal Butter", nil, [], 1), ("Aroma Body Butter", nil, [], 2)])
+        #expect(try Self.names(table, "butter") == ["Aroma Body Butter", "Zillertal Butter"])
+    }
+
+    @Test(
+        "Two words find one word, exactly or as its beginning, and one word finds two, as a compound",
+        arguments: [
+            ("hand creme", "Handcreme", .exact), ("soft hand creme", "Handcreme, soft", .exact),
+            ("hand cre", "Handcreme", .prefix), ("HAND-CREME", "handcreme", .exact),
+            ("dolcegusto", "Dolce Gusto", .compound), ("dolcegusto", "Gusto und Dolce", .compound),
+            ("kitkat", "Kit-Kat", .compound),
+            // Not with fewer than three letters, nor with numbers, nor with three words.
+            ("abcde", "ab cde", nil), ("1 2", "12", nil), ("kit kat bar", "kitkatbar", nil),
+            ("dolcegusto", "Dolce", nil), ("creme hand", "Handcreme", .compound),
+        ] as [(String, String, SearchClass?)]
+    )
+    func spacing(_ text: String, _ name: String, _ expected: SearchClass?) throws {
+        let matches = SearchIndex(Self.table([name])).matches(Search(try SearchQuery(text)), within: .typo)
+        #expect(matches.relevances.first?.searchClass == expected)
+    }
+
     @Test("Texts of attributes are found, with the rank of other fields")
     func texts() throws {
         let table = Self.table(["A", "B"])
@@ -247,7 +288,8 @@ import Testing
             ("stras", "Straße", [0..<5]), ("strass", "Straße", [0..<5]), ("elan", "e\u{301}lan\u{301}", [0..<6]),
             ("1.5", "1,50 l", [0..<4]), ("milhc", "Frische Milch", [8..<13]), ("lays", "Lay's Chips", [0..<5]),
             ("xyz", "Milch", []), ("stras", "Straß\u{301}e", [0..<6]), ("ह", "हिन्दी", [0..<2]),
-            ("nx", "ŉx ½", [0..<2]),
+            ("nx", "ŉx ½", [0..<2]), ("hand creme", "Die Handcremes", [4..<13]),
+            ("dolcegusto", "Dolce, Gusto", [0..<5, 7..<12]), ("dolcegusto", "Gustoso Dolce", []),
         ] as [(String, String, [Range<Int>])]
     )
     func highlights(_ text: String, _ name: String, _ expected: [Range<Int>]) throws {

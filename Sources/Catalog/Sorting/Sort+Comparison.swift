@@ -8,18 +8,19 @@ extension Sort {
     /// - Parameters:
     ///   - dimension: the shelf's comparison dimension.
     ///   - collate: the store's language; equal texts are then compared by bytes.
-    ///   - relevance: returns how well a product matches the search, 0 for the best match.
+    ///   - relevance: returns how well a product matches the search; nil without a search.
     package func precedes(
         _ a: Listing,
         _ b: Listing,
         dimension: Dimension,
         collate: Collator,
-        relevance: (Product) -> Int = { _ in 0 }
+        relevance: (Product) -> SearchRelevance? = { _ in nil }
     ) -> Bool {
         if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
         for term in comparedTerms {
-            if term.key == .relevance {
-                let (x, y) = (relevance(a.product), relevance(b.product))
+            if term.key == .relevance || term.key == .closeness {
+                let part: (SearchRelevance) -> UInt8 = term.key == .relevance ? \.rank : \.closeness
+                let (x, y) = (relevance(a.product).map(part) ?? .max, relevance(b.product).map(part) ?? .max)
                 if x != y { return x < y }
                 continue
             }

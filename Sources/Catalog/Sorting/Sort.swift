@@ -53,10 +53,11 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package var readsRelevance: Bool { terms[0].key == .relevance }
 
     /// The keys that are compared, from the first to the last. Of equally relevant products, the more popular one comes first if all
-    /// other keys are equal.
+    /// other keys are equal, and then the one whose name is closer to the search.
     package var comparedTerms: [Term] {
-        guard readsRelevance, !terms.contains(where: { $0.key == .popularity }) else { return terms }
-        return terms + Self.system.terms
+        guard readsRelevance else { return terms }
+        let hasPopularity = terms.contains { $0.key == .popularity }
+        return terms + (hasPopularity ? [] : Self.system.terms) + [Term(.closeness, .ascending)]
     }
 
     /// Whether sold-out products can be shown last or hidden; the manual order ignores availability.

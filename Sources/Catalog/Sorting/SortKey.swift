@@ -3,6 +3,8 @@ package enum SortKey: Sendable, Hashable {
     case price, unitPrice, popularity, brand, name, created, modified, tags, position
     /// How well a product matches the search of a request. Only a request with a search can have it.
     case relevance
+    /// How close the name of a product is to the search. It decides between products that are equally relevant otherwise, and no request names it.
+    case closeness
     case attribute(AttributeReference)
 
     /// The built-in keys that need no search.
@@ -35,6 +37,7 @@ package enum SortKey: Sendable, Hashable {
         case .tags: "tags"
         case .position: "position"
         case .relevance: "relevance"
+        case .closeness: "closeness"
         case .attribute(let attribute):
             attribute.path(attribute.name.text, isBuiltIn: Self.builtIn[attribute.name.text] != nil)
         }
@@ -51,7 +54,7 @@ package enum SortKey: Sendable, Hashable {
     package var naturalDirection: SortDirection { row.direction }
 
     /// Whether the key may be reversed. A manual order is shown as arranged, and the best matches come first.
-    package var isReversible: Bool { self != .position && self != .relevance }
+    package var isReversible: Bool { self != .position && self != .relevance && self != .closeness }
 
     /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }
@@ -100,6 +103,7 @@ package enum SortKey: Sendable, Hashable {
         case .relevance:
             // A product alone has no relevance: it is passed in where it is known.
             Row(.descending, "how well the product matches the search") { _ in .missing }
+        case .closeness: Row(.ascending, "how close the name is to the search") { _ in .missing }
         case .attribute(let attribute):
             Row(attribute.resolved?.definition.naturalDirection ?? .ascending, "an attribute") { listing in
                 SortValue(attribute.resolved?.value(of: listing.product))

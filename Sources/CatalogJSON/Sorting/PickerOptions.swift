@@ -131,7 +131,7 @@ extension Sort.Term {
             isNatural ? ("Recently changed", "Недавно изменённые") : ("Least recently changed", "Давно не изменённые")
         case .tags: isNatural ? ("Most tags", "Больше меток") : ("Fewest tags", "Меньше меток")
         case .position: ("Our selection", "Наша подборка")
-        case .relevance: ("Relevance", "По релевантности")
+        case .relevance, .closeness: ("Relevance", "По релевантности")
         case .attribute(let attribute):
             Self.titles(
                 attributes.title(attribute.name),

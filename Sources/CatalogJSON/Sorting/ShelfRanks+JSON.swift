@@ -54,7 +54,12 @@ extension ShelfRanks {
         var tuple: [(key: String, value: JSONValue)] = []
         if plan.sortsSoldOutLast, plan.sort.respectsAvailability { tuple.append(("in_stock", .bool(product.inStock))) }
         for term in plan.sort.comparedTerms {
-            let value = term.key == .relevance ? rank.relevance?.json : Self.value(term.key, of: product, presentation)
+            let value =
+                switch term.key {
+                case .relevance: rank.relevance?.json
+                case .closeness: rank.relevance?.closenessJSON
+                default: Self.value(term.key, of: product, presentation)
+                }
             tuple.append((term.key.name, value ?? .null))
         }
         if !tuple.contains(where: { $0.key == "name" }) { tuple.append(("name", .string(product.name))) }
@@ -98,6 +103,10 @@ extension SearchRelevance {
             .init("class", .string(searchClass.name)), .init("field", .string(field.name)),
             .init("begins_name", .bool(beginsName)),
         ])
+    }
+
+    fileprivate var closenessJSON: JSONValue {
+        .object([.init("place", .integer(Int64(place))), .init("name_words", .integer(Int64(nameWords)))])
     }
 }
 

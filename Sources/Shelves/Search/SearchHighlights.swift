@@ -50,7 +50,7 @@ extension Search {
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes of texts.
     package func highlights(within limit: SearchClass, in texts: SearchTexts) -> [SearchHighlight] {
         let fields = texts.wordTexts.map { (field: $0.field, text: $0.text, folded: FoldedText($0.text)) }
-        let related = limit >= .related ? relatedWords(fields.map(\.folded)) : []
+        let related = relatedWords(fields.map(\.folded), limit)
         var found: [SearchHighlight] = []
         for (field, text, folded) in fields {
             found += ranges(text, folded, related, limit).map { SearchHighlight(field: field, range: $0) }
@@ -68,7 +68,7 @@ extension Search {
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes.
     package func highlights(within limit: SearchClass, in text: String) -> [Range<Int>] {
         let folded = FoldedText(text)
-        return ranges(text, folded, limit >= .related ? relatedWords([folded]) : [], limit)
+        return ranges(text, folded, relatedWords([folded], limit), limit)
     }
 
     /// Returns the ranges of a text, in UTF-16 units, that match any word of the query.
@@ -86,6 +86,9 @@ extension Search {
             for wanted in query.words {
                 if let range = match(wanted, word, folded, limit) { ranges.append(range) }
             }
+            for pair in query.pairs {
+                if let range = match(pair.bytes, word, folded, limit) { ranges.append(range) }
+            }
         }
         return text.wholeCharacters(ranges).merged
     }
@@ -98,14 +101,13 @@ extension Search {
         _ limit: SearchClass
     ) -> Range<Int>? {
         let bytes = text[word]
-        if bytes.elementsEqual(wanted.bytes) { return word.source }
         if limit >= .related, inflection.areForms(wanted.bytes[...], bytes) { return word.source }
+        if let range = match(wanted.bytes, word, text, limit) { return range }
         /// Returns the range of the word of the query at an offset.
         func part(_ offset: Int) -> Range<Int> {
             let start = word.bytes.lowerBound + offset
             return text.source(of: start..<(start + wanted.bytes.count))
         }
-        if limit >= .prefix, bytes.starts(with: wanted.bytes) { return part(0) }
         if limit >= .compound, wanted.hasCompounds, bytes.count > wanted.bytes.count {
             let offsets = 1...(bytes.count - wanted.bytes.count)
             if let offset = offsets.first(where: { bytes.dropFirst($0).starts(with: wanted.bytes) }) {
@@ -119,6 +121,16 @@ extension Search {
             wanted.bytes.withUnsafeBufferPointer { EditDistance.isOneEdit(a, $0) }
         }
         return isTypo ? word.source : nil
+    }
+
+    /// Returns the range of a word, or of its beginning; nil if it is another word.
+    private func match(_ wanted: [UInt8], _ word: FoldedText.Word, _ text: FoldedText, _ limit: SearchClass) -> Range<
+        Int
+    >? {
+        let bytes = text[word]
+        if bytes.elementsEqual(wanted) { return word.source }
+        guard limit >= .prefix, bytes.starts(with: wanted) else { return nil }
+        return text.source(of: word.bytes.lowerBound..<(word.bytes.lowerBound + wanted.count))
     }
 }
 

@@ -13,7 +13,7 @@ package struct SearchMatches: Sendable, Equatable {
 
     /// The size of the arrays in memory, in bytes.
     package var sizeOfArrays: Int {
-        4 * rows.capacity + relevances.capacity + 8 * missingWords.capacity + 3 * ShelfTable.arrayOverhead
+        4 * rows.capacity + 2 * relevances.capacity + 8 * missingWords.capacity + 3 * ShelfTable.arrayOverhead
     }
 
     /// Returns the relevance of a row; nil if it does not match.
@@ -62,12 +62,14 @@ extension SearchIndex {
 struct RowSearch {
     private let index: SearchIndex
     private let search: Search
-    /// For each word the rank of its match in each row: the class and, in three bits, the field; `none` without a match.
+    /// For each word the rank of its match in each row: the class, two bits for the field, and 0; `none` without a match.
     private var ranks: [[UInt8]]
     /// For each word the rows with a match.
     private(set) var rows: [[UInt32]]
     /// Whether the name of each row begins with the first word.
     private var beginsName: [Bool]
+    /// The place of the first word of each row's name that is found.
+    private var places: [UInt8]
 
     private static let none = UInt8.max
 
@@ -78,6 +80,7 @@ struct RowSearch {
         ranks = search.query.words.map { _ in [UInt8](repeating: Self.none, count: index.rowCount) }
         rows = search.query.words.map { _ in [] }
         beginsName = [Bool](repeating: false, count: index.rowCount)
+        places = [UInt8](repeating: UInt8(SearchRelevance.lastPlace), count: index.rowCount)
     }
 
     // MARK: - Classes
@@ -93,20 +96,25 @@ struct RowSearch {
     mutating func addWords() {
         addCodes()
         addAlternatives()
-        for (number, word) in search.query.words.enumerated() { addWords(number, word.bytes) }
+        for (number, word) in search.query.words.enumerated() {
+            addWords(number..<(number + 1), word.bytes)
+            index.forEachForm(of: word.bytes) { mark(number..<(number + 1), $0, .related) }
+        }
+        for pair in search.query.pairs { addWords(pair.words, pair.bytes) }
     }
 
     /// Adds the rows whose skus, barcodes or sizes are in the query, and those whose skus begin with a code of the query.
     private mutating func addCodes() {
-        let (index, query, rank) = (index, search.query, SearchIndex.FieldRank.other.rawValue)
+        let (index, query) = (index, search.query)
         for code in query.codes {
             index.skus.forEachRow(beginningWith: code.code) { row, isEqual in
-                mark(code.words, row, isEqual ? .exact : .prefix, rank)
+                mark(code.words, Posting(row, .other), isEqual ? .exact : .prefix)
             }
-            index.barcodes.forEachRow(of: code.barcode) { mark(code.words, $0, .exact, rank) }
+            index.barcodes.forEachRow(of: code.barcode) { mark(code.words, Posting($0, .other), .exact) }
         }
         for size in query.sizes {
-            index.sizes.forEachRow(beginningWith: size.code) { row, _ in mark(size.words, row, .exact, rank) }
+            index.sizes.forEachRow(beginningWith: size.code) { row, _ in mark(size.words, Posting(row, .other), .exact)
+            }
         }
     }
 
@@ -122,73 +130,95 @@ struct RowSearch {
                 postings[word] = found
                 return found
             }
-            let rarest = lists.indices.min { lists[$0].count < lists[$1].count }!
-            for bits in lists[rarest] {
-                // The best field; a name begins with the alternative if it begins with its first word.
-                var best = UInt8.max
-                for (number, list) in lists.enumerated() {
-                    let found = number == rarest ? bits : list.posting(ofRow: bits >> 3)
-                    guard let found else {
-                        best = .max
-                        break
-                    }
-                    let rank = SearchIndex.Posting(bits: found).fieldRank
-                    best = min(best, number == 0 ? rank : max(rank, SearchIndex.FieldRank.name.rawValue))
-                }
-                if best != .max { mark(alternative.span, bits >> 3, .related, best) }
+            addRows(withAll: lists, alternative.span, .related)
+        }
+    }
+
+    /// Adds the rows that are in all lists of postings.
+    private mutating func addRows(withAll lists: [[UInt32]], _ numbers: Range<Int>, _ searchClass: SearchClass) {
+        let rarest = lists.indices.min { lists[$0].count < lists[$1].count }!
+        rows: for bits in lists[rarest] {
+            // The best field and the first place; a name begins with the words if it begins with the first of them.
+            var (best, beginsName) = (UInt32.max, false)
+            for (number, list) in lists.enumerated() {
+                guard let found = number == rarest ? bits : list.posting(ofRow: bits >> 5) else { continue rows }
+                best = min(best, found)
+                if number == 0 { beginsName = Posting(bits: found).beginsName }
             }
+            mark(numbers, Posting(bits: best), searchClass, beginsName: beginsName)
         }
     }
 
-    /// Adds the rows that have a word, its forms, or words that begin with it.
-    private mutating func addWords(_ number: Int, _ bytes: [UInt8]) {
+    /// Adds the rows that have a word, or words that begin with it.
+    private mutating func addWords(_ numbers: Range<Int>, _ bytes: [UInt8]) {
         for word in index.words.words(beginningWith: bytes) {
-            mark(number, word, index.words[word].count == bytes.count ? .exact : .prefix)
+            mark(numbers, word, index.words[word].count == bytes.count ? .exact : .prefix)
         }
-        index.forEachForm(of: bytes) { mark(number, $0, .related) }
     }
 
-    /// Adds the rows that have words with the words of the query as a part.
+    /// Adds the rows that have words with the words of the query as a part, and those that have two words that are a word of the query together.
     mutating func addCompounds() {
         for (number, word) in search.query.words.enumerated() where word.hasCompounds {
-            index.words.forEachWord(containing: word.bytes) { mark(number, $0, .compound) }
+            index.words.forEachWord(containing: word.bytes) { mark(number..<(number + 1), $0, .compound) }
+            for parts in word.splits {
+                let numbers = parts.compactMap { index.words.number(of: $0) }
+                guard numbers.count == parts.count else { continue }
+                let lists = numbers.map { index.withPostings(of: $0, Array.init) }
+                addRows(withAll: lists, number..<(number + 1), .compound)
+            }
         }
     }
 
     /// Adds the rows that have words with one typo.
     mutating func addTypos() {
         for (number, word) in search.query.words.enumerated() where word.hasTypos {
-            index.words.forEachWord(withOneEditOf: word.bytes) { mark(number, $0, .typo) }
+            index.words.forEachWord(withOneEditOf: word.bytes) { mark(number..<(number + 1), $0, .typo) }
         }
     }
 
     // MARK: - Marking
 
-    /// Marks the rows of a word of the index as matches of a word of the query.
-    private mutating func mark(_ number: Int, _ word: Int, _ searchClass: SearchClass) {
-        let isFirst = number == 0 && searchClass <= .prefix
+    private typealias Posting = SearchIndex.Posting
+
+    /// Marks the rows of a word of the index as matches of adjacent words of the query.
+    private mutating func mark(_ numbers: Range<Int>, _ word: Int, _ searchClass: SearchClass) {
+        let isFirst = numbers.lowerBound == 0 && searchClass <= .prefix
         let classBits = searchClass.rawValue << 3
         index.withPostings(of: word) { postings in
-            ranks[number].withUnsafeMutableBufferPointer { ranks in
-                for bits in postings {
-                    let row = Int(bits >> 3)
-                    let rank = classBits | UInt8(truncatingIfNeeded: bits) & 0b110
-                    if ranks[row] == Self.none { rows[number].append(bits >> 3) }
-                    if ranks[row] > rank { ranks[row] = rank }
+            for number in numbers {
+                ranks[number].withUnsafeMutableBufferPointer { ranks in
+                    for bits in postings {
+                        let row = Int(bits >> 5)
+                        let rank = classBits | UInt8(truncatingIfNeeded: bits >> 2) & 0b110
+                        if ranks[row] == Self.none { rows[number].append(bits >> 5) }
+                        if ranks[row] > rank { ranks[row] = rank }
+                    }
                 }
             }
-            if isFirst { for bits in postings where bits & 7 == 0 { beginsName[Int(bits >> 3)] = true } }
+            for bits in postings {
+                // In other fields, the place is the last one.
+                let posting = Posting(bits: bits)
+                if posting.place < places[posting.row] { places[posting.row] = posting.place }
+                if isFirst, posting.beginsName { beginsName[posting.row] = true }
+            }
         }
     }
 
     /// Marks a row as a match of adjacent words of the query.
-    private mutating func mark(_ numbers: Range<Int>, _ row: UInt32, _ searchClass: SearchClass, _ field: UInt8) {
-        let rank = searchClass.rawValue << 3 | field & 0b110
+    private mutating func mark(
+        _ numbers: Range<Int>,
+        _ posting: Posting,
+        _ searchClass: SearchClass,
+        beginsName: Bool = false
+    ) {
+        let rank = searchClass.rawValue << 3 | posting.field << 1
+        let row = posting.row
         for number in numbers {
-            if ranks[number][Int(row)] == Self.none { rows[number].append(row) }
-            ranks[number][Int(row)] = min(ranks[number][Int(row)], rank)
+            if ranks[number][row] == Self.none { rows[number].append(UInt32(row)) }
+            ranks[number][row] = min(ranks[number][row], rank)
         }
-        if numbers.lowerBound == 0, field == SearchIndex.FieldRank.nameStart.rawValue { beginsName[Int(row)] = true }
+        places[row] = min(places[row], posting.place)
+        if numbers.lowerBound == 0, searchClass <= .prefix, beginsName { self.beginsName[row] = true }
     }
 
     // MARK: - Results
@@ -237,7 +267,9 @@ struct RowSearch {
             while word != 0 {
                 let row = 64 * number + word.trailingZeroBitCount
                 found.append(UInt32(row))
-                relevances.append(SearchRelevance(rawValue: values[row]))
+                relevances.append(
+                    SearchRelevance(rank: values[row], place: Int(places[row]), nameWords: Int(index.nameWords[row]))
+                )
                 word &= word - 1
             }
         }
@@ -266,8 +298,8 @@ extension [UInt32] {
         var (low, high) = (0, count)
         while low < high {
             let middle = (low + high) / 2
-            if self[middle] >> 3 < row { low = middle + 1 } else { high = middle }
+            if self[middle] >> 5 < row { low = middle + 1 } else { high = middle }
         }
-        return low < count && self[low] >> 3 == row ? self[low] : nil
+        return low < count && self[low] >> 5 == row ? self[low] : nil
     }
 }

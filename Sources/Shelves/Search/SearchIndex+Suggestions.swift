@@ -211,7 +211,7 @@ extension SearchIndex {
     private func spelling(_ word: Int, _ table: ShelfTable) -> String {
         var best: Int?
         forEachPosting(of: word) { posting in
-            guard posting.fieldRank <= FieldRank.name.rawValue else { return }
+            guard posting.isName else { return }
             if best.map({ table.popularities[posting.row] > table.popularities[$0] }) ?? true { best = posting.row }
         }
         let folded = String(decoding: words[word], as: UTF8.self)
@@ -248,11 +248,11 @@ extension SearchIndex {
             _ index: SearchIndex,
             _ word: Int,
             _ context: [Bool]?,
-            within field: FieldRank = .other
+            within field: SearchRelevance.Field = .other
         ) -> ProductWeight {
             var weight = ProductWeight()
             index.forEachPosting(of: word) { posting in
-                guard context?[posting.row] ?? true, posting.fieldRank <= field.rawValue else { return }
+                guard context?[posting.row] ?? true, posting.field <= field.rawValue else { return }
                 weight.purchases += self[posting.row]
                 weight.products += 1
             }

@@ -4,26 +4,25 @@ internal import Catalog
 ///
 /// An index belongs to the rows of one table. It has neither popularity nor prices, so most changes of products leave it as it is.
 package struct SearchIndex: Sendable {
-    /// A row that has a word, with the best of the fields that have it, in one number.
+    /// A row that has a word, with the best of the fields that have it and the first place in the name, in one number.
     struct Posting: Sendable {
         let bits: UInt32
 
-        init(_ row: UInt32, _ field: FieldRank) { bits = row << 3 | UInt32(field.rawValue) }
+        /// - Parameter place: the number of words before the word, if the field is the name.
+        init(_ row: UInt32, _ field: SearchRelevance.Field, place: Int = SearchRelevance.lastPlace) {
+            bits = row << 5 | UInt32(field.rawValue) << 3 | UInt32(min(place, SearchRelevance.lastPlace))
+        }
 
         init(bits: UInt32) { self.bits = bits }
 
-        var row: Int { Int(bits >> 3) }
-        /// The rank of the field in two bits, and 0 for the first word of a name, otherwise 1.
-        var fieldRank: UInt8 { UInt8(truncatingIfNeeded: bits & 7) }
-    }
-
-    /// The fields of words by their rank for relevance, and the first word of a name.
-    enum FieldRank: UInt8 {
-        case nameStart = 0
-        case name = 1
-        case brand = 3
-        case tag = 5
-        case other = 7
+        var row: Int { Int(bits >> 5) }
+        /// The number of the field.
+        var field: UInt8 { UInt8(truncatingIfNeeded: bits >> 3 & 0b11) }
+        /// The number of words before the word in the name; the last place in other fields.
+        var place: UInt8 { UInt8(truncatingIfNeeded: bits & 0b111) }
+        var isName: Bool { field == SearchRelevance.Field.name.rawValue }
+        /// Whether the word is the first one of the name.
+        var beginsName: Bool { isName && place == 0 }
     }
 
     /// A text of a row that is searched as well, such as that of an attribute.
@@ -43,6 +42,8 @@ package struct SearchIndex: Sendable {
     /// The bits of the postings of all words, one word after another, by ascending rows.
     private let postings: [UInt32]
     private let postingEnds: [UInt32]
+    /// The number of words of each row's name, apart from numbers.
+    let nameWords: [UInt8]
     /// The hashes of stems in ascending order, with the words that have them.
     private let stemHashes: [UInt32]
     private let stemWords: [UInt32]
@@ -51,7 +52,7 @@ package struct SearchIndex: Sendable {
     let sizes: SearchCodes
 
     /// The maximum number of rows.
-    package static let rowLimit = 1 << 29
+    package static let rowLimit = 1 << 27
     /// The maximum number of pairs of a row and a distinct word in it.
     package static let postingLimit = Int(UInt32.max)
 
@@ -70,6 +71,7 @@ package struct SearchIndex: Sendable {
         self.inflection = inflection
         rowCount = table.count
         (words, postings, postingEnds) = collected.sorted()
+        nameWords = collected.nameWords
         (stemHashes, stemWords) = Self.stems(of: words, inflection)
         var (skuCodes, barcodeCodes, sizeCodes) = (TextColumn(), TextColumn(), TextColumn())
         for row in 0..<table.count {
@@ -84,11 +86,12 @@ package struct SearchIndex: Sendable {
     /// The size in memory, in bytes.
     package var size: Int {
         words.size + 4 * (postings.capacity + postingEnds.capacity + stemHashes.capacity + stemWords.capacity)
+            + nameWords.capacity
             + skus.size + barcodes.size + sizes.size + MemoryLayout<SearchIndex>.size
             + Self.arrayCount * ShelfTable.arrayOverhead
     }
 
-    private static let arrayCount = 15
+    private static let arrayCount = 16
 
     /// Calls a body with each posting of a word, by ascending rows.
     func forEachPosting(of word: Int, _ body: (Posting) -> Void) {
@@ -135,7 +138,7 @@ package struct SearchIndex: Sendable {
         found.sort()
         // The best posting of a row is the first one.
         var rows: [UInt32] = []
-        for bits in found where rows.last.map({ $0 >> 3 != bits >> 3 }) ?? true { rows.append(bits) }
+        for bits in found where rows.last.map({ $0 >> 5 != bits >> 5 }) ?? true { rows.append(bits) }
         return rows
     }
 
@@ -214,9 +217,11 @@ private struct CollectedWords {
     private var postings: [UInt32] = []
     /// The number of the word of each posting.
     private var postingWords: [UInt32] = []
+    private(set) var nameWords: [UInt8] = []
     private var folded = FoldedText()
 
     init(rows: Int) {
+        nameWords.reserveCapacity(rows)
         postings.reserveCapacity(8 * rows)
         postingWords.reserveCapacity(8 * rows)
     }
@@ -231,7 +236,8 @@ private struct CollectedWords {
         var next = 0
         for row in 0..<UInt32(table.count) {
             let name = table.names.withBytes(Int(row)) { wordNumbers($0) }
-            for (index, word) in name.enumerated() { add(word, row, index == 0 ? .nameStart : .name) }
+            nameWords.append(UInt8(min(folded.words.count { !$0.isNumber }, SearchRelevance.mostNameWords)))
+            for (place, word) in name.enumerated() { add(word, row, .name, place: place) }
             let brand = table.brands[Int(row)]
             if brand != ShelfTable.none { for word in brands[Int(brand)] { add(word, row, .brand) } }
             for word in tagSets[Int(table.tagSets[Int(row)])] { add(word, row, .tag) }
@@ -244,8 +250,13 @@ private struct CollectedWords {
         precondition(next == texts.count, "texts are in the order of their rows")
     }
 
-    private mutating func add(_ word: UInt32, _ row: UInt32, _ field: SearchIndex.FieldRank) {
-        postings.append(SearchIndex.Posting(row, field).bits)
+    private mutating func add(
+        _ word: UInt32,
+        _ row: UInt32,
+        _ field: SearchRelevance.Field,
+        place: Int = SearchRelevance.lastPlace
+    ) {
+        postings.append(SearchIndex.Posting(row, field, place: place).bits)
         postingWords.append(word)
     }
 
@@ -261,7 +272,7 @@ private struct CollectedWords {
         }
     }
 
-    /// Returns the words in ascending order, and their postings with the ends of each word's. A row has one posting of a word, with the best field.
+    /// Returns the words in ascending order, and their postings with the ends of each word's. A row has one posting of a word: in the best field, and there at the first place.
     func sorted() -> (SearchWords, postings: [UInt32], ends: [UInt32]) {
         var order = (0..<UInt32(words.count)).map { $0 }
         RowOrder.sort(&order, by: words)
@@ -284,7 +295,7 @@ private struct CollectedWords {
         for word in 0..<words.count {
             let start = merged.count
             for posting in sorted[starts[word]..<starts[word + 1]] {
-                if merged.count > start, let last = merged.last, last >> 3 == posting >> 3 {
+                if merged.count > start, let last = merged.last, last >> 5 == posting >> 5 {
                     merged[merged.count - 1] = min(last, posting)
                 } else {
                     merged.append(posting)

@@ -15,6 +15,24 @@ package struct SearchQuery: Sendable, Hashable {
         var hasCompounds: Bool { !isNumber && bytes[...].letterCount >= SearchClass.compoundLetters }
         /// Whether the word can have a typo.
         var hasTypos: Bool { !isNumber && bytes[...].letterCount >= SearchClass.typoLetters }
+
+        /// The word as two words of at least three letters, at each place where it can be split.
+        var splits: [[ArraySlice<UInt8>]] {
+            guard !isNumber else { return [] }
+            let ends = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }.dropFirst(Self.leastPart).dropLast(
+                Self.leastPart - 1
+            )
+            return ends.map { [bytes[..<$0], bytes[$0...]] }
+        }
+
+        /// The least number of letters of each part of a split word.
+        static let leastPart = 3
+    }
+
+    /// Two adjacent words that may be one word in a product.
+    struct Pair: Sendable, Hashable {
+        let words: Range<Int>
+        let bytes: [UInt8]
     }
 
     /// Adjacent parts of the text between white space, which may be a sku or a barcode together.
@@ -34,6 +52,7 @@ package struct SearchQuery: Sendable, Hashable {
 
     package let text: String
     let words: [Word]
+    let pairs: [Pair]
     let codes: [Code]
     let sizes: [Size]
 
@@ -73,6 +92,10 @@ package struct SearchQuery: Sendable, Hashable {
                 source: word.source,
                 sharesSource: neighbors.count { $0.source.overlaps(word.source) } > 1
             )
+        }
+        pairs = zip(words, words.dropFirst()).enumerated().compactMap { number, pair in
+            guard !pair.0.isNumber, !pair.1.isNumber else { return nil }
+            return Pair(words: number..<(number + 2), bytes: pair.0.bytes + pair.1.bytes)
         }
         codes = Self.codes(parts)
         sizes = Self.sizes(words)

@@ -126,16 +126,21 @@ package struct Search: Sendable {
         self.words = words
     }
 
-    /// Returns which words of a product belong to an alternative that the product has.
+    /// Returns which words of a product belong to an alternative that the product has, or to a word of the query that it has as two words.
     ///
-    /// - Parameter texts: the folded texts of the product.
-    func relatedWords(_ texts: [FoldedText]) -> Set<[UInt8]> {
-        guard !alternatives.isEmpty else { return [] }
+    /// - Parameters:
+    ///   - texts: the folded texts of the product.
+    ///   - limit: the worst class in use.
+    func relatedWords(_ texts: [FoldedText], _ limit: SearchClass) -> Set<[UInt8]> {
+        let splits = limit >= .compound ? query.words.filter(\.hasCompounds).flatMap(\.splits) : []
+        guard limit >= .related, !alternatives.isEmpty || !splits.isEmpty else { return [] }
+        let all = Set(texts.flatMap { text in text.words.map { Array(text[$0]) } })
+        var related: Set<[UInt8]> = []
+        for parts in splits.map({ $0.map(Array.init) }) where all.isSuperset(of: parts) { related.formUnion(parts) }
         var own: [Int: Set<[UInt8]>] = [:]
-        for word in Set(texts.flatMap { text in text.words.map { Array(text[$0]) } }) {
+        for word in all {
             for number in words.numbers(of: word[...], inflection) { own[number, default: []].insert(word) }
         }
-        var related: Set<[UInt8]> = []
         for numbers in wordNumbers where numbers.allSatisfy({ own[$0] != nil }) {
             for number in numbers { related.formUnion(own[number]!) }
         }

@@ -74,7 +74,7 @@ package struct SuggestionSource: Sendable {
             .sorted { ($1.productCount, $0.title, $0.key) < ($0.productCount, $1.title, $1.key) }
     }
 
-    /// A product by its place among others: availability, relevance, popularity, and then its row.
+    /// A product by its place among others: availability, relevance with popularity, and then its row.
     private struct Place: Comparable {
         let isBehind: Bool
         let relevance: SearchRelevance
@@ -83,7 +83,8 @@ package struct SuggestionSource: Sendable {
 
         static func < (a: Place, b: Place) -> Bool {
             if a.isBehind != b.isBehind { return b.isBehind }
-            return (a.relevance, b.popularity, a.row) < (b.relevance, a.popularity, b.row)
+            return (a.relevance.rank, b.popularity, a.relevance.closeness, a.row)
+                < (b.relevance.rank, a.popularity, b.relevance.closeness, b.row)
         }
     }
 
