@@ -57,7 +57,7 @@ def costs():
         compare("    a search that finds nothing ÷ a page, processor µs", times["failing"], times["page"], "")
         counts = {figure: sum(run[figure] for run in found["search"]) for figure in ("empty", "count")}
         print(f"    {counts['empty']:,} of {counts['count']:,} searches of two words found nothing", flush=True)
-        assert all(run["empty"] == run["count"] for run in found["failing"])
+        assert not [run for run in found["failing"] if run["empty"] < run["count"]]
 
 
 def suggestions():
