@@ -5,7 +5,7 @@ internal import Synchronization
 package struct AttributeColumn: Sendable {
     enum Values: Sendable {
         /// Numbers, days, ranks of options, and booleans as `SortValue` has them; `missing` for rows without a value.
-        case numbers([Int64])
+        case numbers(NarrowNumbers)
         /// Numbers in the texts, which are in their order, or `ShelfTable.none`.
         case texts([UInt32], CollatedTexts)
         /// Numbers in the lists, or `ShelfTable.none`. The lists have numbers of elements.
@@ -18,13 +18,13 @@ package struct AttributeColumn: Sendable {
     package var counted: CountedMemory?
 
     /// The number of a missing value.
-    static let missing = Int64.min
+    static let missing = NarrowNumbers.missing
 
     /// The size in memory, in bytes.
     package var size: Int {
         let arrays =
             switch values {
-            case .numbers(let numbers): 8 * numbers.capacity
+            case .numbers(let numbers): numbers.size
             case .texts(let numbers, let texts): 4 * numbers.capacity + texts.size
             case .sets(let numbers, let lists, let texts): 4 * numbers.capacity + lists.size + texts.size
             }
@@ -83,7 +83,7 @@ extension ShelfTable {
         switch attribute.form {
         case .number, .enumeration, .boolean, .date:
             let numbers = (0..<count).map { row in reader.number(details, row) ?? AttributeColumn.missing }
-            return AttributeColumn(attribute: attribute, values: .numbers(numbers))
+            return AttributeColumn(attribute: attribute, values: .numbers(NarrowNumbers(numbers)))
         case .text:
             var values = DistinctValues()
             for row in 0..<count { rows[row] = values.number(of: reader.value(details, row)) }
@@ -141,11 +141,12 @@ extension ShelfTable {
         let attribute = earlier.attribute
         var reader = AttributeReader(attribute)
         switch earlier.values {
-        case .numbers(var numbers):
+        case .numbers(let earlier):
+            var numbers = Array(earlier)
             for row in changed.lazy.map(Int.init) {
                 numbers[row] = reader.number(details, row) ?? AttributeColumn.missing
             }
-            return AttributeColumn(attribute: attribute, values: .numbers(numbers))
+            return AttributeColumn(attribute: attribute, values: .numbers(NarrowNumbers(numbers)))
         case .texts(var rows, let texts):
             let found = changed.map { row in
                 reader.value(details, Int(row)).map { CollatedText($0.text, key: key($0.text)) }
@@ -302,7 +303,7 @@ private struct AttributeReader {
     }
 
     /// Returns the value of a row; nil if it is missing or has another type.
-    mutating func value(_ details: TextColumn, _ row: Int) -> AttributeValue? {
+    mutating func value(_ details: PackedColumn, _ row: Int) -> AttributeValue? {
         details.withBytes(row) { bytes in
             guard let attributes = ProductDetails.attributes(in: bytes),
                 let text = JSONMembers.value(of: name, in: attributes)
@@ -314,7 +315,7 @@ private struct AttributeReader {
     }
 
     /// Returns the value as a number by which it is sorted.
-    mutating func number(_ details: TextColumn, _ row: Int) -> Int64? {
+    mutating func number(_ details: PackedColumn, _ row: Int) -> Int64? {
         if let decimals {
             // Numbers may all be different, so most are read without a parser.
             let number = details.withBytes(row) { bytes -> Int64?? in

@@ -11,6 +11,11 @@ struct ByteNumbers: Sendable {
     /// Returns the text of a number.
     func text(_ number: Int) -> String { values.text(number) }
 
+    /// Runs a body with the bytes of a number.
+    func withBytes<Result>(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        values.withBytes(number, body)
+    }
+
     /// Returns the number of a value; nil if it has none.
     func known(_ bytes: [UInt8]) -> UInt32? {
         bytes.withUnsafeBytes { bytes in

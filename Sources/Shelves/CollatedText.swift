@@ -105,6 +105,8 @@ struct CollatedTexts: Sendable {
                 : $0.text.utf8.lexicographicallyPrecedes($1.text.utf8)
         }
         var result = CollatedTexts()
+        result.texts.reserve(distinct.count, bytes: distinct.reduce(0) { $0 + $1.text.utf8.count })
+        result.keys.reserve(distinct.count, bytes: distinct.reduce(0) { $0 + $1.key.count })
         var numbers: [CollatedText: UInt32] = [:]
         for (number, text) in distinct.enumerated() {
             result.texts.append(text.text.utf8)

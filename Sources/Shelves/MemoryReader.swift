@@ -19,6 +19,12 @@ struct MemoryReader {
         return UnsafeRawBufferPointer(rebasing: bytes[offset..<(offset + Int(count))])
     }
 
+    /// Returns all bytes that are left.
+    mutating func rest() -> UnsafeRawBufferPointer {
+        defer { offset = bytes.count }
+        return UnsafeRawBufferPointer(rebasing: bytes[offset...])
+    }
+
     /// Reads values; false if there are not enough bytes.
     mutating func read<Value: BitwiseCopyable>(_ values: inout [Value], _ count: UInt32) -> Bool {
         let size = Int(count) * MemoryLayout<Value>.stride

@@ -5,10 +5,11 @@ internal import Catalog
 /// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
 /// no image.
 ///
-///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags, bytes of the prefix of image URLs: UInt32
+///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags, bytes of the prefix of image URLs, parts of details: UInt32
 ///     one value per row: prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
 ///     prefix of image URLs
-///     ends, then bytes: skus, names, keys of names, positions, details, rests of image URLs · brands and their keys · tags and their keys
+///     ends, then bytes: skus, names, keys of names, positions, codes of details, rests of image URLs · parts of details · brands and their keys
+///     · tags and their keys
 ///     sizes: quantities, then dimensions · sets of tags: ends, then numbers of tags
 ///     checksum of everything before: UInt64
 package struct ShelfImage: Sendable {
@@ -21,7 +22,7 @@ package struct ShelfImage: Sendable {
     }
 
     /// The number of the layout, to be raised with each change but that of `ProductDetails.texts`.
-    static let layout = 5
+    static let layout = 6
 
     /// The number of the format: of the layout, and of the texts that are details.
     package static let format: UInt32 = formatNumber(ProductDetails.texts)
@@ -47,7 +48,7 @@ package struct ShelfImage: Sendable {
         let table = table
         let counts = [
             table.count, table.brandTexts.count, table.tagTexts.count, table.sizeValues.count, table.tagSetValues.count,
-            table.imageURLs.prefix.count,
+            table.imageURLs.prefix.count, table.details.parts.count,
         ]
         append([Self.format] + counts.map { UInt32($0) })
         append(table.prices)
@@ -59,9 +60,11 @@ package struct ShelfImage: Sendable {
         append(table.tagSets)
         append(table.inStock.map { $0 ? 1 : 0 } as [UInt8])
         append(table.imageURLs.prefix)
-        for column in [table.skus, table.names, table.nameKeys, table.positions, table.details, table.imageURLs.rests] {
-            append(column)
-        }
+        let columns = [
+            table.skus, table.names, table.nameKeys, table.positions, table.details.codes, table.imageURLs.rests,
+            table.details.parts,
+        ]
+        for column in columns { append(column) }
         for texts in [table.brandTexts, table.tagTexts] {
             append(texts.texts)
             append(texts.keys)
@@ -110,7 +113,7 @@ package struct ShelfImage: Sendable {
         var reader = MemoryReader(content)
         func number() -> UInt32? { reader.value() }
         guard number() == format, let rows = number(), let brandCount = number(), let tagCount = number(),
-            let sizeCount = number(), let setCount = number(), let prefixCount = number()
+            let sizeCount = number(), let setCount = number(), let prefixCount = number(), let partCount = number()
         else { return nil }
         var table = ShelfTable()
         guard reader.read(&table.prices, rows), reader.read(&table.popularities, rows),
@@ -119,14 +122,18 @@ package struct ShelfImage: Sendable {
         else { return nil }
         var stock: [UInt8] = []
         var (prefix, rests): ([UInt8], TextColumn) = ([], TextColumn())
+        var (codes, parts) = (TextColumn(), TextColumn())
         guard reader.read(&stock, rows), reader.read(&prefix, prefixCount) else { return nil }
         table.inStock = stock.map { $0 != 0 }
         guard reader.read(&table.skus, rows), reader.read(&table.names, rows), reader.read(&table.nameKeys, rows),
-            reader.read(&table.positions, rows), reader.read(&table.details, rows), reader.read(&rests, rows),
+            reader.read(&table.positions, rows), reader.read(&codes, rows), reader.read(&rests, rows),
+            reader.read(&parts, partCount),
             reader.read(&table.brandTexts, brandCount), reader.read(&table.tagTexts, tagCount),
             reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
         else { return nil }
         table.imageURLs = PrefixedColumn(prefix: prefix, rests: rests)
+        guard let details = PackedColumn(parts: parts, codes: codes) else { return nil }
+        table.details = details
         guard table.prices.allSatisfy({ ShelfTable.noPrice <= $0 && Int128($0) < Product.priceLimit }),
             !table.popularities.contains(where: \.isNaN),
             table.sizes.allSatisfy({ $0 == ShelfTable.none || $0 < sizeCount }),

@@ -140,7 +140,7 @@ extension AttributeCondition.Test {
         }
     }
 
-    private func numberCondition(_ numbers: [Int64]) -> (Int) -> Bool {
+    private func numberCondition(_ numbers: NarrowNumbers) -> (Int) -> Bool {
         func number(_ value: AttributeValue) -> Int64? {
             if case .integer(let number) = SortValue(value) { number } else { nil }
         }

@@ -215,7 +215,7 @@ extension ShelfTable {
         skus = gathered(\.skus)
         names = gathered(\.names)
         nameKeys = gathered(\.nameKeys)
-        details = gathered(\.details)
+        details = PackedColumn(tables.map(\.details), segments.lazy.map { ($0.table, $0.rows) })
         imageURLs = PrefixedColumn(tables.map(\.imageURLs), segments.lazy.map { ($0.table, $0.rows) })
         if hasPositions { positions = gathered(\.positions) }
         prices = gathered(\.prices)

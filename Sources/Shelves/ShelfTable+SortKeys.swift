@@ -4,16 +4,9 @@ package import Catalog
 
 /// A criterion of an order.
 enum OrderCriterion: Sendable {
-    /// How well products match a search, by one part of the relevance. The best matches come first in each sort.
-    case relevance(SearchMatches, RelevancePart)
+    /// How well products match a search, by a key that compares it. The best matches come first in each sort.
+    case matches(SearchMatches, SortKey)
     case key(Sort.Term)
-
-    /// A part of the relevance that decides at one place of the order.
-    enum RelevancePart: Sendable {
-        case rank, closeness
-
-        func of(_ relevance: SearchRelevance) -> UInt8 { self == .rank ? relevance.rank : relevance.closeness }
-    }
 }
 
 extension ShelfTable {
@@ -23,10 +16,10 @@ extension ShelfTable {
     func order(_ rows: inout [UInt32], by criterion: OrderCriterion, _ dimension: Dimension) {
         switch criterion {
         case .key(let term): order(&rows, by: term, dimension)
-        case .relevance(let matches, let part):
+        case .matches(let matches, let key):
             var keys = [UInt64](repeating: 0, count: count)
             for (row, relevance) in zip(matches.rows, matches.relevances) {
-                keys[Int(row)] = UInt64(part.of(relevance))
+                keys[Int(row)] = relevance.value(of: key).map { UInt64($0) } ?? .max
             }
             RowOrder.sort(&rows, by: keys)
         }
@@ -101,8 +94,8 @@ extension ShelfTable {
         criteria.map { criterion in
             switch criterion {
             case .key(let term): value(of: term.key, row)
-            case .relevance(let matches, let part):
-                matches.relevance(of: row).map { .integer(Int64(part.of($0))) } ?? .missing
+            case .matches(let matches, let key):
+                matches.relevance(of: row)?.value(of: key).map { .integer(Int64($0)) } ?? .missing
             }
         }
     }
@@ -176,8 +169,8 @@ extension ShelfTable {
             case .fixed(let order): order
             case .directional(let order): term.direction == .ascending ? order : -order
             }
-        case .relevance(let matches, let part):
-            switch (matches.relevance(of: row).map { Int64(part.of($0)) }, other.value) {
+        case .matches(let matches, let key):
+            switch (matches.relevance(of: row)?.value(of: key).map { Int64($0) }, other.value) {
             case (let own?, .integer(let value)): own == value ? 0 : own < value ? -1 : 1
             default: preconditionFailure("each row of a search has a relevance")
             }

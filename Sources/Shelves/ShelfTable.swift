@@ -14,7 +14,7 @@ package struct ShelfTable: Sendable {
     /// The keys of the manual order; empty in a union of shelves.
     var positions = TextColumn()
     /// The bytes of `ProductDetails`.
-    var details = TextColumn()
+    var details = PackedColumn()
     var imageURLs = PrefixedColumn()
     /// `noPrice` for products without a price.
     var prices: [Int64] = []
@@ -68,7 +68,7 @@ package struct ShelfTable: Sendable {
 
     /// The bytes of an array's header and of the allocator.
     static let arrayOverhead = 48
-    private static let arrayCount = 33
+    private static let arrayCount = 35
 
     package func sku(_ row: Int) -> SKU { SKU(stored: skus.text(row)) }
     package func name(_ row: Int) -> String { names.text(row) }
@@ -105,7 +105,7 @@ package struct ShelfTable: Sendable {
             modifiedAt: Timestamp(microseconds: modified[row]),
             position: positions.count == 0 ? [] : Array(positions[row]),
             imageURL: imageURLs.text(row),
-            details: ProductDetails(bytes: Array(details[row]))
+            details: ProductDetails(bytes: details[row])
         )
     }
 

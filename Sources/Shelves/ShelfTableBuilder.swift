@@ -74,6 +74,7 @@ package final class ShelfTableBuilder {
     /// The rows in the order in which they came. Their brands and sizes are numbers in the lists below.
     private var unsorted = ShelfTable()
     private var imageURLs = TextColumn()
+    private var details = TextColumn()
     private var detailBytes: [UInt8] = []
     private var brands: [CollatedText] = []
     private var sizes: [BaseQuantity] = []
@@ -131,8 +132,8 @@ package final class ShelfTableBuilder {
         switch row.details {
         case .source(let source):
             ProductDetails.write(source, text: text, to: &detailBytes)
-            unsorted.details.append(detailBytes)
-        case .bytes(let details): unsorted.details.append(details.bytes)
+            details.append(detailBytes)
+        case .bytes(let row): details.append(row.bytes)
         }
     }
 
@@ -208,7 +209,7 @@ package final class ShelfTableBuilder {
         sorted.names = unsorted.names.gathered(order)
         sorted.nameKeys = unsorted.nameKeys.gathered(order)
         sorted.positions = unsorted.positions.gathered(order)
-        sorted.details = unsorted.details.gathered(order)
+        sorted.details = PackedColumn(details.gathered(order))
         sorted.imageURLs = PrefixedColumn(imageURLs.gathered(order))
         func gathered<Value>(_ column: [Value]) -> [Value] { order.map { column[Int($0)] } }
         sorted.prices = gathered(unsorted.prices)

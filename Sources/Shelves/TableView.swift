@@ -143,9 +143,9 @@ extension ViewRequest {
     /// Returns the criteria of the order between availability and the tie-breakers, from the first to the last.
     fileprivate func criteria(_ matches: SearchMatches?) -> [OrderCriterion] {
         sort.comparedTerms.map { term in
-            guard term.key == .relevance || term.key == .closeness else { return .key(term) }
+            guard term.key.readsMatches else { return .key(term) }
             guard let matches else { preconditionFailure("only the matches of a search have a relevance") }
-            return .relevance(matches, term.key == .relevance ? .rank : .closeness)
+            return .matches(matches, term.key)
         }
     }
 }

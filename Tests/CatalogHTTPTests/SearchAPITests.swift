@@ -157,6 +157,8 @@ import Testing
             tuples[0].contains(#"{"key":"relevance","value":{"class":"exact","field":"name","begins_name":true}}"#)
                 && tuples[1].contains(#"{"class":"exact","field":"name","begins_name":false}"#)
                 && tuples[2].contains(#"{"key":"relevance","value":null}"#)
+                && tuples[0].contains(#"{"key":"closeness","value":{"place":0,"name_words":"#)
+                && tuples[2].contains(#"{"key":"closeness","value":null}"#)
                 && tuples[0].contains(#""key":"popularity""#)
         )
     }

@@ -101,7 +101,7 @@ import Testing
         }
         #expect(try compared("-relevance") == ["-relevance", "-popularity", "closeness"])
         #expect(try compared("-relevance,price") == ["-relevance", "price", "-popularity", "closeness"])
-        #expect(try compared("-relevance,popularity,name") == ["-relevance", "popularity", "name", "closeness"])
+        #expect(try compared("-relevance,popularity,name") == ["-relevance", "popularity", "name"])
         #expect(try compared("price,name") == ["price", "name"])
         let sort = try Sort.parse("-relevance,-price", allowsRelevance: true)
         #expect(

@@ -27,9 +27,7 @@ extension PageOf {
                 listing.product.name,
                 plan.sort.comparedTerms.map { term in
                     let relevance = search?.relevances[listing.product.sku]
-                    let value: UInt8? =
-                        term.key == .relevance ? relevance?.rank : term.key == .closeness ? relevance?.closeness : nil
-                    return value.map { .integer(Int64($0)) } ?? term.key.value(of: listing)
+                    return relevance?.value(of: term.key).map { .integer(Int64($0)) } ?? term.key.value(of: listing)
                 },
                 isSoldOut: listing.isSoldOut,
                 searchClass: search?.searchClass

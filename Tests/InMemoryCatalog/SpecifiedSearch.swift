@@ -212,8 +212,8 @@ struct SpecifiedSearch {
         }
         for (number, pair) in pairs(words) {
             for field in fields {
-                for (index, word) in field.words.enumerated() where word.scalars.starts(with: pair) {
-                    let found: SearchClass = word.scalars == pair ? .exact : .prefix
+                for (index, word) in field.words.enumerated() {
+                    guard let found = matchPair(pair, word, inflection) else { continue }
                     ranks.add(number, found, field.rank)
                     ranks.add(number + 1, found, field.rank)
                     guard field.rank == 0 else { continue }
@@ -253,14 +253,28 @@ struct SpecifiedSearch {
     private static func splits(_ word: Word) -> [([UInt32], [UInt32])] {
         let letters = word.scalars
         guard !word.isNumber, letters.count >= 6 else { return [] }
-        return (3...(letters.count - 3)).map { (Array(letters[..<$0]), Array(letters[$0...])) }
+        return (3...(letters.count - 3)).map { (Array(letters[..<$0]), Array(letters[$0...])) }.filter { $0 != $1 }
     }
 
-    /// Returns adjacent words as one word, with the number of the first one.
+    /// Returns adjacent words as one word of at least four letters, with the number of the first one.
     private static func pairs(_ words: [Word]) -> [(number: Int, letters: [UInt32])] {
-        words.indices.dropLast().filter { !words[$0].isNumber && !words[$0 + 1].isNumber }.map {
-            ($0, words[$0].scalars + words[$0 + 1].scalars)
+        words.indices.dropLast().compactMap { number in
+            let pair = [words[number], words[number + 1]]
+            let letters = pair.flatMap(\.scalars)
+            // Both may come from one character.
+            let isPair = pair.allSatisfy { word in
+                !word.isNumber && words.count { $0.source.overlaps(word.source) } == 1
+            }
+            return isPair && letters.count >= 4 ? (number, letters) : nil
         }
+    }
+
+    /// Returns the class in which a word of a product matches adjacent words.
+    private static func matchPair(_ pair: [UInt32], _ word: Word, _ inflection: Inflection) -> SearchClass? {
+        if word.scalars == pair { return .exact }
+        let bytes = pair.flatMap { UTF8.encode(Unicode.Scalar($0)!)! }
+        if inflection.areForms(bytes[...], word.bytes[...]) { return .related }
+        return word.scalars.starts(with: pair) ? .prefix : nil
     }
 
     // MARK: - Codes
@@ -332,10 +346,10 @@ struct SpecifiedSearch {
                     }
                     marked.formUnion(range)
                 }
-                for pair in Self.pairs(words).map(\.letters) where word.scalars.starts(with: pair) {
-                    if word.scalars == pair { marked.formUnion(word.source) }
-                    guard searchClass >= .prefix else { continue }
-                    marked.formUnion(word.letters[0].lowerBound..<word.letters[pair.count - 1].upperBound)
+                for pair in Self.pairs(words).map(\.letters) {
+                    guard let found = Self.matchPair(pair, word, inflection), found <= searchClass else { continue }
+                    let end = found == .prefix ? word.letters[pair.count - 1].upperBound : word.source.upperBound
+                    marked.formUnion(word.source.lowerBound..<end)
                 }
                 if searchClass >= .compound, parts.contains(word.scalars) { marked.formUnion(word.source) }
                 let isRelated = own.contains { $0.words.contains { Self.isWordOrForm($0, word, inflection) } }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges Aisle's searches and the baselines on both catalogs, with a private PostgreSQL and a server of its own.
+"""Judges Aisle's searches and the baselines on both catalogs, with a private PostgreSQL and servers of its own.
 
 Usage: bench.py AISLE DATA [--verbose]. AISLE is the release executable, and DATA the folder with the catalogs. README.md defines the figures.
 """

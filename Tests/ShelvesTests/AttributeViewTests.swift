@@ -343,7 +343,7 @@ import Testing
         var generator = SeededGenerator(seed: 5)
         let table = Self.shelf(300, using: &generator).table
         for column in Self.columns(table) {
-            #expect(column.size > 4 * table.count)
+            #expect(column.size > table.count)
             #expect(column.size < 40 * table.count, "\(column.attribute.name)")
         }
     }

@@ -191,10 +191,31 @@ struct NaiveSearch {
         return nil
     }
 
-    /// Returns a word as two words of at least three letters.
+    /// Returns adjacent words as one word of at least four letters, with the number of the first one.
+    private static func pairs(_ words: [Word]) -> [(number: Int, letters: [UInt32])] {
+        words.indices.dropLast().compactMap { number in
+            let (a, b) = (words[number], words[number + 1])
+            // Words of one character overlap, and those of its neighbours touch them.
+            let isOne = [a, b].contains { word in words.count { $0.source.overlaps(word.source) } > 1 }
+            guard !a.isNumber, !b.isNumber, !isOne, a.scalars.count + b.scalars.count >= 4 else { return nil }
+            return (number, a.scalars + b.scalars)
+        }
+    }
+
+    /// Returns the class in which a word of a product matches adjacent words of a query.
+    private func matchPair(_ pair: [UInt32], _ word: Word) -> SearchClass? {
+        if word.scalars == pair { return .exact }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: pair.map { Unicode.Scalar($0)! })
+        if inflection.areForms(Array(text.utf8)[...], word.bytes) { return .related }
+        return word.scalars.starts(with: pair) ? .prefix : nil
+    }
+
+    /// Returns a word as two different words of at least three letters.
     private static func splits(_ word: Word) -> [[[UInt32]]] {
         guard !word.isNumber, word.scalars.count >= 6 else { return [] }
         return (3...(word.scalars.count - 3)).map { [Array(word.scalars[..<$0]), Array(word.scalars[$0...])] }
+            .filter { $0[0] != $0[1] }
     }
 
     /// The texts that adjacent words of a query find, with the first of these words and their number.
@@ -307,11 +328,10 @@ struct NaiveSearch {
                 }
             }
         }
-        for number in words.indices.dropLast() where !words[number].isNumber && !words[number + 1].isNumber {
-            let pair = words[number].scalars + words[number + 1].scalars
+        for (number, pair) in Self.pairs(words) {
             for field in fields {
-                for (index, word) in field.words.enumerated() where word.scalars.starts(with: pair) {
-                    let found: SearchClass = word.scalars == pair ? .exact : .prefix
+                for (index, word) in field.words.enumerated() {
+                    guard let found = matchPair(pair, word) else { continue }
                     for number in number...(number + 1) { add(number, found, field.rank) }
                     if field.rank == 0 { places.append((found, index)) }
                     if number == 0, index == 0, field.rank == 0 { beginsName = true }
@@ -411,9 +431,6 @@ struct NaiveSearch {
         }
         let all = fields.flatMap(\.words).map(\.scalars)
         let parts = words.flatMap(Self.splits).filter { $0.allSatisfy(all.contains) }.joined()
-        let pairs = words.indices.dropLast().filter { !words[$0].isNumber && !words[$0 + 1].isNumber }.map {
-            words[$0].scalars + words[$0 + 1].scalars
-        }
         var found: [SearchHighlight] = []
         for field in fields {
             var marked: Set<Int> = []
@@ -421,9 +438,10 @@ struct NaiveSearch {
                 for wanted in words {
                     if let match = match(wanted, word), match.searchClass <= limit { marked.formUnion(match.source) }
                 }
-                for pair in pairs where word.scalars.starts(with: pair) && (limit >= .prefix || word.scalars == pair) {
-                    marked.formUnion(word.source.lowerBound..<word.letters[pair.count - 1].source.upperBound)
-                    if word.scalars == pair { marked.formUnion(word.source) }
+                for pair in Self.pairs(words).map(\.letters) {
+                    guard let found = matchPair(pair, word), found <= limit else { continue }
+                    let end = found == .prefix ? word.letters[pair.count - 1].source.upperBound : word.source.upperBound
+                    marked.formUnion(word.source.lowerBound..<end)
                 }
                 if limit >= .compound, parts.contains(word.scalars) { marked.formUnion(word.source) }
                 for wanted in alternatives.flatMap(\.text) where limit >= .related && isWordOrForm(wanted, word) {

@@ -41,6 +41,42 @@ import Testing
         #expect(found.count > (count < 20 || count > 200 ? 0 : count > 50 ? 1 : 2) || count == 0, "\(found)")
     }
 
+    @Test(
+        "Words that are written together or apart match like those of the specification",
+        arguments: 0..<4 as Range<UInt64>
+    )
+    func spacing(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: 500 + seed)
+        let catalog = RandomCatalog(30, using: &generator)
+        let (table, naive, rules) = (catalog.table, catalog.naive, catalog.rules)
+        let index = SearchIndex(table, texts: catalog.texts(table), inflection: catalog.inflection)
+        var found = 0
+        for product in catalog.products {
+            let words = NaiveSearch.words(product.name).map(\.text)
+            let joined: [String] = zip(words, words.dropFirst()).map { $0 + $1 }
+            let apart: [String] = words.filter { $0.count > 3 }.map { word in
+                "\(word.prefix(word.count / 2)) \(word.dropFirst(word.count / 2))"
+            }
+            for text in (joined + apart).shuffled(using: &generator).prefix(2) {
+                guard let query = try? SearchQuery(text) else { continue }
+                let limits = SearchClass.allCases.map(Optional.some)
+                for (limit, expected) in zip(limits, naive.search(text, within: limits)) {
+                    let matches = index.matches(Search(query, rules), within: limit)
+                    let relevances = Dictionary(uniqueKeysWithValues: expected.matches.map { ($0.sku, $0.relevance) })
+                    let own = zip(matches.rows, matches.relevances).map { (table.sku(Int($0)).text, $1) }
+                    #expect(Dictionary(uniqueKeysWithValues: own) == relevances, "\(text) \(String(describing: limit))")
+                    let highlights = Search(query, rules).highlights(
+                        within: limit!,
+                        in: SearchTexts(product, others: catalog.others[product.sku, default: []])
+                    )
+                    #expect(highlights == naive.highlights(text, within: limit!, product), "\(text)")
+                    found += own.contains { $0.0 == product.sku.text } ? 1 : 0
+                }
+            }
+        }
+        #expect(found > 20)
+    }
+
     @Test("70,000 products match like those with the same texts")
     func manyRows() throws {
         var generator = SeededGenerator(seed: 301)

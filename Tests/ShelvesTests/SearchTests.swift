@@ -249,15 +249,37 @@ import Testing
             ("hand creme", "Handcreme", .exact), ("soft hand creme", "Handcreme, soft", .exact),
             ("hand cre", "Handcreme", .prefix), ("HAND-CREME", "handcreme", .exact),
             ("dolcegusto", "Dolce Gusto", .compound), ("dolcegusto", "Gusto und Dolce", .compound),
-            ("kitkat", "Kit-Kat", .compound),
-            // Not with fewer than three letters, nor with numbers, nor with three words.
+            ("tiptop", "Tip-Top", .compound),
+            ("hand creme", "Handcremes", .related), ("x box", "Xbox", .exact),
+            // Not with fewer than three letters, nor with numbers, nor with three words, nor with two equal parts.
             ("abcde", "ab cde", nil), ("1 2", "12", nil), ("kit kat bar", "kitkatbar", nil),
+            ("bonbon", "Bon Asia", nil), ("o.b.", "Obst", nil), ("℅", "Cola", nil),
             ("dolcegusto", "Dolce", nil), ("creme hand", "Handcreme", .compound),
         ] as [(String, String, SearchClass?)]
     )
     func spacing(_ text: String, _ name: String, _ expected: SearchClass?) throws {
-        let matches = SearchIndex(Self.table([name])).matches(Search(try SearchQuery(text)), within: .typo)
-        #expect(matches.relevances.first?.searchClass == expected)
+        let rules = SearchRules(inflection: Inflection([.german]))
+        let index = SearchIndex(Self.table([name]), inflection: rules.inflection)
+        let search = Search(try SearchQuery(text), rules)
+        for limit in SearchClass.allCases {
+            let matches = index.matches(search, within: limit)
+            #expect(matches.relevances.first?.searchClass == expected.flatMap { $0 <= limit ? $0 : nil }, "\(limit)")
+            guard let expected, expected <= limit else { continue }
+            // A better class highlights nothing that only a worse one finds.
+            let highlights = search.highlights(within: limit, in: SearchTexts(Product(sku: SKU("a")!, name: name)))
+            #expect(!highlights.isEmpty)
+        }
+        if let expected, expected == .compound, !text.contains(" ") {
+            let product = SearchTexts(Product(sku: SKU("a")!, name: name))
+            #expect(search.highlights(within: .prefix, in: product).isEmpty)
+        }
+    }
+
+    @Test("Names with very many words count as long as the longest that counts")
+    func longNames() throws {
+        let names = ["milk " + String(repeating: "a ", count: 60), "milk " + String(repeating: "a ", count: 30)]
+        let relevances = SearchIndex(Self.table(names)).matches(Search(try SearchQuery("milk"))).relevances
+        #expect(relevances.map(\.nameWords) == [31, 31] && relevances.map(\.place) == [0, 0])
     }
 
     @Test("Texts of attributes are found, with the rank of other fields")

@@ -89,7 +89,8 @@ package struct AttributeName: Hashable, Sendable, Comparable, CustomStringConver
         "price_reductions", "prices", "prior", "prior_price_minor", "priority", "promotion", "promotions",
         "recompute", "schedule", "starts_at", "tier", "tiers", "time_zone", "total_minor", "unit_reference",
         // Searches.
-        "class", "completions", "did_you_mean", "field", "matches", "one_way", "q", "query", "relevance", "searchable",
+        "begins_name", "class", "closeness", "completions", "did_you_mean", "field", "matches", "name_words", "one_way",
+        "q", "query", "relevance", "searchable",
         "suggest", "suggestions", "synonyms",
         // Planned: curation.
         "bury", "curation", "draft", "every", "extends", "hidden", "hide", "history", "merchandising",

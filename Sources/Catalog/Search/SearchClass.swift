@@ -1,12 +1,12 @@
 /// How well a word of a query matches a word of a product, from best to worst.
 package enum SearchClass: UInt8, Sendable, CaseIterable, Comparable {
-    /// The same word, or the product's sku or barcode.
+    /// The same word, two words as one, or the product's sku or barcode.
     case exact
     /// An inflected form or a synonym.
     case related
     /// The beginning of a word or of the sku.
     case prefix
-    /// A part of a word, from 4 letters.
+    /// A part of a word, from 4 letters, or one word as two.
     case compound
     /// A word of at least 5 letters with one edit after the first letter: a letter that is added, removed or replaced, or two swapped neighbours.
     case typo

@@ -7,18 +7,27 @@ package struct SearchRelevance: Sendable, Hashable {
     /// Three bits for the place of the first word of the name that is found, and five for the number of words of the name.
     package let closeness: UInt8
 
+    /// The part that a sort key compares; nil for a key that needs no search.
+    package func value(of key: SortKey) -> UInt8? {
+        switch key {
+        case .relevance: rank
+        case .closeness: closeness
+        default: nil
+        }
+    }
+
     /// - Parameters:
-    ///   - place: the number of words before the first word of the name that is found.
+    ///   - place: the number of words before the first word of the name that is found, at least as its beginning.
     ///   - nameWords: the number of words of the name, apart from numbers.
     package init(rank: UInt8, place: Int, nameWords: Int) {
         self.rank = rank
-        closeness = UInt8(min(place, Self.lastPlace) << 5 | min(nameWords, Self.mostNameWords))
+        closeness = UInt8(min(place, Self.lastPlace) << 5 | min(nameWords, Self.nameWordLimit))
     }
 
     /// The place of all words from the eighth on, and of words that are not found in the name.
     package static let lastPlace = 7
     /// The largest number of words of a name that counts.
-    package static let mostNameWords = 31
+    package static let nameWordLimit = 31
 
     /// The fields of words from the best to the worst.
     package enum Field: UInt8, CaseIterable, Sendable {
@@ -36,6 +45,6 @@ package struct SearchRelevance: Sendable, Hashable {
     package var beginsName: Bool { rank & 1 == 0 }
     /// The number of words before the first word of the name that is found, at most `lastPlace`.
     package var place: Int { Int(closeness >> 5) }
-    /// The number of words of the name, apart from numbers, at most `mostNameWords`.
+    /// The number of words of the name, apart from numbers, at most `nameWordLimit`.
     package var nameWords: Int { Int(closeness & 0b11111) }
 }

@@ -18,9 +18,9 @@ extension Sort {
     ) -> Bool {
         if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
         for term in comparedTerms {
-            if term.key == .relevance || term.key == .closeness {
-                let part: (SearchRelevance) -> UInt8 = term.key == .relevance ? \.rank : \.closeness
-                let (x, y) = (relevance(a.product).map(part) ?? .max, relevance(b.product).map(part) ?? .max)
+            if term.key.readsMatches {
+                func value(_ listing: Listing) -> UInt8 { relevance(listing.product)?.value(of: term.key) ?? .max }
+                let (x, y) = (value(a), value(b))
                 if x != y { return x < y }
                 continue
             }

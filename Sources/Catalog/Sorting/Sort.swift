@@ -56,8 +56,9 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     /// other keys are equal, and then the one whose name is closer to the search.
     package var comparedTerms: [Term] {
         guard readsRelevance else { return terms }
-        let hasPopularity = terms.contains { $0.key == .popularity }
-        return terms + (hasPopularity ? [] : Self.system.terms) + [Term(.closeness, .ascending)]
+        func has(_ key: SortKey) -> Bool { terms.contains { $0.key == key } }
+        // Names decide before anything that follows them.
+        return terms + (has(.popularity) ? [] : Self.system.terms) + (has(.name) ? [] : [Term(.closeness, .ascending)])
     }
 
     /// Whether sold-out products can be shown last or hidden; the manual order ignores availability.

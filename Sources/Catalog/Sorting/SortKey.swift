@@ -48,13 +48,16 @@ package enum SortKey: Sendable, Hashable {
         if case .attribute(let attribute) = self { attribute.resolved } else { nil }
     }
 
+    /// Whether the key compares how well products match a search.
+    package var readsMatches: Bool { self == .relevance || self == .closeness }
+
     package var isAttribute: Bool { if case .attribute = self { true } else { false } }
 
     /// The direction that users expect by default: cheapest, most popular or newest first.
     package var naturalDirection: SortDirection { row.direction }
 
     /// Whether the key may be reversed. A manual order is shown as arranged, and the best matches come first.
-    package var isReversible: Bool { self != .position && self != .relevance && self != .closeness }
+    package var isReversible: Bool { self != .position && !readsMatches }
 
     /// Whether available products come first. A manual order is shown as arranged.
     package var respectsAvailability: Bool { self != .position }

@@ -60,27 +60,36 @@ enum SearchCode {
 
 /// The codes of rows in ascending order, to find the rows of a code or of its beginning.
 struct SearchCodes: Sendable {
+    /// The distinct codes.
     private let codes: TextColumn
+    /// The rows of all codes, one code after another.
     private let rows: [UInt32]
+    /// The end of each code's rows; empty if each code has one row.
+    private let ends: [UInt32]
 
     /// - Parameter unsorted: the code of each row; empty without one.
     init(_ unsorted: TextColumn) {
         var order: [UInt32] = (0..<UInt32(unsorted.count)).filter { !unsorted[Int($0)].isEmpty }
         RowOrder.sort(&order, by: unsorted)
-        codes = unsorted.gathered(order)
+        // The first row of each distinct code.
+        let starts = order.indices.filter { index in
+            index == 0 || TextColumn.compare(unsorted, Int(order[index - 1]), unsorted, Int(order[index])) != 0
+        }
+        codes = unsorted.gathered(starts.map { order[$0] })
+        ends = starts.count == order.count ? [] : (starts.dropFirst() + [order.count]).map { UInt32($0) }
         rows = order
     }
 
     /// The size in memory, in bytes.
-    var size: Int { codes.size + 4 * rows.capacity }
+    var size: Int { codes.size + 4 * (rows.capacity + ends.capacity) }
 
     /// Calls a body with each row whose code begins with a text, and whether it has no more bytes.
     ///
     /// - Complexity: O(log *n* + *m*) for *m* rows.
     func forEachRow(beginningWith code: [UInt8], _ body: (UInt32, _ isEqual: Bool) -> Void) {
         var index = firstIndex(notBefore: code)
-        while index < rows.count, codes[index].starts(with: code) {
-            body(rows[index], codes[index].count == code.count)
+        while index < codes.count, codes[index].starts(with: code) {
+            for row in rows(of: index) { body(row, codes[index].count == code.count) }
             index += 1
         }
     }
@@ -89,15 +98,15 @@ struct SearchCodes: Sendable {
     ///
     /// - Complexity: O(log *n* + *m*) for *m* rows.
     func forEachRow(of code: [UInt8], _ body: (UInt32) -> Void) {
-        var index = firstIndex(notBefore: code)
-        while index < rows.count, codes.isEqual(index, code) {
-            body(rows[index])
-            index += 1
-        }
+        let index = firstIndex(notBefore: code)
+        guard index < codes.count, codes.isEqual(index, code) else { return }
+        for row in rows(of: index) { body(row) }
     }
 
+    private func rows(of code: Int) -> ArraySlice<UInt32> { rows[ends.isEmpty ? code..<(code + 1) : ends.part(code)] }
+
     private func firstIndex(notBefore code: [UInt8]) -> Int {
-        var (low, high) = (0, rows.count)
+        var (low, high) = (0, codes.count)
         while low < high {
             let middle = (low + high) / 2
             if codes.compare(middle, code) < 0 { low = middle + 1 } else { high = middle }

@@ -50,10 +50,10 @@ extension Search {
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes of texts.
     package func highlights(within limit: SearchClass, in texts: SearchTexts) -> [SearchHighlight] {
         let fields = texts.wordTexts.map { (field: $0.field, text: $0.text, folded: FoldedText($0.text)) }
-        let related = relatedWords(fields.map(\.folded), limit)
+        let combined = combinedWords(fields.map(\.folded), limit)
         var found: [SearchHighlight] = []
         for (field, text, folded) in fields {
-            found += ranges(text, folded, related, limit).map { SearchHighlight(field: field, range: $0) }
+            found += ranges(text, folded, combined, limit).map { SearchHighlight(field: field, range: $0) }
         }
         if let range = query.skuMatch(texts.sku, limit) { found.append(SearchHighlight(field: .sku, range: range)) }
         if let barcode = texts.barcode, query.matchesBarcode(barcode) {
@@ -68,21 +68,21 @@ extension Search {
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes.
     package func highlights(within limit: SearchClass, in text: String) -> [Range<Int>] {
         let folded = FoldedText(text)
-        return ranges(text, folded, relatedWords([folded], limit), limit)
+        return ranges(text, folded, combinedWords([folded], limit), limit)
     }
 
     /// Returns the ranges of a text, in UTF-16 units, that match any word of the query.
     ///
-    /// - Parameter related: the words that belong to a synonym.
+    /// - Parameter combined: the words that match together with others.
     private func ranges(
         _ text: String,
         _ folded: FoldedText,
-        _ related: Set<[UInt8]>,
+        _ combined: Set<[UInt8]>,
         _ limit: SearchClass
     ) -> [Range<Int>] {
         var ranges: [Range<Int>] = []
         for word in folded.words {
-            if related.contains(Array(folded[word])) { ranges.append(word.source) }
+            if combined.contains(Array(folded[word])) { ranges.append(word.source) }
             for wanted in query.words {
                 if let range = match(wanted, word, folded, limit) { ranges.append(range) }
             }
@@ -100,9 +100,8 @@ extension Search {
         _ text: FoldedText,
         _ limit: SearchClass
     ) -> Range<Int>? {
-        let bytes = text[word]
-        if limit >= .related, inflection.areForms(wanted.bytes[...], bytes) { return word.source }
         if let range = match(wanted.bytes, word, text, limit) { return range }
+        let bytes = text[word]
         /// Returns the range of the word of the query at an offset.
         func part(_ offset: Int) -> Range<Int> {
             let start = word.bytes.lowerBound + offset
@@ -123,12 +122,16 @@ extension Search {
         return isTypo ? word.source : nil
     }
 
-    /// Returns the range of a word, or of its beginning; nil if it is another word.
-    private func match(_ wanted: [UInt8], _ word: FoldedText.Word, _ text: FoldedText, _ limit: SearchClass) -> Range<
-        Int
-    >? {
+    /// Returns the range of a word, of a form of it, or of its beginning; nil if it is another word.
+    private func match(
+        _ wanted: [UInt8],
+        _ word: FoldedText.Word,
+        _ text: FoldedText,
+        _ limit: SearchClass
+    ) -> Range<Int>? {
         let bytes = text[word]
         if bytes.elementsEqual(wanted) { return word.source }
+        if limit >= .related, inflection.areForms(wanted[...], bytes) { return word.source }
         guard limit >= .prefix, bytes.starts(with: wanted) else { return nil }
         return text.source(of: word.bytes.lowerBound..<(word.bytes.lowerBound + wanted.count))
     }

@@ -35,7 +35,7 @@ extension SearchIndex {
     /// - Parameter limit: the worst class in use, such as that of a cursor; nil for the best classes that together find 5 products, or all.
     /// - Precondition: the search has the index's rules for forms of words.
     /// - Complexity: O(*w* (*n* + *b*) + *m*) for *w* words, *n* rows, *b* bytes of distinct words, and *m* postings of words that match. Each
-    ///   synonym adds its rarest word's postings, and finds each of them in the others in O(log *n*).
+    ///   synonym, and each word that is two words, adds its rarest word's postings, and finds each of them in the others in O(log *n*).
     package func matches(_ search: Search, within limit: SearchClass? = nil) -> SearchMatches {
         var found = RowSearch(self, search)
         found.addWords()
@@ -96,10 +96,7 @@ struct RowSearch {
     mutating func addWords() {
         addCodes()
         addAlternatives()
-        for (number, word) in search.query.words.enumerated() {
-            addWords(number..<(number + 1), word.bytes)
-            index.forEachForm(of: word.bytes) { mark(number..<(number + 1), $0, .related) }
-        }
+        for (number, word) in search.query.words.enumerated() { addWords(number..<(number + 1), word.bytes) }
         for pair in search.query.pairs { addWords(pair.words, pair.bytes) }
     }
 
@@ -149,23 +146,27 @@ struct RowSearch {
         }
     }
 
-    /// Adds the rows that have a word, or words that begin with it.
+    /// Adds the rows that have a word, its forms, or words that begin with it.
     private mutating func addWords(_ numbers: Range<Int>, _ bytes: [UInt8]) {
         for word in index.words.words(beginningWith: bytes) {
             mark(numbers, word, index.words[word].count == bytes.count ? .exact : .prefix)
         }
+        index.forEachForm(of: bytes) { mark(numbers, $0, .related) }
     }
 
-    /// Adds the rows that have words with the words of the query as a part, and those that have two words that are a word of the query together.
+    /// Adds the rows that have words with a word of the query as a part, and those that have a word of the query as two words.
     mutating func addCompounds() {
         for (number, word) in search.query.words.enumerated() where word.hasCompounds {
             index.words.forEachWord(containing: word.bytes) { mark(number..<(number + 1), $0, .compound) }
-            for parts in word.splits {
-                let numbers = parts.compactMap { index.words.number(of: $0) }
-                guard numbers.count == parts.count else { continue }
-                let lists = numbers.map { index.withPostings(of: $0, Array.init) }
-                addRows(withAll: lists, number..<(number + 1), .compound)
-            }
+        }
+        for split in search.query.splits {
+            let numbers = split.parts.compactMap { index.words.number(of: $0) }
+            guard numbers.count == split.parts.count else { continue }
+            addRows(
+                withAll: numbers.map { index.withPostings(of: $0, Array.init) },
+                split.word..<(split.word + 1),
+                .compound
+            )
         }
     }
 

@@ -51,7 +51,7 @@ extension SearchIndex {
     /// Returns queries in which the last word is completed, by descending popularity of the products that have the word and match the other words.
     ///
     /// Words of names, brands and tags complete it. Those of attributes do not: the keys of options are not for people.
-    /// The other words match as a whole, in another form, as a synonym or as a beginning. A text that does not end with a word has no completion.
+    /// The other words match as a whole, in another form, as a synonym, as a beginning or two as one. A text that does not end with a word has no completion.
     /// Neither has a word that shares its last character with another one.
     ///
     /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.

@@ -91,7 +91,7 @@ package struct SearchIndex: Sendable {
             + Self.arrayCount * ShelfTable.arrayOverhead
     }
 
-    private static let arrayCount = 16
+    private static let arrayCount = 19
 
     /// Calls a body with each posting of a word, by ascending rows.
     func forEachPosting(of word: Int, _ body: (Posting) -> Void) {
@@ -236,7 +236,7 @@ private struct CollectedWords {
         var next = 0
         for row in 0..<UInt32(table.count) {
             let name = table.names.withBytes(Int(row)) { wordNumbers($0) }
-            nameWords.append(UInt8(min(folded.words.count { !$0.isNumber }, SearchRelevance.mostNameWords)))
+            nameWords.append(UInt8(min(folded.words.count { !$0.isNumber }, SearchRelevance.nameWordLimit)))
             for (place, word) in name.enumerated() { add(word, row, .name, place: place) }
             let brand = table.brands[Int(row)]
             if brand != ShelfTable.none { for word in brands[Int(brand)] { add(word, row, .brand) } }

@@ -15,24 +15,22 @@ package struct SearchQuery: Sendable, Hashable {
         var hasCompounds: Bool { !isNumber && bytes[...].letterCount >= SearchClass.compoundLetters }
         /// Whether the word can have a typo.
         var hasTypos: Bool { !isNumber && bytes[...].letterCount >= SearchClass.typoLetters }
-
-        /// The word as two words of at least three letters, at each place where it can be split.
-        var splits: [[ArraySlice<UInt8>]] {
-            guard !isNumber else { return [] }
-            let ends = bytes.indices.filter { bytes[$0] & 0xC0 != 0x80 }.dropFirst(Self.leastPart).dropLast(
-                Self.leastPart - 1
-            )
-            return ends.map { [bytes[..<$0], bytes[$0...]] }
-        }
-
-        /// The least number of letters of each part of a split word.
-        static let leastPart = 3
     }
 
     /// Two adjacent words that may be one word in a product.
     struct Pair: Sendable, Hashable {
         let words: Range<Int>
         let bytes: [UInt8]
+    }
+
+    /// A word that may be two words in a product.
+    struct Split: Sendable, Hashable {
+        let word: Int
+        /// Both parts, which differ.
+        let parts: [[UInt8]]
+
+        /// The least number of letters of a part. Shorter ones are mostly units and articles.
+        static let minimumLetters = 3
     }
 
     /// Adjacent parts of the text between white space, which may be a sku or a barcode together.
@@ -53,6 +51,7 @@ package struct SearchQuery: Sendable, Hashable {
     package let text: String
     let words: [Word]
     let pairs: [Pair]
+    let splits: [Split]
     let codes: [Code]
     let sizes: [Size]
 
@@ -93,12 +92,32 @@ package struct SearchQuery: Sendable, Hashable {
                 sharesSource: neighbors.count { $0.source.overlaps(word.source) } > 1
             )
         }
-        pairs = zip(words, words.dropFirst()).enumerated().compactMap { number, pair in
-            guard !pair.0.isNumber, !pair.1.isNumber else { return nil }
-            return Pair(words: number..<(number + 2), bytes: pair.0.bytes + pair.1.bytes)
-        }
+        pairs = Self.pairs(words)
+        splits = Self.splits(words)
         codes = Self.codes(parts)
         sizes = Self.sizes(words)
+    }
+
+    /// Returns the pairs of words that have as many letters together as a part of a compound.
+    private static func pairs(_ words: [Word]) -> [Pair] {
+        zip(words, words.dropFirst()).enumerated().compactMap { number, pair in
+            let bytes = pair.0.bytes + pair.1.bytes
+            let areWords = ![pair.0, pair.1].contains { $0.isNumber || $0.sharesSource }
+            guard areWords, bytes[...].letterCount >= SearchClass.compoundLetters else { return nil }
+            return Pair(words: number..<(number + 2), bytes: bytes)
+        }
+    }
+
+    /// Returns the words as two words, at each place where they can be split.
+    private static func splits(_ words: [Word]) -> [Split] {
+        words.enumerated().flatMap { number, word -> [Split] in
+            guard !word.isNumber else { return [] }
+            let starts = word.bytes.indices.filter { word.bytes[$0] & 0xC0 != 0x80 }
+            return starts.dropFirst(Split.minimumLetters).dropLast(Split.minimumLetters - 1).compactMap { start in
+                let parts = [Array(word.bytes[..<start]), Array(word.bytes[start...])]
+                return parts[0] == parts[1] ? nil : Split(word: number, parts: parts)
+            }
+        }
     }
 
     /// Returns the codes of all adjacent parts that begin and end with a part that has words.

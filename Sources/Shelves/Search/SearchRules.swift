@@ -126,24 +126,25 @@ package struct Search: Sendable {
         self.words = words
     }
 
-    /// Returns which words of a product belong to an alternative that the product has, or to a word of the query that it has as two words.
+    /// Returns the words of a product that match together: those of an alternative, or of a word of the query that the product has as two words.
     ///
     /// - Parameters:
     ///   - texts: the folded texts of the product.
     ///   - limit: the worst class in use.
-    func relatedWords(_ texts: [FoldedText], _ limit: SearchClass) -> Set<[UInt8]> {
-        let splits = limit >= .compound ? query.words.filter(\.hasCompounds).flatMap(\.splits) : []
+    func combinedWords(_ texts: [FoldedText], _ limit: SearchClass) -> Set<[UInt8]> {
+        let splits = limit >= .compound ? query.splits : []
         guard limit >= .related, !alternatives.isEmpty || !splits.isEmpty else { return [] }
         let all = Set(texts.flatMap { text in text.words.map { Array(text[$0]) } })
-        var related: Set<[UInt8]> = []
-        for parts in splits.map({ $0.map(Array.init) }) where all.isSuperset(of: parts) { related.formUnion(parts) }
+        var combined: Set<[UInt8]> = []
+        for split in splits where all.isSuperset(of: split.parts) { combined.formUnion(split.parts) }
+        guard !alternatives.isEmpty else { return combined }
         var own: [Int: Set<[UInt8]>] = [:]
         for word in all {
             for number in words.numbers(of: word[...], inflection) { own[number, default: []].insert(word) }
         }
         for numbers in wordNumbers where numbers.allSatisfy({ own[$0] != nil }) {
-            for number in numbers { related.formUnion(own[number]!) }
+            for number in numbers { combined.formUnion(own[number]!) }
         }
-        return related
+        return combined
     }
 }

@@ -74,7 +74,7 @@ package struct SuggestionSource: Sendable {
             .sorted { ($1.productCount, $0.title, $0.key) < ($0.productCount, $1.title, $1.key) }
     }
 
-    /// A product by its place among others: availability, relevance with popularity, and then its row.
+    /// A product by its place among others: availability, rank, popularity, closeness, and then its row.
     private struct Place: Comparable {
         let isBehind: Bool
         let relevance: SearchRelevance

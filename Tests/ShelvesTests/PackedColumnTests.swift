@@ -1,0 +1,170 @@
+import Catalog
+import Ordering
+import Testing
+
+@testable import Shelves
+
+@Suite struct PackedColumnTests {
+    /// Returns rows that look like details: some with members that repeat, some without, some empty.
+    private static func rows(_ count: Int, using generator: inout SeededGenerator) -> [[UInt8]] {
+        (0..<count).map { _ in
+            var text = ""
+            switch Int.random(in: 0..<5, using: &generator) {
+            case 0: break
+            case 1: text = String(repeating: "z", count: Int.random(in: 1...300, using: &generator))
+            default:
+                let members = (0..<Int.random(in: 0...6, using: &generator)).map { number in
+                    let values = [
+                        "true", "1.5", #""a, \"b\": }""#, #"["x", "y"]"#, #"{"k": 1}"#,
+                        "\(Int.random(in: 0...999, using: &generator))",
+                    ]
+                    return #""name\#(number)": \#(values.randomElement(using: &generator)!)"#
+                }
+                text = "\u{1}\u{0}{" + members.joined(separator: ", ") + "}g\u{3}500"
+            }
+            return Array(text.utf8)
+        }
+    }
+
+    private static func column(_ rows: [[UInt8]]) -> PackedColumn {
+        var texts = TextColumn()
+        for row in rows { texts.append(row) }
+        return PackedColumn(texts)
+    }
+
+    private static func rows(_ column: PackedColumn) -> [[UInt8]] { (0..<column.count).map { column[$0] } }
+
+    @Test("Rows are the same after packing, and in the parts of an image", arguments: 0..<8 as Range<UInt64>)
+    func packing(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        let rows = Self.rows([0, 1, 3, 20, 200, 2000, 50, 500][Int(seed)], using: &generator)
+        let column = Self.column(rows)
+        #expect(Self.rows(column) == rows)
+        #expect(rows.indices.allSatisfy { column.isEqual($0, rows[$0]) && !column.isEqual($0, rows[$0] + [7]) })
+        let read = try #require(PackedColumn(parts: column.parts, codes: column.codes))
+        #expect(read == column && Self.rows(read) == rows)
+        if rows.count >= 200 {
+            #expect(column.parts.count > 5)
+            #expect(column.size < rows.reduce(0) { $0 + $1.count + 4 } * 2 / 3)
+        }
+    }
+
+    @Test("Repeated members take a byte or two, and rare values only their own bytes")
+    func size() {
+        let rows = (0..<1000).map { number in
+            Array(
+                #"{"vegan": \#(number % 2 == 0), "origin": "country-\#(number % 20)", "remark": "no \#(number)"}"#.utf8
+            )
+        }
+        let column = Self.column(rows)
+        #expect(Self.rows(column) == rows)
+        // Two parts, the name of the remark, and a literal with its code and the value.
+        let packed = rows.reduce(0) { sum, _ in sum + 4 + "\"no 999\"}".utf8.count }
+        #expect(column.codes.arena.count <= packed)
+        #expect(column.parts.count < 30)
+    }
+
+    @Test(
+        "Changed rows, and rows of several columns, are the same as those of a new column",
+        arguments: 0..<20 as Range<UInt64>
+    )
+    func changing(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: 100 + seed)
+        var rows = Self.rows(Int.random(in: 1...150, using: &generator), using: &generator)
+        var column = Self.column(rows)
+        for _ in 0..<4 {
+            let other = Self.rows(Int.random(in: 1...120, using: &generator), using: &generator)
+            var changes: [Int: [UInt8]] = [:]
+            for row in other { changes[rows.indices.randomElement(using: &generator)!] = row }
+            column = column.replacing(changes)
+            for (row, bytes) in changes { rows[row] = bytes }
+            #expect(Self.rows(column) == rows)
+            // Rows of both columns by turns; some are left out.
+            var (segments, merged, places) = ([(column: Int, rows: Range<Int>)](), [[UInt8]](), [0, 0])
+            let sources = [rows, other]
+            while places[0] < rows.count || places[1] < other.count {
+                let source = Int.random(in: 0...1, using: &generator)
+                let end = min(sources[source].count, places[source] + Int.random(in: 0...5, using: &generator))
+                let segment = places[source]..<end
+                places[source] = end
+                guard Int.random(in: 0..<5, using: &generator) > 0 else { continue }
+                segments.append((source, segment))
+                merged += sources[source][segment]
+            }
+            column = PackedColumn([column, Self.column(other)], segments)
+            rows = merged
+            #expect(Self.rows(column) == rows)
+            #expect(column == Self.column(rows))
+            if rows.isEmpty {
+                rows = [[1]]
+                column = Self.column(rows)
+            }
+        }
+    }
+
+    @Test("Columns are equal if their rows are, whatever their parts are")
+    func equality() {
+        let rows = (0..<10).map { Array("{\"a\": \($0 % 2)}".utf8) }
+        let packed = Self.column(rows)
+        let replaced = Self.column(rows.map { _ in [1] }).replacing(
+            Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($0, $1) })
+        )
+        #expect(packed == replaced && packed.parts.count > 0 && replaced.parts != packed.parts)
+        #expect(packed != Self.column(Array(rows.dropLast())) && packed != packed.replacing([3: [9]]))
+    }
+
+    @Test("A column that changes have doubled is packed again")
+    func packingAgain() {
+        let rows = (0..<2000).map { Array("{\"color\": \"blue\", \"shape\": \"round\", \"n\": \($0)}".utf8) }
+        let first = Self.column(rows)
+        let all = Dictionary(
+            uniqueKeysWithValues: rows.enumerated().map { ($0, Array($1.dropLast()) + Array(" }".utf8)) }
+        )
+        let changed = first.replacing(all)
+        #expect(changed.size < 2 * first.size && Self.rows(changed) == (0..<2000).map { all[$0]! })
+    }
+
+    @Test(
+        "Damaged codes are no column",
+        arguments: [
+            [2], [3], [1], [1, 5, 65], [0x80], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F],
+        ] as [[UInt8]]
+    )
+    func damage(_ codes: [UInt8]) {
+        var (column, parts) = (TextColumn(), TextColumn())
+        column.append(codes)
+        #expect(PackedColumn(parts: TextColumn(), codes: column) == nil)
+        parts.append([65])
+        // The first part exists now.
+        #expect((PackedColumn(parts: parts, codes: column) != nil) == (codes == [2]))
+    }
+}
+
+@Suite struct NarrowNumbersTests {
+    @Test(
+        "Numbers are the same, in as few bytes as their range needs",
+        arguments: [
+            ([], 0), ([.min], 1), ([5], 1), ([0, 254], 1), ([0, 255], 2), ([-3, .min, 251], 1), ([7, 65_541], 2),
+            ([7, 65_542], 4),
+            ([-1, 4_294_967_293], 4), ([-1, 4_294_967_294], 8), ([.min, .min + 1, .max], 8), ([.max, .max], 1),
+            ([.min + 1], 1),
+        ] as [([Int64], Int)]
+    )
+    func numbers(_ numbers: [Int64], _ bytes: Int) {
+        let narrow = NarrowNumbers(numbers)
+        #expect(Array(narrow) == numbers)
+        #expect(narrow.size >= bytes * numbers.count && narrow.size < 2 * bytes * numbers.count + 32)
+    }
+
+    @Test("Random numbers are the same")
+    func random() {
+        var generator = SeededGenerator(seed: 1)
+        for _ in 0..<200 {
+            let bits = Int.random(in: 0..<64, using: &generator)
+            let numbers = (0..<20).map { _ -> Int64 in
+                Bool.random(using: &generator) ? .min : Int64.random(in: .min ... .max, using: &generator) >> bits
+            }
+            #expect(Array(NarrowNumbers(numbers)) == numbers)
+        }
+    }
+}
