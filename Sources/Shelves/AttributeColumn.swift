@@ -105,10 +105,21 @@ extension ShelfTable {
         }
     }
 
-    /// Whether two tables have the same products in the same rows, with the same attributes. Equal details need no parsing.
+    /// Returns the rows whose details differ from those of another table with as many rows.
     ///
-    /// - Complexity: O(*n*) for *n* bytes of details. Columns that both tables share take no time.
-    package func hasSameAttributes(as other: ShelfTable) -> Bool { skus == other.skus && details == other.details }
+    /// - Complexity: O(*n*) for *n* bytes of details. A column that both tables share takes no time.
+    func rowsWithOtherDetails(than other: ShelfTable) -> [Int] {
+        if details.isSame(as: other.details) { return [] }
+        return (0..<count).filter { !details.isEqual($0, other.details, $0) }
+    }
+
+    /// Whether two tables have the same values of attributes in some rows.
+    func hasSameValues(of attributes: [ResolvedAttribute], as other: ShelfTable, in rows: [Int]) -> Bool {
+        attributes.allSatisfy { attribute in
+            var (reader, otherReader) = (AttributeReader(attribute), AttributeReader(attribute))
+            return rows.allSatisfy { reader.value(details, $0) == otherReader.value(other.details, $0) }
+        }
+    }
 
     /// Returns the texts of attributes that searches read, by ascending rows.
     ///

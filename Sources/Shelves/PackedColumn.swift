@@ -275,6 +275,14 @@ struct PackedColumn: Sendable {
     /// Whether a row has these bytes.
     func isEqual(_ row: Int, _ bytes: [UInt8]) -> Bool { withBytes(row) { $0.elementsEqual(bytes) } }
 
+    /// Whether a row has the bytes of a row of another column.
+    func isEqual(_ row: Int, _ other: PackedColumn, _ otherRow: Int) -> Bool {
+        withBytes(row) { bytes in other.withBytes(otherRow) { bytes.elementsEqual($0) } }
+    }
+
+    /// Whether another column has the same codes and parts, and so the same rows.
+    func isSame(as other: PackedColumn) -> Bool { codes == other.codes && parts == other.parts }
+
     // MARK: - Changing
 
     /// Returns the column with other bytes in some rows.
@@ -350,8 +358,6 @@ struct PackedColumn: Sendable {
 extension PackedColumn: Equatable {
     /// Whether both have the same rows, whatever their parts are.
     static func == (a: PackedColumn, b: PackedColumn) -> Bool {
-        if a.codes == b.codes, a.parts == b.parts { return true }
-        return a.count == b.count
-            && (0..<a.count).allSatisfy { row in a.withBytes(row) { x in b.withBytes(row) { x.elementsEqual($0) } } }
+        a.isSame(as: b) || a.count == b.count && (0..<a.count).allSatisfy { a.isEqual($0, b, $0) }
     }
 }

@@ -543,11 +543,6 @@ import Testing
         var moved = row("a", "A")
         moved.position = [9]
         #expect(isShared("a", moved))
-        // Further texts are searched.
-        let texts = [SearchIndex.Text(row: 0, text: "Italy")]
-        #expect(SearchIndex.isShared(by: table, texts, and: table, texts))
-        #expect(!SearchIndex.isShared(by: table, texts, and: table))
-        #expect(!SearchIndex.isShared(by: table, texts, and: table, [.init(row: 1, text: "Italy")]))
     }
 
     @Test("The size of an index is that of all arrays, with their unused capacity")

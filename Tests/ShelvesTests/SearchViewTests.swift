@@ -126,6 +126,13 @@ import Testing
                 ProductMatch(.attribute(AttributeName("origin")!, nil), 0..<4),
             ]
         )
-        #expect(table.hasSameAttributes(as: table) && !table.hasSameAttributes(as: ShelfTable()))
+        var (other, unsearched) = (milk, milk)
+        other.attributes = #"{"origin":"Italy"}"#
+        unsearched.attributes = #"{"secret":"found", "origin":"Istria","labels":["vegan","fine oats"],"grade":"rough"}"#
+        for (changed, isShared) in [(milk, true), (other, false), (unsearched, true)] {
+            let changed = ShelfTable([brie, changed].map { TableRow($0, position: [1]) { Array($0.utf8) } })
+            #expect(SearchIndex.isShared(by: table, and: changed, attributes.searchable) == isShared)
+            #expect(SearchIndex.isShared(by: table, and: changed))
+        }
     }
 }

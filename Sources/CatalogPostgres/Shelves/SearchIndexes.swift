@@ -35,24 +35,13 @@ final class SearchIndexes: Sendable {
         /// A number of this server for the index. Versions of a table that share the index have the same matches.
         let number: Int
         let attributes: [ResolvedAttribute]
-        /// The texts of the attributes.
-        fileprivate let texts: [SearchIndex.Text]
 
-        fileprivate init(
-            _ index: SearchIndex,
-            number: Int,
-            _ attributes: [ResolvedAttribute],
-            _ texts: [SearchIndex.Text]
-        ) {
-            (self.index, self.number, self.attributes, self.texts) = (index, number, attributes, texts)
+        fileprivate init(_ index: SearchIndex, number: Int, _ attributes: [ResolvedAttribute]) {
+            (self.index, self.number, self.attributes) = (index, number, attributes)
         }
 
-        /// The size in memory, in bytes. Short texts need no memory of their own.
-        fileprivate var size: Int {
-            texts.reduce(index.size + MemoryLayout<SearchIndex.Text>.stride * texts.capacity) { size, text in
-                size + (text.text.utf8.count > 15 ? 32 + text.text.utf8.count : 0)
-            }
-        }
+        /// The size in memory, in bytes.
+        fileprivate var size: Int { index.size }
 
         fileprivate func isOf(_ inflection: Inflection, _ attributes: [ResolvedAttribute]) -> Bool {
             index.inflection == inflection && self.attributes == attributes
@@ -181,20 +170,15 @@ final class SearchIndexes: Sendable {
     ) -> NumberedIndex {
         if let known = known(shelf, at: key, inflection, attributes) { return known }
         let earlier = caches.indexes[key].flatMap { $0.content.isOf(inflection, attributes) ? $0 : nil }
-        let texts: [SearchIndex.Text]
-        if let earlier, earlier.table.hasSameAttributes(as: shelf.table) {
-            texts = earlier.content.texts
-        } else {
-            texts = shelf.table.searchedTexts(of: attributes)
-        }
         // Another version may have the same index.
-        if let earlier, SearchIndex.isShared(by: earlier.table, earlier.content.texts, and: shelf.table, texts) {
+        if let earlier, SearchIndex.isShared(by: earlier.table, and: shelf.table, attributes) {
             return keep(earlier.content, of: shelf, at: key)
         }
         willBuild(shelf.table.count)
+        let texts = shelf.table.searchedTexts(of: attributes)
         let index = SearchIndex(shelf.table, texts: texts, inflection: inflection)
         let number = count.add(1, ordering: .relaxed).newValue
-        return keep(NumberedIndex(index, number: number, attributes, texts), of: shelf, at: key)
+        return keep(NumberedIndex(index, number: number, attributes), of: shelf, at: key)
     }
 
     /// Keeps an index, and returns it. That of the version in memory stays. Numbers do not say which one is later: a union gets its number

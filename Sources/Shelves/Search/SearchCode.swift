@@ -69,7 +69,9 @@ struct SearchCodes: Sendable {
 
     /// - Parameter unsorted: the code of each row; empty without one.
     init(_ unsorted: TextColumn) {
-        var order: [UInt32] = (0..<UInt32(unsorted.count)).filter { !unsorted[Int($0)].isEmpty }
+        var order: [UInt32] = []
+        order.reserveCapacity(unsorted.count)
+        for row in 0..<unsorted.count where !unsorted[row].isEmpty { order.append(UInt32(row)) }
         RowOrder.sort(&order, by: unsorted)
         // The first row of each distinct code.
         let starts = order.indices.filter { index in
