@@ -17,6 +17,8 @@ package struct FieldForms: Sendable {
     private var attributes: [String: AttributeEvidence] = [:]
     /// The arrays and objects of JSON that a row has for attributes, by their texts.
     private var values: [String: JSONValue] = [:]
+    /// The attributes for which a row has a number of JSON.
+    private var numbers: Set<String> = []
 
     /// The evidence for the form of an attribute's cells.
     private struct AttributeEvidence {
@@ -38,12 +40,23 @@ package struct FieldForms: Sendable {
         let evidence = attributes[attribute.name]
         var separator = separators[.tags]
         if case .all(let own)? = attribute.source.part { separator = own }
+        // A number of JSON has a decimal point.
+        let isNumber = numbers.contains(attribute.name)
         return AttributeCells(
-            decimals: evidence?.decimals ?? DecimalEvidence(given),
+            decimals: isNumber ? DecimalEvidence(.point) : evidence?.decimals ?? DecimalEvidence(given),
             separator: separator,
             hasCommas: evidence?.hasCommas ?? (hasTagsWithCommas ? true : nil),
             words: words
         )
+    }
+
+    /// How a row has the field of an attribute: as a text, or as a value of JSON.
+    enum Kind { case text, number, structure }
+
+    /// Returns how a row has the field of an attribute.
+    func kind(of attribute: String, _ text: String) -> Kind {
+        if values[text] != nil { return .structure }
+        return numbers.contains(attribute) ? .number : .text
     }
 
     /// Returns the array or object of JSON that the text of an attribute is; nil for any other text.
@@ -53,11 +66,7 @@ package struct FieldForms: Sendable {
     mutating func setNumber(_ column: ImportColumn) { decimals[column] = DecimalEvidence(.point) }
 
     /// Notes that the field of an attribute is a number of JSON.
-    mutating func setNumber(attribute: String) {
-        attributes[attribute, default: AttributeEvidence(decimals: DecimalEvidence())].decimals = DecimalEvidence(
-            .point
-        )
-    }
+    mutating func setNumber(attribute: String) { numbers.insert(attribute) }
 
     /// Notes an array or an object of JSON; returns the text by which the row has it.
     mutating func set(_ value: JSONValue) -> String {

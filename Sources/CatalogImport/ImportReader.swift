@@ -26,6 +26,7 @@ package struct ImportReader {
 
     private var options: ImportOptions
     private var stores: StoreCurrencies
+    private var known = KnownCells()
     private let sizes: SizeContexts
     private let attributes: StoreAttributes
     private var splitter: RecordSplitter
@@ -129,6 +130,7 @@ package struct ImportReader {
     }
 
     private mutating func handle(_ event: RecordSplitter.Event, _ emit: (Event) throws -> Void) throws {
+        // Rows are parsed before `finish` is called, which has a copy of the reader: parsing would copy the known cells.
         switch event {
         case .malformed(let line, let reason):
             guard recordReader != nil else {
@@ -141,7 +143,8 @@ package struct ImportReader {
             rejection.keep(row: nil, header: header, separator: splitter.layout?.separator)
             try emit(.rejected(rejection))
         case .csv(let record):
-            try finish(parse(record), emit) { texts in
+            let outcome = parse(record)
+            try finish(outcome, emit) { texts in
                 NamedRow.RawRow(
                     row: record.csv(filling: texts, replacing: fileColumns.referenceColumn),
                     header: header,
@@ -149,12 +152,14 @@ package struct ImportReader {
                 )
             }
         case .line(let line, let bytes):
-            try finish(parse(line, bytes), emit) { texts in
+            let outcome = parse(line, bytes)
+            try finish(outcome, emit) { texts in
                 guard bytes.count <= CSVReader.recordLimit else { return nil }
                 return NamedRow.RawRow(row: RejectedRow.row(bytes, filling: named(texts), replacing: referenceTitle))
             }
         case .fields(let record):
-            try finish(parse(record), emit) { texts in
+            let outcome = parse(record)
+            try finish(outcome, emit) { texts in
                 NamedRow.RawRow(
                     row: record.filling(named(texts), replacing: referenceTitle).xml(
                         named: options.profile.recordNames[0]
@@ -261,7 +266,14 @@ package struct ImportReader {
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
         let columns = fileColumns.resolved
-        let record = try recordReader!.read(line: line, forms: forms, stores: &stores, columns: columns, cell)
+        let record = try recordReader!.read(
+            line: line,
+            forms: forms,
+            stores: &stores,
+            known: &known,
+            columns: columns,
+            cell
+        )
         countDoubtfulPath(of: record)
         return record
     }

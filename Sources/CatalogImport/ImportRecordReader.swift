@@ -1,4 +1,3 @@
-internal import JSON
 package import Catalog
 
 /// Converts the fields of a row into a validated record.
@@ -7,7 +6,7 @@ package import Catalog
 package final class ImportRecordReader: Sendable {
     let options: ImportOptions
     private let contexts: SizeContexts
-    private let declared: StoreAttributes
+    let declared: StoreAttributes
     let words: FileWords
 
     package init(
@@ -24,6 +23,7 @@ package final class ImportRecordReader: Sendable {
     /// - Parameters:
     ///   - forms: what the file shows of the forms of its fields.
     ///   - stores: the stores in the file.
+    ///   - known: the cells of attributes in earlier rows of the file.
     ///   - columns: the columns of the file.
     ///   - cell: returns the text of a column of the file; nil if the row has none.
     /// - Throws: `ImportRejection`.
@@ -31,6 +31,7 @@ package final class ImportRecordReader: Sendable {
         line: Int,
         forms: FieldForms,
         stores: inout StoreCurrencies,
+        known: inout KnownCells,
         columns: ResolvedColumns,
         _ cell: (Int) -> String?
     ) throws(ImportRejection) -> ImportRecord {
@@ -76,7 +77,7 @@ package final class ImportRecordReader: Sendable {
             position: try row.position(try text(.position, 64))
         )
         for field in ProductField.allCases { try field.read(row, into: &record, text) }
-        if let attributes = try readAttributes(row, &record, columns, cell) {
+        if let attributes = try readAttributes(row, &record, columns, &known, cell) {
             record.product.attributes = attributes
             record.hasAttributes = true
         }
@@ -177,120 +178,6 @@ package final class ImportRecordReader: Sendable {
         return escaped.split(separator: separator).map {
             String($0).replacing("\u{1}", with: separator).trimmed
         }.filter { !$0.isEmpty }
-    }
-
-    /// Returns the attributes of a row as an object of JSON; nil if the file has none.
-    ///
-    /// A cell of an attribute takes precedence over the object of all attributes. Attributes that exceed the limit of a product are left out,
-    /// and counted.
-    private func readAttributes(
-        _ row: ValueReader,
-        _ record: inout ImportRecord,
-        _ columns: ResolvedColumns,
-        _ cell: (Int) -> String?
-    ) throws(ImportRejection) -> String? {
-        let definitions = declared.definitions(in: record.store)
-        var members: [JSONValue.Member] = []
-        if columns.hasAllAttributes {
-            let text = columns.text(.attributes, cell)
-            // A row that does not name the column keeps the stored attributes.
-            guard text != nil || columns.hasHeader || columns.hasAttributes else { return nil }
-            record.keepsOtherAttributes = text == nil && !columns.hasHeader
-            members = record.readOptional([]) { () throws(ImportRejection) -> [JSONValue.Member] in
-                try row.attributes(text)
-            }
-        }
-        guard columns.hasAllAttributes || columns.hasAttributes else { return nil }
-        // A later row may have the object of all attributes.
-        if !columns.hasAllAttributes { record.keepsOtherAttributes = !columns.hasHeader }
-        var cells: [JSONValue.Member] = []
-        try columns.forEachAttribute(cell) { attribute, text throws(ImportRejection) in
-            let definition = definitions[attribute.name]
-            guard definition != nil || !attribute.isFoundByTitle else {
-                guard !AttributeCells.isEmpty(text) else { return }
-                if attribute.isExplicit, columns.hasAllAttributes {
-                    throw ImportRejection(
-                        line: row.line,
-                        column: AttributeCells.title(of: attribute.name),
-                        value: text,
-                        reason:
-                            "would be lost, because store “\(record.store)” does not declare the attribute; declare it first"
-                    )
-                }
-                return record.undeclaredAttributes.append(attribute.name)
-            }
-            do throws(AttributeCells.Fault) {
-                guard let value = try readAttribute(row, attribute, text, definition) else { return }
-                if value.wasRounded { record.roundedDecimals += 1 }
-                cells.append(JSONValue.Member(attribute.name, value.json))
-            } catch {
-                let rejection = ImportRejection(
-                    line: row.line,
-                    column: attribute.name,
-                    value: error == .controlCharacter ? nil : text,
-                    reason: error.reason
-                )
-                if definition == nil {
-                    record.emptied.append(rejection)
-                } else {
-                    record.unreadableAttributes[attribute.name] = rejection
-                }
-            }
-            members.removeAll { $0.name == attribute.name }
-        }
-        for member in members {
-            guard let definition = definitions[member.name] else { continue }
-            do { _ = try definition.value(member.value) } catch {
-                record.mistypedAttributes[member.name] = ImportRejection(
-                    line: row.line,
-                    column: member.name,
-                    value: member.value.text,
-                    reason: "must be \(error.expected)"
-                )
-            }
-        }
-        // The braces, without the comma of the first member.
-        var size = members.isEmpty ? 1 : JSONValue.object(members).text.utf8.count
-        for member in cells {
-            // Without the braces, but with a comma.
-            let length = JSONValue.object([member]).text.utf8.count - 1
-            if size + length <= Product.attributesLimit {
-                size += length
-                members.append(member)
-            } else {
-                let value = if case .string(let text) = member.value { text } else { member.value.text }
-                record.emptied.append(
-                    ImportRejection(
-                        line: row.line,
-                        column: member.name,
-                        value: value,
-                        reason: "attributes of a product have at most \(Product.attributesLimit) bytes"
-                    )
-                )
-            }
-        }
-        return JSONValue.object(members).text
-    }
-
-    /// Returns the value that a cell states: of the declared type, or a text if the attribute is not declared; nil for an empty cell.
-    ///
-    /// - Throws: `Fault` for a cell that cannot be read. The attribute is unknown then, because the stored value may be wrong.
-    private func readAttribute(
-        _ row: ValueReader,
-        _ attribute: ResolvedColumns.Attribute,
-        _ text: String,
-        _ definition: AttributeDefinition?
-    ) throws(AttributeCells.Fault) -> AttributeCells.Value? {
-        let json = row.forms.value(ofCell: text)
-        if let definition {
-            let cells = row.forms.cells(of: attribute, words)
-            return if let json { try cells.value(json, of: definition) } else { try cells.value(text, of: definition) }
-        }
-        guard json == nil else { throw AttributeCells.Fault(reason: "must be a string or a number") }
-        guard !AttributeCells.isEmpty(text) else { return nil }
-        let value = text.isPrintable ? text.trimmed : text.spaced.trimmed
-        guard value.isPrintable else { throw .controlCharacter }
-        return AttributeCells.Value(json: .string(value))
     }
 
     private func readStore(

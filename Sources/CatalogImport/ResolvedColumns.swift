@@ -60,6 +60,7 @@ final class ResolvedColumns: Sendable {
     let columns: [ImportColumn: Source]
     /// The same by the columns' numbers.
     private let sources: [Source?]
+    /// The attributes, at the same places for all rows of a file.
     let attributes: [Attribute]
     /// Whether the file has a header; otherwise, its rows name their columns.
     let hasHeader: Bool
@@ -92,13 +93,13 @@ final class ResolvedColumns: Sendable {
         return Self.text(source, cell)
     }
 
-    /// Calls a closure with the attributes that a row has.
+    /// Calls a closure with the attributes that a row has, and their places.
     func forEachAttribute(
         _ cell: (Int) -> String?,
-        _ body: (_ attribute: Attribute, _ text: String) throws(ImportRejection) -> Void
+        _ body: (_ place: Int, _ attribute: Attribute, _ text: String) throws(ImportRejection) -> Void
     ) throws(ImportRejection) {
-        for attribute in attributes {
-            if let text = Self.text(attribute.source, cell) { try body(attribute, text) }
+        for (place, attribute) in attributes.enumerated() {
+            if let text = Self.text(attribute.source, cell) { try body(place, attribute, text) }
         }
     }
 
@@ -140,7 +141,11 @@ final class ResolvedColumns: Sendable {
         return nil
     }
 
-    private static func isBlank(_ text: String) -> Bool { text.allSatisfy(\.isWhitespace) }
+    private static func isBlank(_ text: String) -> Bool {
+        // Most texts begin with a visible character of ASCII.
+        if let first = text.utf8.first, (0x21..<0x7F).contains(first) { return false }
+        return text.allSatisfy(\.isWhitespace)
+    }
 
     private static func isIgnored(_ text: String, _ source: Source) -> Bool {
         if source.ignored.isEmpty { return isBlank(text) }

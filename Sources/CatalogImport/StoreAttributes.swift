@@ -6,6 +6,8 @@ package import Catalog
 package struct StoreAttributes: Sendable {
     private let shared: [String: AttributeDefinition]
     private let own: [CatalogKey: [String: AttributeDefinition]]
+    /// The numbers of stores with declarations of their own, from 1.
+    private let numbers: [CatalogKey: Int]
 
     /// - Parameters:
     ///   - deployment: the attributes of stores that are not among `stores`, such as new ones.
@@ -13,6 +15,7 @@ package struct StoreAttributes: Sendable {
     package init(deployment: AttributeSet = .none, stores: [CatalogKey: AttributeSet] = [:]) {
         shared = Self.definitions(deployment)
         own = stores.mapValues(Self.definitions)
+        numbers = Dictionary(uniqueKeysWithValues: zip(stores.keys, 1...))
     }
 
     /// Returns the attributes of a set that files have values of, by name.
@@ -23,6 +26,9 @@ package struct StoreAttributes: Sendable {
 
     /// Returns the attributes in effect in a store, by name.
     package func definitions(in store: CatalogKey) -> [String: AttributeDefinition] { own[store] ?? shared }
+
+    /// Returns a number that stores with different declarations do not share.
+    func number(of store: CatalogKey) -> Int { numbers[store] ?? 0 }
 
     /// Returns the definitions of an attribute in a store, or, for nil, in all stores; none if it is not declared.
     func definitions(of name: String, in store: CatalogKey?) -> [AttributeDefinition] {

@@ -16,6 +16,19 @@ package enum JSONValue: Hashable, Sendable {
             self.name = name
             self.value = value
         }
+
+        /// The member as JSON text without white space, such as `"a":1`.
+        package var text: String {
+            var bytes: [UInt8] = []
+            append(to: &bytes)
+            return String(decoding: bytes, as: UTF8.self)
+        }
+
+        fileprivate func append(to bytes: inout [UInt8]) {
+            name.appendAsJSON(to: &bytes)
+            bytes.append(UInt8(ascii: ":"))
+            value.append(to: &bytes)
+        }
     }
 
     /// Returns an integer; null for nil.
@@ -74,9 +87,7 @@ package enum JSONValue: Hashable, Sendable {
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
                 if index > 0 { bytes.append(UInt8(ascii: ",")) }
-                member.name.appendAsJSON(to: &bytes)
-                bytes.append(UInt8(ascii: ":"))
-                member.value.append(to: &bytes)
+                member.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }

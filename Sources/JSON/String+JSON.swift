@@ -1,12 +1,10 @@
 extension String {
     /// Appends the string as JSON, with quotes and escapes. Source: RFC 8259, section 7.
     package func appendAsJSON(to bytes: inout [UInt8]) {
-        let capacity = jsonCapacity
-        bytes.append(
-            contentsOf: [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
-                count = writeAsJSON(to: buffer.baseAddress!)
-            }
-        )
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: jsonCapacity) { buffer in
+            let count = writeAsJSON(to: buffer.baseAddress!)
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: buffer[..<count]))
+        }
     }
 
     /// The maximum length of the string as JSON, in bytes.

@@ -378,6 +378,30 @@ import Testing
         #expect(outcome.attributes == [#"{"rating":4.5}"#])
     }
 
+    @Test("A text and a number of JSON with the same digits are read apart, and so are texts with other bytes")
+    func equalCells() throws {
+        let weight = StoreAttributes(deployment: try Self.set(["weight": .number(decimals: 3)]))
+        let fields = [#""1.234","note":"é""#, #"1.234,"note":"e\u0301""#, #""1.234","note":"é""#]
+        let rows = fields.map { #"{"sku":"a","name":"A","weight":\#($0)}"# }
+        let outcome = try read(rows.joined(separator: "\n"), .ndjson, attributes: weight) {
+            $0.dialect.decimalMark = .comma
+            for name in ["weight", "note"] { $0.profile.mapping.attributes[name] = ColumnSource([[ColumnTitle(name)]]) }
+        }
+        let expected = [
+            #"{"note":"é","weight":1234}"#, "{\"note\":\"e\u{301}\",\"weight\":1.234}", #"{"note":"é","weight":1234}"#,
+        ]
+        #expect(outcome.attributes.map { Array($0.utf8) } == expected.map { Array($0.utf8) })
+    }
+
+    @Test("Cells of equal texts count, and are reported, in each row")
+    func repeatedCells() throws {
+        let noise = "0.30000000000000004"
+        let outcome = try read("sku,name,rating,origin\na,A,\(noise),Italy\nb,B,\(noise),Italy\n")
+        #expect(outcome.attributes == [#"{"rating":0.3}"#, #"{"rating":0.3}"#])
+        #expect(outcome.records.map(\.roundedDecimals) == [1, 1])
+        #expect(outcome.unreadable.map { $0.prefix(6) } == ["line 2", "line 3"])
+    }
+
     @Test("Each store reads the columns of its own attributes")
     func severalStores() throws {
         let attributes = StoreAttributes(

@@ -302,6 +302,50 @@ import Testing
         }
     }
 
+    @Test("Attributes that a product gets while the file is applied stay, and a product that is deleted loses its own")
+    func changedAttributes() async throws {
+        try await Self.withStores { catalog in
+            try await Self.declare(["rating": Self.rating], in: catalog)
+            // When the file is compared, the product has no other attributes.
+            try await Self.put("a", #"{"rating":1}"#, catalog)
+            let change = #"UPDATE product SET attributes = '{"rating":1,"own":1}' WHERE store_id = 1 AND sku = 'a'"#
+            let file = "sku,name,rating\na,P,2\n"
+            #expect(try await Self.run(catalog, file, .csv, locking: "a", changing: change).updated == 1)
+            try await Self.expect("a", #"{"rating":2,"own":1}"#, catalog)
+            let deletion = "DELETE FROM product WHERE store_id = 1 AND sku = 'a'"
+            let again = "sku,name,rating\na,P,3\n"
+            #expect(try await Self.run(catalog, again, .csv, locking: "a", changing: deletion).inserted == 1)
+            try await Self.expect("a", #"{"rating":3}"#, catalog)
+        }
+    }
+
+    @Test("Attributes that are too long with those of the product reject the row, or the file if they change meanwhile")
+    func tooManyAttributes() async throws {
+        let length = Product.attributesLimit - 20
+        let own = #"{"own":"\#(String(repeating: "x", count: length))"}"#
+        try await Self.withStores { catalog in
+            try await Self.declare(["rating": Self.rating], in: catalog)
+            try await Self.put("a", own, catalog)
+            var rejections: [String] = []
+            let summary = try await Importer(catalog).importFile(
+                ImporterTests.Chunks(text: "sku,name,rating\na,P,4.5\nb,P,4.5\n", pieceSize: 4096),
+                ImportOptions(format: .csv, store: Self.shop),
+                onReject: { rejections.append($0.description) }
+            )
+            #expect((summary.inserted, summary.rejected) == (1, 1))
+            #expect(rejections.count == 1 && rejections[0].hasPrefix("line 2, attributes: the attributes of the file"))
+            try await Self.expect("a", own, catalog)
+            let change = """
+                UPDATE product SET attributes = jsonb_build_object('own', repeat('x', \(length))) WHERE store_id = 1 AND sku = 'b'
+                """
+            let error = await #expect(throws: CatalogError.self) {
+                try await Self.run(catalog, "sku,name,rating\nb,P,3.5\n", .csv, locking: "b", changing: change)
+            }
+            #expect("\(error!)".contains("so that a product has too many; import the file again"))
+            try await Self.expect("b", own, catalog)
+        }
+    }
+
     @Test("An attribute of the deployment that gets another type while the file is applied refuses it")
     func lateDeclaration() async throws {
         try await Self.withStores { catalog in

@@ -24,15 +24,26 @@ struct CopyText {
         separate()
         var copy = text
         copy.withUTF8 { utf8 in
-            for byte in utf8 {
-                switch byte {
-                case 0x5C: bytes.append(contentsOf: [0x5C, 0x5C])
-                case 0x0A: bytes.append(contentsOf: [0x5C, 0x6E])
-                case 0x0D: bytes.append(contentsOf: [0x5C, 0x72])
-                case 0x09: bytes.append(contentsOf: [0x5C, 0x74])
-                default: bytes.append(byte)
-                }
+            var start = 0
+            for (index, byte) in utf8.enumerated() {
+                guard let letter = Self.escape(byte) else { continue }
+                bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start..<index]))
+                bytes.append(0x5C)
+                bytes.append(letter)
+                start = index + 1
             }
+            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: utf8[start...]))
+        }
+    }
+
+    /// Returns what follows the backslash in place of a byte; nil for a byte that is written as it is.
+    private static func escape(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x5C: 0x5C
+        case 0x0A: 0x6E
+        case 0x0D: 0x72
+        case 0x09: 0x74
+        default: nil
         }
     }
 

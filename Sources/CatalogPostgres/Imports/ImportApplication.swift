@@ -19,6 +19,8 @@ struct ImportApplication: Sendable {
     let attributeNames: [String]
     /// Whether a column has all attributes.
     let hasAllAttributes: Bool
+    /// Whether staged rows have attributes of stored products that the file does not have.
+    let hasMergedAttributes: Bool
     /// The values of another type than declared that rows may have, because the stored products have them, too.
     let mistyped: [MistypedAttributes.Values]
     /// Whether rows leave the availability, or attributes beside those of the file, of stored products as they are.
@@ -185,22 +187,37 @@ struct ImportApplication: Sendable {
             if !numbers.isEmpty { outcome.cleared.append((values, numbers)) }
         }
         if mergesAll || keepsAttributes && !attributeNames.isEmpty {
-            let statements =
+            try mergeAttributesAgain(
                 mergesAll
-                ? ImportStatements.mergeAttributesAgain : ImportStatements.mergeAttributesOfPartialRowsAgain
-            for statement in statements {
-                try connection.execute(statement, rows + [.textArray(attributeNames)])
-            }
-            let limit = PostgresValue.int4(Int32(Product.attributesLimit))
-            guard try connection.query(ImportStatements.hasLongAttributes, rows + [limit], { $0.count == 0 }) else {
-                throw CatalogError.conflict(
-                    "attributes of store “\(key)” were changed during the import, so that a product has too many; import the file again"
-                )
-            }
+                    ? ImportStatements.mergeAttributesAgain : ImportStatements.mergeAttributesOfPartialRowsAgain,
+                rows,
+                connection
+            )
         }
         if keepsStock { try connection.execute(ImportStatements.keepStockAgain, rows) }
         if keepsAttributes, attributeNames.isEmpty {
             try connection.execute(ImportStatements.keepAttributesAgain, rows)
+        }
+    }
+
+    /// - Throws: `conflict` if a product has too many attributes now.
+    private func mergeAttributesAgain(
+        _ statements: [PostgresStatement],
+        _ rows: [PostgresValue],
+        _ connection: isolated PostgresConnection
+    ) throws {
+        var merged = 0
+        // Rows with attributes of products that were deleted since had them when the file was compared.
+        for statement in hasMergedAttributes ? statements[...] : statements[..<1] {
+            merged += try connection.execute(statement, rows + [.textArray(attributeNames)])
+        }
+        // All other rows were checked when the file was compared.
+        guard merged > 0 else { return }
+        let limit = PostgresValue.int4(Int32(Product.attributesLimit))
+        guard try connection.query(ImportStatements.hasLongAttributes, rows + [limit], { $0.count == 0 }) else {
+            throw CatalogError.conflict(
+                "attributes of store “\(key)” were changed during the import, so that a product has too many; import the file again"
+            )
         }
     }
 

@@ -49,6 +49,7 @@ extension ImportSession {
                 attributes: columns.hasAttributes ? declared.definitions(in: key) : [:],
                 attributeNames: attributeNames[key] ?? [],
                 hasAllAttributes: hasAllAttributes,
+                hasMergedAttributes: hasMergedAttributes,
                 mistyped: mistyped[key] ?? [],
                 keepsStock: summary.stockKept > 0,
                 keepsAttributes: keepsAttributes,

@@ -53,19 +53,24 @@ extension ImportSession {
         }
         let merge =
             hasAllAttributes ? ImportStatements.mergeAttributesOfPartialRows : ImportStatements.mergeAttributes
-        let numbers = try await transaction { [id] connection in
+        let (merged, numbers) = try await transaction { [id, hasAllAttributes] connection in
             try connection.set("enable_nestloop", "off")
+            var merged = 0
             for group in groups {
-                try connection.execute(
+                merged += try connection.execute(
                     merge,
                     [id.parameter, .textArray(group.names), .int8Array(group.stores)]
                 )
             }
-            return try connection.query(
+            // The values of cells are as long in the database as in the row. Numbers of an object may be longer there.
+            guard merged > 0 || hasAllAttributes else { return (0, [Int]()) }
+            let numbers = try connection.query(
                 ImportStatements.dropLongAttributes,
                 [id.parameter, .int4(Int32(Product.attributesLimit))]
             ) { try $0.map { Int(try $0.int8(0)) } }
+            return (merged, numbers)
         }
+        hasMergedAttributes = merged > 0
         for number in Set(numbers).sorted() {
             let reason = """
                 the attributes of the file and those of the stored product have more than \(Product.attributesLimit) bytes; \

@@ -45,6 +45,8 @@ final class ImportSession {
     /// The attributes by which the file is read.
     private(set) var declared = StoreAttributes()
     var mistyped = MistypedAttributes()
+    /// Whether staged rows have attributes of stored products that the file does not have.
+    var hasMergedAttributes = false
     /// The numbers of the rows in the preview.
     private(set) var previewNumbers: [Int] = []
 

@@ -182,7 +182,8 @@ enum ImportStatements {
         SELECT 1 FROM product r WHERE r.store_id = $2 AND r.sku IN (SELECT i.sku FROM import_row i WHERE \(ownRows))
         ORDER BY r.sku FOR NO KEY UPDATE
         """
-    /// Replaces the attributes that the file does not have by the current ones of the stored product; `$3` names those it has.
+    /// Replaces the attributes that the file does not have by the current ones of the stored product; `$3` names those it has. The second
+    /// statement removes those of a product that was deleted.
     static let mergeAttributesAgain: [PostgresStatement] = mergingAgain("true")
     /// The same for the rows without the object of all attributes, in a file with rows that have it.
     static let mergeAttributesOfPartialRowsAgain: [PostgresStatement] = mergingAgain("i.keeps_attributes")
