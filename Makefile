@@ -281,6 +281,7 @@ test-thread test-address: test-%: deps # Run all tests but those of whole proces
 .PHONY: test-all
 test-all: lint test ## Run all tests except mutations, with coverage, sanitizers, poolers, Citus, faults, browsers and real catalogs
 	if [ -d ../shared/data ]; then $(MAKE) --no-print-directory test-real; fi
+	$(MAKE) --no-print-directory test-combinations
 	$(MAKE) --no-print-directory test-pooler
 	$(MAKE) --no-print-directory test-citus
 	$(MAKE) --no-print-directory test-costs
@@ -299,6 +300,10 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-coverage
 	$(MAKE) --no-print-directory test-address
 	$(MAKE) --no-print-directory test-thread
+
+.PHONY: test-combinations
+test-combinations: deps ## Compare 100,000 random combinations of sort, filters, groups and search with the specification
+	AISLE_TEST_COMBINATIONS=100000 $(TEST_RUN) --filter CombinationTests
 
 .PHONY: browser
 browser: # Install what drives a browser, into .aisle/browser

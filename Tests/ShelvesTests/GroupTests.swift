@@ -7,7 +7,7 @@ import Testing
 /// Views, facets and ids with collapsed groups, compared with lists that are grouped by hand.
 @Suite(.timeLimit(.minutes(15))) struct GroupTests {
     /// A shelf whose products have random attributes and groups.
-    private static func shelf(_ count: Int, using generator: inout SeededGenerator) -> RandomShelf {
+    static func shelf(_ count: Int, using generator: inout SeededGenerator) -> RandomShelf {
         var shelf = AttributeViewTests.shelf(count, using: &generator)
         // Few groups have many members, and many have few.
         let kinds = Int.random(in: 1...max(1, count / 2), using: &generator)
@@ -18,7 +18,7 @@ import Testing
         return shelf
     }
 
-    private static func table(_ shelf: RandomShelf) -> ShelfTable {
+    static func table(_ shelf: RandomShelf) -> ShelfTable {
         let table = shelf.table
         return table.with(AttributeViewTests.columns(table)).with(table.groupColumn())
     }
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// A group of a list, found by hand.
-    private struct Card {
+    struct Card {
         let representative: Listing
         /// The matching members in the natural direction, so the representative is the first one.
         let members: [Listing]
@@ -43,7 +43,12 @@ import Testing
     }
 
     /// Groups the products that a filter keeps: the representative is the first member in the natural direction of the first key.
-    private static func cards(_ shelf: RandomShelf, _ sort: Sort, _ filter: Filter) throws -> [Card] {
+    static func cards(
+        _ shelf: RandomShelf,
+        _ sort: Sort,
+        _ filter: Filter,
+        _ relevances: [SKU: SearchRelevance]? = nil
+    ) throws -> [Card] {
         let first = sort.terms[0]
         var natural = sort
         if first.direction != first.key.naturalDirection {
@@ -51,10 +56,13 @@ import Testing
                 let isDescending = term.key.isReversible && term.direction == .ascending
                 return (isDescending ? "-" : "") + term.key.name
             }
-            natural = try Sort.parse(terms.joined(separator: ",")).resolved(in: AttributeViewTests.attributes)
+            natural = try Sort.parse(terms.joined(separator: ","), allowsRelevance: true).resolved(
+                in: AttributeViewTests.attributes,
+                allowsRelevance: true
+            )
         }
-        let inNaturalOrder = shelf.sorted(natural, filter)
-        let sorted = shelf.sorted(sort, filter)
+        let inNaturalOrder = shelf.sorted(natural, filter, relevances)
+        let sorted = shelf.sorted(sort, filter, relevances)
         return sorted.compactMap { listing in
             let representative = inNaturalOrder.first { areTogether($0.product, listing.product) }!
             guard representative.product.sku == listing.product.sku else { return nil }

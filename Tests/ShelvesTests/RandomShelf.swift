@@ -44,9 +44,18 @@ struct RandomShelf {
     }
 
     /// Returns the products in the order of the specification.
-    func sorted(_ sort: Sort, _ filter: Filter = .none) -> [Listing] {
+    ///
+    /// - Parameter relevances: the products that a search finds; nil without a search.
+    func sorted(
+        _ sort: Sort,
+        _ filter: Filter = .none,
+        _ relevances: [SKU: SearchRelevance]? = nil
+    ) -> [Listing] {
         listings.filter { filter.accepts($0.product, in: Self.currency) }
-            .sorted { sort.precedes($0, $1, dimension: dimension, collate: Self.collate) }
+            .filter { listing in relevances.map { $0[listing.product.sku] != nil } ?? true }
+            .sorted { a, b in
+                sort.precedes(a, b, dimension: dimension, collate: Self.collate) { relevances?[$0.sku] }
+            }
     }
 
     func request(_ sort: Sort, _ filter: Filter = .none) -> ViewRequest {
