@@ -11,7 +11,7 @@ struct KnownCells {
         let declarations: Int
     }
 
-    /// What a cell states.
+    /// The statement of a cell.
     enum Reading {
         /// Nothing, because the cell looks empty.
         case empty

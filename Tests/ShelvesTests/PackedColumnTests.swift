@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(
-        "Damaged codes are no column",
+        "A column is not read from damaged codes",
         arguments: [
             [2], [3], [1], [1, 5, 65], [0x80], [0x80, 0x80, 0x80, 0x80, 0x80, 0x80], [1, 0xFF, 0xFF, 0xFF, 0xFF, 0x7F],
         ] as [[UInt8]]
