@@ -130,7 +130,7 @@ package struct ImportReader {
     }
 
     private mutating func handle(_ event: RecordSplitter.Event, _ emit: (Event) throws -> Void) throws {
-        // Rows are parsed before `finish` is called, which has a copy of the reader: parsing would copy the known cells.
+        // `finish` has a copy of the reader, so parsing among its arguments would copy the known cells.
         switch event {
         case .malformed(let line, let reason):
             guard recordReader != nil else {

@@ -13,7 +13,7 @@ struct KnownCells {
 
     /// The statement of a cell.
     enum Reading {
-        /// Nothing, because the cell looks empty.
+        /// Nothing, because the cell is blank.
         case empty
         /// A value of an attribute that the store does not declare.
         case undeclared

@@ -105,14 +105,6 @@ extension ShelfTable {
         }
     }
 
-    /// Returns the rows whose details differ from those of another table with as many rows.
-    ///
-    /// - Complexity: O(*n*) for *n* bytes of details. A column that both tables share takes no time.
-    func rowsWithOtherDetails(than other: ShelfTable) -> [Int] {
-        if details.isSame(as: other.details) { return [] }
-        return (0..<count).filter { !details.isEqual($0, other.details, $0) }
-    }
-
     /// Whether two tables have the same values of attributes in some rows.
     func hasSameValues(of attributes: [ResolvedAttribute], as other: ShelfTable, in rows: [Int]) -> Bool {
         attributes.allSatisfy { attribute in

@@ -17,11 +17,12 @@ struct ByteNumbers: Sendable {
     }
 
     /// Returns the number of a value; nil if it has none.
-    func known(_ bytes: [UInt8]) -> UInt32? {
-        bytes.withUnsafeBytes { bytes in
-            let place = place(of: bytes)
-            return places[place] == 0 ? nil : places[place] - 1
-        }
+    func known(_ bytes: [UInt8]) -> UInt32? { bytes.withUnsafeBytes { known($0) } }
+
+    /// Returns the number of a value; nil if it has none.
+    func known(_ bytes: UnsafeRawBufferPointer) -> UInt32? {
+        let place = place(of: bytes)
+        return places[place] == 0 ? nil : places[place] - 1
     }
 
     /// Returns the place of a value, or the empty one that it would get.

@@ -3,7 +3,7 @@ struct NarrowNumbers: Sendable {
     /// The number of a missing value.
     static let missing = Int64.min
 
-    /// The differences from the least number. The largest one that the bytes have is a missing value.
+    /// The differences from the smallest number. The largest value of the type marks a missing value.
     private enum Differences: Sendable {
         case bytes([UInt8])
         case twoBytes([UInt16])
@@ -11,22 +11,22 @@ struct NarrowNumbers: Sendable {
         case eightBytes([UInt64])
     }
 
-    private let least: Int64
+    private let minimum: Int64
     private let differences: Differences
 
     init(_ numbers: [Int64]) {
-        var (least, most) = (Int64.max, Int64.min)
+        var (minimum, maximum) = (Int64.max, Int64.min)
         for number in numbers where number != Self.missing {
-            least = Swift.min(least, number)
-            most = Swift.max(most, number)
+            minimum = Swift.min(minimum, number)
+            maximum = Swift.max(maximum, number)
         }
-        if least > most { (least, most) = (0, 0) }
-        self.least = least
+        if minimum > maximum { (minimum, maximum) = (0, 0) }
+        self.minimum = minimum
         func narrow<Value: FixedWidthInteger & UnsignedInteger>(_: Value.Type) -> [Value] {
-            numbers.map { $0 == Self.missing ? .max : Value(truncatingIfNeeded: $0 &- least) }
+            numbers.map { $0 == Self.missing ? .max : Value(truncatingIfNeeded: $0 &- minimum) }
         }
         // The difference of two numbers may not fit a signed one.
-        let range = UInt64(bitPattern: most &- least)
+        let range = UInt64(bitPattern: maximum &- minimum)
         if range < UInt8.max {
             differences = .bytes(narrow(UInt8.self))
         } else if range < UInt16.max {
@@ -62,7 +62,7 @@ extension NarrowNumbers: RandomAccessCollection {
 
     subscript(index: Int) -> Int64 {
         func number<Value: FixedWidthInteger & UnsignedInteger>(_ values: [Value]) -> Int64 {
-            values[index] == .max ? Self.missing : least &+ Int64(truncatingIfNeeded: values[index])
+            values[index] == .max ? Self.missing : minimum &+ Int64(truncatingIfNeeded: values[index])
         }
         return switch differences {
         case .bytes(let values): number(values)

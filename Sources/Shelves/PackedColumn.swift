@@ -8,29 +8,35 @@
 ///
 /// A code and a length have seven bits in each byte, the lowest first, and the highest bit of each byte but the last.
 struct PackedColumn: Sendable {
-    /// The parts that many rows have, the most frequent ones first.
+    /// The parts that many rows have, all different. The most frequent ones come first when rows are packed.
     private(set) var parts = TextColumn()
     /// The codes of each row.
     private(set) var codes = TextColumn()
-    /// The size in memory when the rows were packed, in bytes.
-    private var packedSize = 0
+    /// The bytes of rows and parts that were added since the rows were packed.
+    private(set) var looseBytes = 0
 
     private static let rest: UInt8 = 0
     private static let bytes: UInt8 = 1
     /// The code of the first part.
     private static let firstPart = 2
-    /// The least number of rows that have a part. A part itself takes as much memory as one row that has it, and its end.
-    private static let leastRows = 4
-    /// The least length of a part in bytes. The longest frequent code has two.
-    private static let leastLength = 3
+    /// The length up to which a piece of a row may be a part, in bytes. Of longer ones, only the name may be.
+    private static let partLimit = 64
+    /// The number of rows up to which rows of other columns may have more in common.
+    private static let fewRows = 64
+    /// The number of loose bytes up to which packing again saves too little.
+    private static let fewBytes = 4096
+    /// The maximum length of a row in an image, in bytes.
+    private static let rowLimit = 1 << 24
 
     init() {}
 
-    /// Creates a column from its parts; nil if the codes are damaged.
-    init?(parts: TextColumn, codes: TextColumn) {
-        (self.parts, self.codes) = (parts, codes)
-        packedSize = parts.size + codes.size
-        guard (0..<codes.count).allSatisfy({ hasValidCodes($0) }) else { return nil }
+    /// Creates a column from its parts; nil if the codes are damaged, or parts are equal.
+    init?(parts: TextColumn, codes: TextColumn, looseBytes: Int) {
+        (self.parts, self.codes, self.looseBytes) = (parts, codes, looseBytes)
+        var numbers = ByteNumbers()
+        let areDifferent = (0..<parts.count).allSatisfy { part in parts.withBytes(part) { numbers.number(of: $0).isNew }
+        }
+        guard areDifferent, (0..<codes.count).allSatisfy({ hasValidCodes($0) }) else { return nil }
     }
 
     var count: Int { codes.count }
@@ -41,81 +47,87 @@ struct PackedColumn: Sendable {
 
     /// Packs the rows of another column.
     ///
+    /// - Parameter order: the rows, in the order that they get.
     /// - Complexity: O(*n*) for *n* bytes.
-    init(_ rows: TextColumn) {
-        // Rows are divided, and each different piece gets a number.
-        var (numbers, counts, found, ends) = (ByteNumbers(), [UInt32](), [UInt32](), [UInt32]())
-        ends.reserveCapacity(rows.count)
-        for row in 0..<rows.count {
-            rows.withBytes(row) { bytes in
+    init(_ rows: TextColumn, _ order: [UInt32]) {
+        // Each different piece gets a number, and so does each different name of the rare ones.
+        var (pieces, counts, found) = (ByteNumbers(), [UInt32](), [UInt32]())
+        var (names, nameCounts) = (ByteNumbers(), [UInt32]())
+        func countName(of piece: UnsafeRawBufferPointer, _ occurrences: UInt32) {
+            let length = Self.nameLength(piece)
+            guard length > 0, length <= Self.partLimit else { return }
+            let (name, isNew) = names.number(of: UnsafeRawBufferPointer(rebasing: piece[..<length]))
+            if isNew { nameCounts.append(0) }
+            nameCounts[Int(name)] += occurrences
+        }
+        for row in order {
+            rows.withBytes(Int(row)) { bytes in
                 Self.forEachPiece(bytes) { piece in
-                    let (number, isNew) = numbers.number(of: piece)
+                    guard piece.count <= Self.partLimit else { return countName(of: piece, 1) }
+                    let (number, isNew) = pieces.number(of: piece)
                     if isNew { counts.append(0) }
                     counts[Int(number)] += 1
                     found.append(number)
                 }
             }
-            ends.append(UInt32(found.count))
         }
-        // Of rare pieces, only the beginning can be frequent: the name of an attribute.
-        var (names, nameCounts, lengths) = (ByteNumbers(), [UInt32](), [Int](repeating: 0, count: counts.count))
-        var nameNumbers = [UInt32](repeating: 0, count: counts.count)
-        for (number, count) in counts.enumerated() where count < Self.leastRows {
-            numbers.withBytes(number) { piece in
-                let length = Self.nameLength(piece)
-                guard length > 0 else { return }
-                let (name, isNew) = names.number(of: UnsafeRawBufferPointer(rebasing: piece[..<length]))
-                if isNew { nameCounts.append(0) }
-                nameCounts[Int(name)] += count
-                (lengths[number], nameNumbers[number]) = (length, name)
-            }
-        }
-        func isFrequent(_ count: UInt32, _ length: Int) -> Bool {
-            count >= Self.leastRows && length >= Self.leastLength
+        for (number, occurrences) in counts.enumerated() {
+            pieces.withBytes(number) { if !Self.isWorth(occurrences, $0.count) { countName(of: $0, occurrences) } }
         }
         var frequent: [(count: UInt32, isName: Bool, number: Int)] = []
-        for (number, count) in counts.enumerated() where isFrequent(count, numbers.withBytes(number, \.count)) {
+        for (number, count) in counts.enumerated() where Self.isWorth(count, pieces.withBytes(number, \.count)) {
             frequent.append((count, false, number))
         }
-        for (number, count) in nameCounts.enumerated() where isFrequent(count, names.withBytes(number, \.count)) {
-            frequent.append((count, true, number))
+        for (number, count) in nameCounts.enumerated() where Self.isWorth(count, names.withBytes(number, \.count)) {
+            // A piece may have the bytes of a name.
+            let isPiece = names.withBytes(number) { pieces.known($0) }.map {
+                Self.isWorth(counts[Int($0)], pieces.withBytes(Int($0), \.count))
+            }
+            if isPiece != true { frequent.append((count, true, number)) }
         }
         frequent.sort { ($1.count, $0.isName ? 1 : 0, $0.number) < ($0.count, $1.isName ? 1 : 0, $1.number) }
-        var partOfPiece = [UInt32](repeating: 0, count: counts.count)
-        var partOfName = [UInt32](repeating: 0, count: nameCounts.count)
-        parts.reserve(
-            frequent.count,
-            bytes: frequent.reduce(0) { $0 + ($1.isName ? names : numbers).withBytes($1.number, \.count) }
-        )
+        // The code of each piece and of each name; 0 if it is not a part.
+        var pieceCodes = [UInt32](repeating: 0, count: counts.count)
+        var nameCodes = [UInt32](repeating: 0, count: nameCounts.count)
         for (place, one) in frequent.enumerated() {
             if one.isName {
-                partOfName[one.number] = UInt32(place + Self.firstPart)
+                nameCodes[one.number] = UInt32(place + Self.firstPart)
             } else {
-                partOfPiece[one.number] = UInt32(place + Self.firstPart)
+                pieceCodes[one.number] = UInt32(place + Self.firstPart)
             }
-            (one.isName ? names : numbers).withBytes(one.number) { parts.append($0) }
+            (one.isName ? names : pieces).withBytes(one.number) { parts.append($0) }
         }
-        var writer = Writer()
-        var packed = TextColumn()
-        packed.reserve(rows.count, bytes: 0)
-        for row in 0..<rows.count {
-            for number in found[ends.part(row)].lazy.map(Int.init) {
-                let (code, length) = (partOfPiece[number], lengths[number])
-                numbers.withBytes(number) { piece in
-                    if code != 0 { return writer.append(part: code) }
-                    let name = length > 0 ? partOfName[Int(nameNumbers[number])] : 0
+        func code(ofName bytes: UnsafeRawBufferPointer) -> UInt32 {
+            let piece = pieces.known(bytes).map { pieceCodes[Int($0)] } ?? 0
+            return piece != 0 ? piece : names.known(bytes).map { nameCodes[Int($0)] } ?? 0
+        }
+        var (writer, next) = (Writer(), 0)
+        for row in order {
+            rows.withBytes(Int(row)) { bytes in
+                Self.forEachPiece(bytes) { piece in
+                    if piece.count <= Self.partLimit {
+                        let code = pieceCodes[Int(found[next])]
+                        next += 1
+                        if code != 0 { return writer.append(part: code) }
+                    }
+                    let length = Self.nameLength(piece)
+                    let name = length > 0 ? code(ofName: UnsafeRawBufferPointer(rebasing: piece[..<length])) : 0
                     if name != 0 { writer.append(part: name) }
                     writer.append(UnsafeRawBufferPointer(rebasing: piece[(name != 0 ? length : 0)...]))
                 }
             }
-            packed.append(writer.finish())
+            writer.finish(into: &codes)
         }
-        // A copy has no room for more rows.
-        codes = packed.gathered((0..<UInt32(packed.count)).map { $0 })
-        packedSize = size
+        (parts, codes) = (parts.withoutRoom, codes.withoutRoom)
+        looseBytes = count < Self.fewRows ? codes.arena.count : 0
     }
 
-    /// Calls a body with the pieces of a row: the members of an object, what is before them, and what is behind.
+    /// Whether a part saves more than it takes: each row has a code instead of it, and may have two more bytes before other bytes.
+    private static func isWorth(_ count: UInt32, _ length: Int) -> Bool {
+        Int(count) * (length - 4) > length + 4
+    }
+
+    /// Calls a body with the pieces of a row: the members of an object, and the bytes before and after them.
     private static func forEachPiece(_ bytes: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
         var start = 0
         var index = 0
@@ -176,14 +188,15 @@ struct PackedColumn: Sendable {
             codes.append(UInt8(rest))
         }
 
-        /// Returns the codes, and begins another row.
-        mutating func finish() -> [UInt8] {
-            if !literal.isEmpty { codes += [PackedColumn.rest] + literal }
-            defer {
-                codes.removeAll(keepingCapacity: true)
-                literal.removeAll(keepingCapacity: true)
+        /// Appends the codes to a column, and begins another row.
+        mutating func finish(into column: inout TextColumn) {
+            if !literal.isEmpty {
+                codes.append(PackedColumn.rest)
+                codes.append(contentsOf: literal)
             }
-            return codes
+            codes.withUnsafeBytes { column.append($0) }
+            codes.removeAll(keepingCapacity: true)
+            literal.removeAll(keepingCapacity: true)
         }
     }
 
@@ -232,9 +245,15 @@ struct PackedColumn: Sendable {
 
     private func hasValidCodes(_ row: Int) -> Bool {
         codes.withBytes(row) { codes in
-            var reader = Reader(codes)
+            var (reader, length) = (Reader(codes), 0)
             while let element = reader.next() {
-                if case .part(let number) = element, number >= parts.count { return false }
+                switch element {
+                case .part(let number):
+                    guard number < parts.count else { return false }
+                    length += parts.withBytes(number, \.count)
+                case .bytes(let bytes): length += bytes.count
+                }
+                guard length <= Self.rowLimit else { return false }
             }
             return !reader.isDamaged
         }
@@ -275,13 +294,17 @@ struct PackedColumn: Sendable {
     /// Whether a row has these bytes.
     func isEqual(_ row: Int, _ bytes: [UInt8]) -> Bool { withBytes(row) { $0.elementsEqual(bytes) } }
 
-    /// Whether a row has the bytes of a row of another column.
-    func isEqual(_ row: Int, _ other: PackedColumn, _ otherRow: Int) -> Bool {
-        withBytes(row) { bytes in other.withBytes(otherRow) { bytes.elementsEqual($0) } }
+    /// Returns whether each row has the bytes of that row of another column, which has as many rows.
+    ///
+    /// - Complexity: O(*n*) for *n* bytes; only rows with other codes are put together, if both columns have the same parts.
+    func rowsWithOtherBytes(than other: PackedColumn) -> [Int] {
+        let haveSameParts = parts == other.parts
+        if haveSameParts, codes == other.codes { return [] }
+        return (0..<count).filter { row in
+            if haveSameParts, TextColumn.compare(codes, row, other.codes, row) == 0 { return false }
+            return withBytes(row) { bytes in other.withBytes(row) { !bytes.elementsEqual($0) } }
+        }
     }
-
-    /// Whether another column has the same codes and parts, and so the same rows.
-    func isSame(as other: PackedColumn) -> Bool { codes == other.codes && parts == other.parts }
 
     // MARK: - Changing
 
@@ -291,6 +314,7 @@ struct PackedColumn: Sendable {
     func replacing(_ rows: [Int: [UInt8]]) -> PackedColumn {
         var column = self
         column.codes = codes.replacing(rows.mapValues { $0.isEmpty ? [] : [Self.rest] + $0 })
+        column.looseBytes += rows.values.reduce(0) { $0 + $1.count }
         return column.packedAgain
     }
 
@@ -300,16 +324,20 @@ struct PackedColumn: Sendable {
     init(_ columns: [PackedColumn], _ segments: some Collection<(column: Int, rows: Range<Int>)>) {
         guard let first = columns.first else { return }
         // Rows of the first column keep their codes.
+        (parts, looseBytes) = (first.parts, first.looseBytes)
         var numbers = ByteNumbers()
-        var code: [[UInt32]] = [[]]
-        parts = first.parts
         for part in 0..<parts.count { _ = parts.withBytes(part) { numbers.number(of: $0) } }
+        var translated: [[UInt32]] = [[]]
         for column in columns.dropFirst() {
-            code.append(
+            looseBytes += column.looseBytes
+            translated.append(
                 (0..<column.parts.count).map { part in
                     column.parts.withBytes(part) { bytes in
                         let (number, isNew) = numbers.number(of: bytes)
-                        if isNew { parts.append(bytes) }
+                        if isNew {
+                            parts.append(bytes)
+                            looseBytes += bytes.count
+                        }
                         return number + UInt32(Self.firstPart)
                     }
                 }
@@ -331,33 +359,32 @@ struct PackedColumn: Sendable {
                     var reader = Reader(bytes)
                     while let element = reader.next() {
                         switch element {
-                        case .part(let number): writer.append(part: code[segment.column][number])
+                        case .part(let number): writer.append(part: translated[segment.column][number])
                         case .bytes(let bytes): writer.append(bytes)
                         }
                     }
                 }
-                codes.append(writer.finish())
+                writer.finish(into: &codes)
             }
         }
-        packedSize = columns.reduce(0) { $0 + $1.packedSize }
+        (parts, codes) = (parts.withoutRoom, codes.withoutRoom)
         self = packedAgain
     }
 
-    /// The column, packed again if changes have doubled its size.
+    /// The column, packed again if half of its bytes are loose.
     private var packedAgain: PackedColumn {
-        guard size > 2 * packedSize + Self.smallSize else { return self }
+        guard looseBytes > Self.fewBytes, 2 * looseBytes > codes.arena.count + parts.arena.count else { return self }
         var rows = TextColumn()
         for row in 0..<count { withBytes(row) { rows.append($0) } }
-        return PackedColumn(rows)
+        var packed = PackedColumn(rows, (0..<UInt32(count)).map { $0 })
+        packed.looseBytes = 0
+        return packed
     }
-
-    /// The size up to which packing again saves too little, in bytes.
-    private static let smallSize = 4096
 }
 
 extension PackedColumn: Equatable {
     /// Whether both have the same rows, whatever their parts are.
     static func == (a: PackedColumn, b: PackedColumn) -> Bool {
-        a.isSame(as: b) || a.count == b.count && (0..<a.count).allSatisfy { a.isEqual($0, b, $0) }
+        a.count == b.count && a.rowsWithOtherBytes(than: b).isEmpty
     }
 }

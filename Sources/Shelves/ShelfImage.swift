@@ -5,7 +5,7 @@ internal import Catalog
 /// Numbers have the byte order of the processor. A program on a processor with another byte order does not know the first number, and reads
 /// no image.
 ///
-///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags, bytes of the prefix of image URLs, parts of details: UInt32
+///     number of the format: UInt32 · numbers of rows, brands, tags, sizes, sets of tags, bytes of the prefix of image URLs, parts of details, loose bytes of details: UInt32
 ///     one value per row: prices, popularities, times of creation and change, sizes, brands, sets of tags, stock
 ///     prefix of image URLs
 ///     ends, then bytes: skus, names, keys of names, positions, codes of details, rests of image URLs · parts of details · brands and their keys
@@ -48,9 +48,9 @@ package struct ShelfImage: Sendable {
         let table = table
         let counts = [
             table.count, table.brandTexts.count, table.tagTexts.count, table.sizeValues.count, table.tagSetValues.count,
-            table.imageURLs.prefix.count, table.details.parts.count,
+            table.imageURLs.prefix.count, table.details.parts.count, table.details.looseBytes,
         ]
-        append([Self.format] + counts.map { UInt32($0) })
+        append([Self.format] + counts.map { UInt32(clamping: $0) })
         append(table.prices)
         append(table.popularities)
         append(table.created)
@@ -113,7 +113,8 @@ package struct ShelfImage: Sendable {
         var reader = MemoryReader(content)
         func number() -> UInt32? { reader.value() }
         guard number() == format, let rows = number(), let brandCount = number(), let tagCount = number(),
-            let sizeCount = number(), let setCount = number(), let prefixCount = number(), let partCount = number()
+            let sizeCount = number(), let setCount = number(), let prefixCount = number(), let partCount = number(),
+            let looseBytes = number()
         else { return nil }
         var table = ShelfTable()
         guard reader.read(&table.prices, rows), reader.read(&table.popularities, rows),
@@ -132,7 +133,7 @@ package struct ShelfImage: Sendable {
             reader.read(&table.sizeValues, sizeCount), reader.read(&table.tagSetValues, setCount), reader.isAtEnd
         else { return nil }
         table.imageURLs = PrefixedColumn(prefix: prefix, rests: rests)
-        guard let details = PackedColumn(parts: parts, codes: codes) else { return nil }
+        guard let details = PackedColumn(parts: parts, codes: codes, looseBytes: Int(looseBytes)) else { return nil }
         table.details = details
         guard table.prices.allSatisfy({ ShelfTable.noPrice <= $0 && Int128($0) < Product.priceLimit }),
             !table.popularities.contains(where: \.isNaN),

@@ -209,7 +209,7 @@ package final class ShelfTableBuilder {
         sorted.names = unsorted.names.gathered(order)
         sorted.nameKeys = unsorted.nameKeys.gathered(order)
         sorted.positions = unsorted.positions.gathered(order)
-        sorted.details = PackedColumn(details.gathered(order))
+        sorted.details = PackedColumn(details, order)
         sorted.imageURLs = PrefixedColumn(imageURLs.gathered(order))
         func gathered<Value>(_ column: [Value]) -> [Value] { order.map { column[Int($0)] } }
         sorted.prices = gathered(unsorted.prices)

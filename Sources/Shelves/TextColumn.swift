@@ -50,11 +50,17 @@ struct TextColumn: Sendable, Equatable {
     /// Returns the rows in another order.
     func gathered(_ order: [UInt32]) -> TextColumn {
         var column = TextColumn()
-        column.reserve(order.count, bytes: arena.count)
+        column.reserve(order.count, bytes: order.reduce(0) { $0 + range(Int($1)).count })
         arena.withUnsafeBytes { bytes in
             for row in order { column.append(UnsafeRawBufferPointer(rebasing: bytes[range(Int(row))])) }
         }
         return column
+    }
+
+    /// The column without much room for more rows.
+    var withoutRoom: TextColumn {
+        guard size > arena.count + 4 * ends.count + max(1024, size / 16) else { return self }
+        return gathered((0..<UInt32(count)).map { $0 })
     }
 
     /// Returns the column with other bytes in some rows.

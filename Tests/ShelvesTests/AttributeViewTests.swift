@@ -341,7 +341,7 @@ import Testing
     @Test("The size of a column is about that of its values")
     func sizes() {
         var generator = SeededGenerator(seed: 5)
-        let table = Self.shelf(300, using: &generator).table
+        let table = Self.shelf(3000, using: &generator).table
         for column in Self.columns(table) {
             #expect(column.size > table.count)
             #expect(column.size < 40 * table.count, "\(column.attribute.name)")

@@ -28,6 +28,10 @@ import Testing
                 shelf.listings[number].product.brand = product.brand
                 shelf.listings[number].product.barcode = product.barcode
             }
+            // Random filters need a product with a brand, a price and a size.
+            shelf.listings[0].product.brand = "Organic"
+            shelf.listings[0].product.priceMinor = 199
+            shelf.listings[0].product.size = try! Size(amount: ExactDecimal(500), unit: .g)
             self.shelf = shelf
             table = GroupTests.table(shelf)
             index = SearchIndex(table, inflection: catalog.inflection)

@@ -29,7 +29,7 @@ import Testing
     private static func column(_ rows: [[UInt8]]) -> PackedColumn {
         var texts = TextColumn()
         for row in rows { texts.append(row) }
-        return PackedColumn(texts)
+        return PackedColumn(texts, (0..<UInt32(texts.count)).map { $0 })
     }
 
     private static func rows(_ column: PackedColumn) -> [[UInt8]] { (0..<column.count).map { column[$0] } }
@@ -41,11 +41,11 @@ import Testing
         let column = Self.column(rows)
         #expect(Self.rows(column) == rows)
         #expect(rows.indices.allSatisfy { column.isEqual($0, rows[$0]) && !column.isEqual($0, rows[$0] + [7]) })
-        let read = try #require(PackedColumn(parts: column.parts, codes: column.codes))
+        let read = try #require(PackedColumn(parts: column.parts, codes: column.codes, looseBytes: column.looseBytes))
         #expect(read == column && Self.rows(read) == rows)
         if rows.count >= 200 {
             #expect(column.parts.count > 5)
-            #expect(column.size < rows.reduce(0) { $0 + $1.count + 4 } * 2 / 3)
+            #expect(column.size < rows.reduce(0) { $0 + $1.count + 4 } * 3 / 4)
         }
     }
 
@@ -113,7 +113,7 @@ import Testing
         #expect(packed != Self.column(Array(rows.dropLast())) && packed != packed.replacing([3: [9]]))
     }
 
-    @Test("A column that changes have doubled is packed again")
+    @Test("A column of which half was added since is packed again, whether its rows were replaced or merged")
     func packingAgain() {
         let rows = (0..<2000).map { Array("{\"color\": \"blue\", \"shape\": \"round\", \"n\": \($0)}".utf8) }
         let first = Self.column(rows)
@@ -122,6 +122,56 @@ import Testing
         )
         let changed = first.replacing(all)
         #expect(changed.size < 2 * first.size && Self.rows(changed) == (0..<2000).map { all[$0]! })
+        var (replaced, merged) = (first, first)
+        for row in 0..<2000 {
+            replaced = replaced.replacing([row: all[row]!])
+            let parts = [(0, 0..<row), (1, 0..<1), (0, (row + 1)..<2000)].filter { !$0.1.isEmpty }
+            merged = PackedColumn([merged, Self.column([all[row]!])], parts.map { (column: $0.0, rows: $0.1) })
+        }
+        #expect(replaced == changed && merged == changed)
+        #expect(replaced.size < 3 * first.size && merged.size < 3 * first.size)
+        // Small columns have nothing in common alone.
+        let small = rows.map { Self.column([$0]) }
+        let union = PackedColumn(small, rows.indices.map { (column: $0, rows: 0..<1) })
+        #expect(union.size < 2 * first.size && Self.rows(union) == rows)
+    }
+
+    @Test("A name that is also a whole piece is one part, so rows of other columns get the right ones")
+    func equalParts() throws {
+        let rows =
+            (0..<8).map { Array("{\"key\": \"}abc\\\": \($0 < 4 ? "," : "\($0)") \"}".utf8) }
+            + (0..<8).map { _ in Array("{\"longer\": \"value\"}".utf8) }
+        let column = Self.column(rows)
+        #expect(Self.rows(column) == rows)
+        #expect(Set((0..<column.parts.count).map { column.parts.text($0) }).count == column.parts.count)
+        let other = Self.column(Array(rows.reversed()))
+        let both = PackedColumn([column, other], [(column: 1, rows: 0..<16), (column: 0, rows: 0..<16)])
+        #expect(Self.rows(both) == rows.reversed() + rows)
+        var parts = column.parts
+        parts.append(parts[0])
+        #expect(PackedColumn(parts: parts, codes: column.codes, looseBytes: 0) == nil)
+    }
+
+    @Test("Columns with many parts are merged, and take about as much memory as one")
+    func manyParts() {
+        func rows(_ start: Int) -> [[UInt8]] {
+            (0..<3000).map { Array("{\"a long name of a member\": \"value \(start + $0 % 300)\"}".utf8) }
+        }
+        let (a, b) = (Self.column(rows(0)), Self.column(rows(300)))
+        #expect(a.parts.count >= 300 && b.parts.count >= 300)
+        let both = PackedColumn([a, b], [(column: 0, rows: 0..<3000), (column: 1, rows: 0..<3000)])
+        #expect(Self.rows(both) == rows(0) + rows(300))
+        #expect(both.size < (a.size + b.size) * 6 / 5)
+    }
+
+    @Test("An image cannot ask for rows of any length")
+    func longRows() {
+        var (codes, parts) = (TextColumn(), TextColumn())
+        parts.append([UInt8](repeating: 65, count: 1 << 20))
+        codes.append([UInt8](repeating: 2, count: 16))
+        #expect(PackedColumn(parts: parts, codes: codes, looseBytes: 0) != nil)
+        codes.append([UInt8](repeating: 2, count: 17))
+        #expect(PackedColumn(parts: parts, codes: codes, looseBytes: 0) == nil)
     }
 
     @Test(
@@ -133,10 +183,10 @@ import Testing
     func damage(_ codes: [UInt8]) {
         var (column, parts) = (TextColumn(), TextColumn())
         column.append(codes)
-        #expect(PackedColumn(parts: TextColumn(), codes: column) == nil)
+        #expect(PackedColumn(parts: TextColumn(), codes: column, looseBytes: 0) == nil)
         parts.append([65])
         // The first part exists now.
-        #expect((PackedColumn(parts: parts, codes: column) != nil) == (codes == [2]))
+        #expect((PackedColumn(parts: parts, codes: column, looseBytes: 0) != nil) == (codes == [2]))
     }
 }
 

@@ -82,7 +82,7 @@ import Testing
         let image = RandomShelf.image([Listing(product: product, position: [1], isSoldOut: false)])
         // After a change of the layout, update both numbers. The format begins the image, and changes with other texts, too.
         #expect(ShelfImage.layout == 6)
-        #expect(ShelfImage.checksum(Array(image.bytes.dropFirst(4).dropLast(8))) == 14_714_870_465_956_384_046)
+        #expect(ShelfImage.checksum(Array(image.bytes.dropFirst(4).dropLast(8))) == 6_745_371_328_320_313_935)
         #expect(image.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt32.self) } == ShelfImage.format)
         #expect(Self.read(image.bytes)?.table.product(0) == product)
     }

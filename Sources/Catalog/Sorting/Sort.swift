@@ -57,7 +57,7 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package var comparedTerms: [Term] {
         guard readsRelevance else { return terms }
         func has(_ key: SortKey) -> Bool { terms.contains { $0.key == key } }
-        // Names decide before anything that follows them.
+        // Products with equal names are equally close.
         return terms + (has(.popularity) ? [] : Self.system.terms) + (has(.name) ? [] : [Term(.closeness, .ascending)])
     }
 

@@ -79,7 +79,8 @@ struct SearchCodes: Sendable {
         }
         codes = unsorted.gathered(starts.map { order[$0] })
         ends = starts.count == order.count ? [] : (starts.dropFirst() + [order.count]).map { UInt32($0) }
-        rows = order
+        // A copy has no room for more rows.
+        rows = order.map { $0 }
     }
 
     /// The size in memory, in bytes.

@@ -171,7 +171,7 @@ extension SearchIndex {
         _ attributes: [ResolvedAttribute] = []
     ) -> Bool {
         guard a.skus == b.skus, a.names == b.names, haveSameBrandsAndTags(a, b) else { return false }
-        let changed = a.rowsWithOtherDetails(than: b)
+        let changed = a.details.rowsWithOtherBytes(than: b.details)
         return changed.allSatisfy { a.searchedDetails($0) == b.searchedDetails($0) }
             && a.hasSameValues(of: attributes, as: b, in: changed)
     }
