@@ -417,6 +417,7 @@ struct SpecifiedSearch {
             for other in Dictionary(own.map { ($0.bytes, $0) }, uniquingKeysWith: { first, _ in first }).values {
                 let edits = Self.edits(wanted.scalars, other.scalars)
                 guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
+                if words.contains(where: { $0.bytes == other.bytes }) { continue }
                 var known = found[other.bytes] ?? (edits, 0, [], other.bytes)
                 known.purchases += weight
                 known.products.insert(product.sku)

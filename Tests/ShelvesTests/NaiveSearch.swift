@@ -492,7 +492,7 @@ struct NaiveSearch {
     }
 
     /// Returns the best replacement of a word by one that some of the products have.
-    private func replacement(_ wanted: Word, _ context: Set<SKU>) -> Replacement? {
+    private func replacement(_ wanted: Word, _ context: Set<SKU>, _ words: [Word]) -> Replacement? {
         var found: [String: Replacement] = [:]
         var distances: [String: Int] = [:]
         for product in products where context.contains(product.sku) {
@@ -500,6 +500,7 @@ struct NaiveSearch {
                 let edits = distances[word] ?? Self.distance(wanted.scalars, word.unicodeScalars.map(\.value))
                 distances[word] = edits
                 guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
+                if words.contains(where: { $0.text.utf8.elementsEqual(word.utf8) }) { continue }
                 let old = found[word] ?? (edits, 0, [], word)
                 found[word] = (edits, old.purchases + product.popularity.purchases, old.products + [product.sku], word)
             }
@@ -530,7 +531,7 @@ struct NaiveSearch {
         if missing.isEmpty {
             let rarest = words.indices.filter(isCorrectable).sorted { (counts[$0], $0) < (counts[$1], $1) }.prefix(4)
             let found = rarest.sorted().compactMap { number in
-                replacement(words[number], context(without: [number])).map { (number: number, found: $0) }
+                replacement(words[number], context(without: [number]), words).map { (number: number, found: $0) }
             }
             guard let best = found.min(by: { Self.isBetter($0.found, $1.found) }) else { return nil }
             return correction([best.number: best.found], best.found.products.count)
@@ -538,7 +539,7 @@ struct NaiveSearch {
         guard missing.count <= 4, missing.allSatisfy(isCorrectable) else { return nil }
         var (replaced, left) = ([Int: Replacement](), context(without: missing))
         for number in missing {
-            guard let found = replacement(words[number], left) else { return nil }
+            guard let found = replacement(words[number], left, words) else { return nil }
             replaced[number] = found
             left.formIntersection(found.products)
         }

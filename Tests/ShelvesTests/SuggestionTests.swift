@@ -100,6 +100,39 @@ import Testing
         #expect(found.map(\.matches) == [[0..<4]])
     }
 
+    @Test("A word that is being typed is completed before it is inflected")
+    func typedWords() throws {
+        let rules = SearchRules(inflection: Inflection([.croatian]))
+        let names = ["Doro", "Doru", "Dorina", "Dorina mini", "Jabuka", "Carte d'Or"]
+        let source = Self.source(names.map { ($0, nil, 1, true) }, rules)
+        #expect(try Self.texts(.product, "dori", source) == ["Dorina", "Dorina mini"])
+        // No word begins with the plural.
+        #expect(try Self.texts(.product, "jabuke", source) == ["Jabuka"])
+        // Other words are finished.
+        #expect(try Self.texts(.product, "dorine mini", source) == ["Dorina mini"])
+    }
+
+    @Test("A word of the query neither completes nor corrects another one")
+    func repeatedWords() throws {
+        let items: [Item] = [("Coca cola", nil, 9, true), ("Coca cake", nil, 8, true), ("Kola coca", nil, 1, true)]
+        let source = Self.source(items)
+        #expect(try Self.texts(.word, "coca c", source) == ["coca cola", "coca cake"])
+        let table = ShelfTable(
+            ["Coca cola", "Coca coca"].enumerated().map { number, name in
+                TableRow(Product(sku: SKU("\(number)")!, name: name), position: [1]) { Array($0.utf8) }
+            }
+        )
+        let index = SearchIndex(table)
+        #expect(index.correction(Search(try SearchQuery("coca kola")), table)?.text == "coca cola")
+        #expect(index.correction(Search(try SearchQuery("coca coka")), table)?.text == "coca cola")
+    }
+
+    @Test("Of equally relevant and popular products, the one whose name is closer comes first")
+    func closeness() throws {
+        let source = Self.source(["Aa bb milk cc", "Bb milk", "Aa milk cc"].map { ($0, nil, 1, true) })
+        #expect(try Self.texts(.product, "milk", source) == ["Bb milk", "Aa milk cc", "Aa bb milk cc"])
+    }
+
     @Test("A text without a word has no suggestions, and one that is too long is malformed")
     func texts() throws {
         for text in ["", " ", "-", "🍎"] {

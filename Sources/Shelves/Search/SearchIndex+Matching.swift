@@ -148,9 +148,10 @@ struct RowSearch {
 
     /// Adds the rows that have a word, its forms, or words that begin with it.
     private mutating func addWords(_ numbers: Range<Int>, _ bytes: [UInt8]) {
-        for word in index.words.words(beginningWith: bytes) {
-            mark(numbers, word, index.words[word].count == bytes.count ? .exact : .prefix)
-        }
+        let beginning = index.words.words(beginningWith: bytes)
+        for word in beginning { mark(numbers, word, index.words[word].count == bytes.count ? .exact : .prefix) }
+        let isTyped = search.isTyped && numbers.upperBound == search.query.words.count
+        if isTyped, !beginning.isEmpty { return }
         index.forEachForm(of: bytes) { mark(numbers, $0, .related) }
     }
 

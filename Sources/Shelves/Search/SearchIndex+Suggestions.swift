@@ -52,7 +52,7 @@ extension SearchIndex {
     ///
     /// Words of names, brands and tags complete it. Those of attributes do not: the keys of options are not for people.
     /// The other words match as a whole, in another form, as a synonym, as a beginning or two as one. A text that does not end with a word has no completion.
-    /// Neither has a word that shares its last character with another one.
+    /// Neither has a word that shares its last character with another one. Other words of the query complete nothing: nobody repeats a word.
     ///
     /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.
     /// - Complexity: O(*m* + *k* log *k*) for *k* words that begin like the last one, and *m* postings of them; O(*n*) with several words.
@@ -64,7 +64,9 @@ extension SearchIndex {
         let context = otherWords(search)
         let weights = Weights(table)
         var found: [(word: Int, weight: ProductWeight)] = []
+        let others = Set(query.words.dropLast().map(\.bytes))
         for word in words.words(beginningWith: last.bytes) where words[word].count > last.bytes.count {
+            if others.contains(Array(words[word])) { continue }
             let weight = weights.sum(self, word, context, within: .tag)
             if weight.products > 0 { found.append((word, weight)) }
         }
@@ -109,7 +111,7 @@ extension SearchIndex {
     ///
     /// The words that no product has are corrected. If there are none, the best correction of one word is taken, tried with the rarest words. A
     /// correction has as few edits as possible, and products that match the other words. Of several, the one with the most popular products
-    /// is best. Neither numbers nor words that share a character of the text are corrected.
+    /// is best. Neither numbers nor words that share a character of the text are corrected, and no word becomes another word of the query.
     ///
     /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.
     /// - Complexity: O(*w* *n* + *b*) for *w* words of the query, *n* rows, and *b* letters of distinct words.
@@ -118,12 +120,13 @@ extension SearchIndex {
         var found = RowSearch(self, search)
         found.addAll()
         let weights = Weights(table)
+        let known = Set(words.map(\.bytes))
         let missing = words.indices.filter { found.rows[$0].isEmpty }
         if missing.isEmpty {
             let rarest = words.indices.filter { isCorrectable(words[$0]) }
                 .sorted { (found.rows[$0].count, $0) < (found.rows[$1].count, $1) }
             let corrections = rarest.prefix(Self.correctedWords).compactMap { number in
-                replacement(words[number], found.matches(without: [number]), weights)
+                replacement(words[number], found.matches(without: [number]), weights, except: known)
                     .map { (number: number, found: $0) }
             }
             return corrections.min { ($0.found, $0.number) < ($1.found, $1.number) }
@@ -133,7 +136,7 @@ extension SearchIndex {
         var context = found.matches(without: Set(missing))
         var (corrected, last) = ([Int: Int](), Replacement?.none)
         for number in missing {
-            guard let found = replacement(words[number], context, weights) else { return nil }
+            guard let found = replacement(words[number], context, weights, except: known) else { return nil }
             corrected[number] = found.word
             last = found
             var isRow = [Bool](repeating: false, count: rowCount)
@@ -158,7 +161,12 @@ extension SearchIndex {
         }
     }
 
-    private func replacement(_ word: SearchQuery.Word, _ context: [Bool], _ weights: Weights) -> Replacement? {
+    private func replacement(
+        _ word: SearchQuery.Word,
+        _ context: [Bool],
+        _ weights: Weights,
+        except known: Set<[UInt8]>
+    ) -> Replacement? {
         var limit = word.hasTypos ? Self.correctionLimits.long : Self.correctionLimits.short
         var distances = EditDistances(word.bytes)
         var best: Replacement?
@@ -166,7 +174,7 @@ extension SearchIndex {
             // The word itself has no edit.
             guard !isNumber(bytes), let edits = distances.distance(to: bytes, limit: limit), edits > 0 else { return }
             let weight = weights.sum(self, candidate, context)
-            guard weight.products > 0 else { return }
+            guard weight.products > 0, !known.contains(Array(bytes)) else { return }
             let found = Replacement(edits: edits, weight: weight, word: candidate)
             if best.map({ found < $0 }) ?? true { best = found }
             limit = edits

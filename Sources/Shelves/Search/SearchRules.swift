@@ -100,6 +100,8 @@ private struct WordForms: Sendable {
 package struct Search: Sendable {
     package let query: SearchQuery
     let inflection: Inflection
+    /// Whether the last word is still being typed. Forms of an unfinished word mislead, so they count only if no word begins with it.
+    let isTyped: Bool
     /// The texts that the words of the query find as synonyms.
     let alternatives: [Alternative]
     /// The words of all alternatives.
@@ -115,8 +117,8 @@ package struct Search: Sendable {
     }
 
     /// - Complexity: O(*w* *r*) for *w* words of the query and *r* synonyms that begin with the same word.
-    package init(_ query: SearchQuery, _ rules: SearchRules = SearchRules()) {
-        self.query = query
+    package init(_ query: SearchQuery, _ rules: SearchRules = SearchRules(), isTyped: Bool = false) {
+        (self.query, self.isTyped) = (query, isTyped)
         inflection = rules.inflection
         alternatives = Array(rules.alternatives(query))
         var words = WordForms()

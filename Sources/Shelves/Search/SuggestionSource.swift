@@ -48,7 +48,7 @@ package struct SuggestionSource: Sendable {
     }
 
     func suggestions(for query: SearchQuery, limit: Int) -> [Suggestion] {
-        let search = Search(query, rules)
+        let search = Search(query, rules, isTyped: true)
         func suggestion(
             _ subject: Suggestion.Subject,
             _ text: String,
