@@ -1,14 +1,17 @@
 package import Catalog
 package import JSON
 
+/// A mark between the values of a cell.
+package enum SetMark: Sendable { case bar, semicolon, comma }
+
 /// How the cells of a column state the values of an attribute.
 package struct AttributeCells: Sendable {
     /// The decimal mark of the numbers, as the column shows it.
     var decimals = DecimalEvidence()
     /// The text between the elements of a set; nil for a mark.
     var separator: String?
-    /// Whether commas separate the elements of a set, and not bars and semicolons; nil if the file does not show it.
-    var hasCommas: Bool?
+    /// The mark between the elements of a set, as the column shows it; nil if it does not.
+    var mark: SetMark?
     let words: FileWords
 
     /// The cells of exported files.
@@ -17,10 +20,10 @@ package struct AttributeCells: Sendable {
     init(
         decimals: DecimalEvidence = DecimalEvidence(),
         separator: String? = nil,
-        hasCommas: Bool? = nil,
+        mark: SetMark? = nil,
         words: FileWords
     ) {
-        (self.decimals, self.separator, self.hasCommas, self.words) = (decimals, separator, hasCommas, words)
+        (self.decimals, self.separator, self.mark, self.words) = (decimals, separator, mark, words)
     }
 
     /// The reason why a cell has no value of the attribute.
@@ -145,16 +148,14 @@ package struct AttributeCells: Sendable {
         if let separator {
             parts = ImportRecordReader.parts(text, separator)
         } else {
-            let hasMarks = text.contains { Self.marks.contains($0) }
-            let isUndecided = hasCommas == nil ? !hasMarks && text.contains(",") : hasCommas == true && hasMarks
-            guard !isUndecided else {
+            guard !Self.isAmbiguous(text, mark) else {
                 throw Fault(
                     reason: """
-                        is ambiguous: commas may separate elements; separate them with “|”, or set a separator in a profile
+                        is ambiguous: commas or semicolons may separate elements; separate them with “|”, or set a separator in a profile
                         """
                 )
             }
-            let marks: Set<Character> = hasCommas == true ? [","] : Self.marks
+            let marks: Set<Character> = mark == .comma ? [","] : ["|", ";"]
             parts = text.split { marks.contains($0) }.map { String($0).trimmed }
         }
         var elements: [String] = []
@@ -162,7 +163,16 @@ package struct AttributeCells: Sendable {
         return elements
     }
 
-    private static let marks: Set<Character> = ["|", ";"]
+    /// Returns whether the text of a set may have other elements than those between its bars and semicolons, or between its commas.
+    private static func isAmbiguous(_ text: String, _ mark: SetMark?) -> Bool {
+        let (hasBars, hasSemicolons, hasCommas) = (text.contains("|"), text.contains(";"), text.contains(","))
+        return switch mark {
+        case .comma: hasBars || hasSemicolons
+        // With a bar, commas belong to elements: exports write such a cell.
+        case .bar: !hasBars && (hasSemicolons || hasCommas)
+        case .semicolon, nil: !hasBars && !hasSemicolons && hasCommas
+        }
+    }
 
     // MARK: - Writing
 

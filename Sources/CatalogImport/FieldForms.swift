@@ -23,8 +23,8 @@ package struct FieldForms: Sendable {
     /// The evidence for the form of an attribute's cells.
     private struct AttributeEvidence {
         var decimals: DecimalEvidence
-        /// Whether commas separate the elements of a set; nil if the cells do not show it.
-        var hasCommas: Bool?
+        /// The mark between the elements of a set; nil if the cells do not show it.
+        var mark: SetMark?
     }
 
     package init(_ options: ImportOptions) {
@@ -45,7 +45,7 @@ package struct FieldForms: Sendable {
         return AttributeCells(
             decimals: isNumber ? DecimalEvidence(.point) : evidence?.decimals ?? DecimalEvidence(given),
             separator: separator,
-            hasCommas: evidence?.hasCommas ?? (hasTagsWithCommas ? true : nil),
+            mark: evidence?.mark ?? (hasTagsWithCommas ? .comma : nil),
             words: words
         )
     }
@@ -89,7 +89,7 @@ package struct FieldForms: Sendable {
             decimals[column] = evidence
         }
         if separators[.tags] == nil, let index = columns.index(of: .tags) {
-            hasTagsWithCommas = Self.hasCommas(events, [index]) == true
+            hasTagsWithCommas = Self.mark(events, [index]) == .comma
         }
         for attribute in columns.resolved.attributes {
             add(events, attribute, columns.definitions(of: attribute.name))
@@ -113,7 +113,7 @@ package struct FieldForms: Sendable {
             }
         }
         if definitions.contains(where: { if case .set = $0.form { true } else { false } }) {
-            evidence.hasCommas = Self.hasCommas(events, indexes)
+            evidence.mark = Self.mark(events, indexes)
         }
         attributes[attribute.name] = evidence
     }
@@ -129,15 +129,16 @@ package struct FieldForms: Sendable {
         return texts
     }
 
-    /// Returns whether commas separate the values in cells: they do if a text of several values has a value of another text, and no text has
-    /// another separator. Returns nil if the texts do not show it.
-    private static func hasCommas(_ events: ArraySlice<RecordSplitter.Event>, _ indexes: [Int]) -> Bool? {
+    /// Returns the mark between the values in cells: a bar if any text has one, or else a semicolon. Commas separate if a text of several
+    /// values has a value of another text, and no text has another mark. Returns nil if the texts do not show it.
+    private static func mark(_ events: ArraySlice<RecordSplitter.Event>, _ indexes: [Int]) -> SetMark? {
         let texts = texts(events, indexes)
-        guard !texts.contains(where: { $0.contains { "|;".contains($0) } }) else { return false }
+        if texts.contains(where: { $0.contains("|") }) { return .bar }
+        if texts.contains(where: { $0.contains(";") }) { return .semicolon }
         var seen: Set<String> = []
         for text in texts {
             let values = Set(text.split(separator: ",").map { String($0).trimmed })
-            guard seen.isDisjoint(with: values) else { return texts.contains { $0.contains(",") } ? true : nil }
+            guard seen.isDisjoint(with: values) else { return texts.contains { $0.contains(",") } ? .comma : nil }
             seen.formUnion(values)
         }
         return nil

@@ -9,6 +9,10 @@ package struct ImportRecord: Sendable {
     package let currency: Currency
     /// The product as the row states it.
     package var product: Product
+    /// Whether the file has prices. Otherwise, stored products keep theirs.
+    package var hasPrices = true
+    /// Whether the file has sizes. Otherwise, stored products keep theirs.
+    package var hasSizes = true
     /// Whether a price had more digits than the currency.
     package var wasRounded = false
     /// The number of decimals whose binary noise was removed.
@@ -85,7 +89,15 @@ package struct ImportRecord: Sendable {
 
     /// The record as a dry run shows it.
     package var preview: ImportPreview {
-        ImportPreview(line: line, store: store, currency: currency, shelves: shelves, product: product)
+        ImportPreview(
+            line: line,
+            store: store,
+            currency: currency,
+            shelves: shelves,
+            product: product,
+            hasPrices: hasPrices,
+            hasSizes: hasSizes
+        )
     }
 
     /// Sets the size; contradictory columns leave it empty.

@@ -56,13 +56,14 @@ package final class ImportRecordReader: Sendable {
             columns.text(.price, cell) ?? columns.text(.promoPrice, cell)
         }
         let shelves = try readShelves(line, text)
+        let hasSizes = columns.hasSizes || options.profile.readsSizeFromName
         let row = ValueReader(
             self,
             line: line,
             currency: currency,
             sizeContext: context(of: store, shelf: shelves.first),
             forms: forms,
-            hasSizes: columns.hasSizes || options.profile.readsSizeFromName
+            hasSizes: hasSizes
         )
         let skuText = try text(.sku, 1024)
         guard let skuText else { throw row.reject(.sku, nil, "is missing") }
@@ -76,6 +77,7 @@ package final class ImportRecordReader: Sendable {
             product: Product(sku: sku, name: ""),
             position: try row.position(try text(.position, 64))
         )
+        (record.hasPrices, record.hasSizes) = (columns.hasPrices, hasSizes)
         for field in ProductField.allCases { try field.read(row, into: &record, text) }
         if let attributes = try readAttributes(row, &record, columns, &known, cell) {
             record.product.attributes = attributes

@@ -76,6 +76,9 @@ final class ResolvedColumns: Sendable {
         self.hasHeader = hasHeader
     }
 
+    /// Whether prices of products are read from columns.
+    var hasPrices: Bool { columns[.price] != nil || columns[.promoPrice] != nil }
+
     /// Whether sizes of products are read from a column.
     var hasSizes: Bool { columns[.size] != nil }
 

@@ -47,6 +47,7 @@ package struct RowFindings {
         if summary.preview.count < previewLimit { summary.preview.append(record.preview) }
         let product = record.product
         switch product.size {
+        case nil where !record.hasSizes: break
         case nil:
             summary.sizesUnknown += 1
             summary.unknownSizes.add(record.unknownSize)
@@ -66,7 +67,7 @@ package struct RowFindings {
         }
         summary.decimalsRounded += record.roundedDecimals
         if record.wasRounded { summary.pricesRounded += 1 }
-        if product.priceMinor == nil { summary.pricesUnknown += 1 }
+        if record.hasPrices, product.priceMinor == nil { summary.pricesUnknown += 1 }
         if product.priceMinor == 0 {
             summary.pricesZero += 1
             firstLines.zeroPrice = firstLines.zeroPrice ?? record.line

@@ -110,7 +110,7 @@ package final class LiveHub: Sendable {
     ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
     ///   - start: where to start; a version must have been read with the same sort, filter and limit. With a search, only the id of an event
     ///     is known.
-    ///   - includesProducts: whether an event with the whole order has the products, too.
+    ///   - includesProducts: whether an event with the whole window has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(
         _ address: ShelfAddress,

@@ -122,8 +122,8 @@ final class ShelfFeed: Sendable {
     /// Returns the event from a subscriber's window to the newest window.
     ///
     /// - Parameters:
-    ///   - shown: nil if the subscriber's window is unknown: the event has the whole order.
-    ///   - includesProducts: whether an event with the whole order has the products, too.
+    ///   - shown: nil if the subscriber's window is unknown: the event has the whole window.
+    ///   - includesProducts: whether an event with the whole window has the products, too.
     /// - Returns: nil if nothing changed.
     func event(from shown: Window?, includingProducts includesProducts: Bool = false) -> (
         event: LiveEvent, shown: Window?

@@ -126,7 +126,7 @@ import Testing
         arguments: [
             (#"{"price_minor":1}"#, "name"), (#"{"name":"x","price_minor":-1}"#, "price_minor"),
             (#"{"name":"x","price_minor":1.5}"#, "price_minor"), (#"{"name":"x","colour":"red"}"#, "colour"),
-            (#"{"name":"x","size":{"amount":"1"}}"#, "size"),
+            (#"{"name":"x","size":{"amount":"1"}}"#, "size"), (#"{"name":"x","size":"1 kg"}"#, "size"),
             (#"{"name":"x","size":{"amount":"1","unit":"x"}}"#, "size"),
             (#"{"name":"x","tags":["a|b"]}"#, "tags"), (#"{"name":"x","image_url":"ftp://x"}"#, "image_url"),
             (#"{"name":"x","attributes":[1]}"#, "attributes"), (#"{"name":"x","currency":"USD"}"#, "currency"),

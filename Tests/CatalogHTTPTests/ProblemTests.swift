@@ -76,7 +76,9 @@ import Testing
             error: .invalidCursor,
             type: "invalid-cursor",
             members: #","parameter":"cursor""#,
-            detail: "the cursor was altered or belongs to a different shelf, sort or filter; start from the first page"
+            detail: """
+                the cursor was altered or belongs to a different shelf, sort, filter, search or “collapse”; start from the first page
+                """
         ),
         Case(error: .notFound("store “x”"), type: "not-found", detail: "store “x” does not exist"),
         Case(

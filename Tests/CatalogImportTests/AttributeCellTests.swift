@@ -125,10 +125,8 @@ import Testing
     func setSeparators() throws {
         #expect(try Self.read("IT|FR", .set(Self.options)).hasPrefix("- must be an array of declared values"))
         var cells = Self.cells
-        cells.hasCommas = true
+        cells.mark = .comma
         #expect(try Self.read("IT, ES", .set(Self.options), cells) == #"["IT","ES"]"#)
-        cells.hasCommas = false
-        #expect(try Self.read("IT, ES", .set(nil), cells) == #"["IT, ES"]"#)
         cells = AttributeCells(separator: "/", words: Self.cells.words)
         #expect(try Self.read("a, b/c", .set(nil), cells) == #"["a, b","c"]"#)
         #expect(try Self.read("IT/ES", .set(Self.options), cells) == #"["IT","ES"]"#)
@@ -147,9 +145,29 @@ import Testing
         #expect(try Self.read("nuts, milk|", .set(nil)) == #"["nuts, milk"]"#)
         #expect(try Self.read("nuts, milk;soy", .set(nil)) == #"["nuts, milk","soy"]"#)
         var cells = Self.cells
-        cells.hasCommas = true
-        #expect(try Self.read("nuts, milk;soy", .set(nil), cells).hasPrefix("- is ambiguous"))
+        cells.mark = .comma
+        for text in ["nuts, milk;soy", "nuts, milk|soy", "nuts|", ";"] {
+            #expect(try Self.read(text, .set(nil), cells).hasPrefix("- is ambiguous"), "\(text)")
+        }
         #expect(try Self.read(",", .set(nil), cells) == "[]")
+    }
+
+    @Test(
+        "A mark that the column does not use is not taken for a part of an element",
+        arguments: [
+            (.bar, "nuts, milk", nil), (.bar, "nuts;milk", nil), (.bar, "nuts, milk;soy", nil), (.bar, ",", nil),
+            (.bar, "nuts, milk|", #"["nuts, milk"]"#), (.bar, "nuts, milk|soy", #"["nuts, milk","soy"]"#),
+            (.bar, "nuts;milk|soy", #"["nuts","milk","soy"]"#), (.bar, "nuts", #"["nuts"]"#), (.bar, "|", "[]"),
+            (.semicolon, "nuts, milk", nil), (.semicolon, ",", nil), (.semicolon, "nuts|milk", #"["nuts","milk"]"#),
+            (.semicolon, "nuts, milk;", #"["nuts, milk"]"#), (.semicolon, "nuts", #"["nuts"]"#),
+            (.semicolon, ";", "[]"),
+        ] as [(SetMark, String, String?)]
+    )
+    func otherMarks(_ mark: SetMark, _ text: String, _ json: String?) throws {
+        var cells = Self.cells
+        cells.mark = mark
+        let found = try Self.read(text, .set(nil), cells)
+        #expect(json.map { found == $0 } ?? found.hasPrefix("- is ambiguous"))
     }
 
     @Test("An array of JSON is a set, and nothing else is")

@@ -126,8 +126,8 @@ import Testing
                 #"{"allergens":["nuts","milk"]}"#, #"{"allergens":["nuts"]}"#, #"{"allergens":["salt","pepper"]}"#,
             ]
         )
-        let bars = try read("sku,name,allergens\na,A,\"nuts, milk\"\nb,B,nuts|soy\n")
-        #expect(bars.attributes == [#"{"allergens":["nuts, milk"]}"#, #"{"allergens":["nuts","soy"]}"#])
+        let later = try read("sku,name,allergens\na,A,\"nuts, milk|\"\nb,B,\"nuts, milk|soy\"\n")
+        #expect(later.attributes == [#"{"allergens":["nuts, milk"]}"#, #"{"allergens":["nuts, milk","soy"]}"#])
         let undecided = try read("sku,name,allergens\na,A,\"nuts, milk\"\nb,B,soy\n")
         #expect(undecided.attributes == ["{}", #"{"allergens":["soy"]}"#] && undecided.unreadable.count == 1)
         #expect(undecided.unreadable.first?.hasPrefix("line 2, allergens: “nuts, milk” is ambiguous") == true)
@@ -135,6 +135,22 @@ import Testing
         #expect(tags.attributes == [#"{"allergens":["nuts","milk"]}"#, #"{"allergens":["soy"]}"#])
         let separator = try read("sku,name,allergens\na,A,nuts/soy\n") { $0.profile.separators[.tags] = "/" }
         #expect(separator.attributes == [#"{"allergens":["nuts","soy"]}"#])
+    }
+
+    @Test(
+        "A set with other marks than the rest of its column is unreadable, and not one element",
+        arguments: [("gluten, milk", "nuts|milk"), ("gluten, milk", "nuts;milk"), ("gluten;milk", "nuts|milk")]
+    )
+    func otherMarks(_ cell: String, _ other: String) throws {
+        for tags in ["x", "\"x, y\""] {
+            let outcome = try read("sku,name,tags,allergens\na,A,\(tags),\"\(cell)\"\nb,B,x,\(other)\nc,C,x,soy\n")
+            #expect(
+                outcome.attributes == ["{}", #"{"allergens":["nuts","milk"]}"#, #"{"allergens":["soy"]}"#],
+                "\(tags)"
+            )
+            #expect(outcome.rejections.isEmpty && outcome.unreadable.count == 1)
+            #expect(outcome.unreadable.first?.hasPrefix("line 2, allergens: “\(cell)” is ambiguous") == true)
+        }
     }
 
     @Test("A header with two columns for an attribute, or with a computed one, is refused")

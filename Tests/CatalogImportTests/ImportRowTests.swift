@@ -292,6 +292,7 @@ import Testing
         let rejection = ImportRejection(line: 7, column: "x", reason: "is wrong")
         #expect(try counts { _ in } == [:])
         #expect(try counts { $0.product.size = nil } == ["sizes_unknown": 1])
+        #expect(try counts { ($0.product.size, $0.hasSizes) = (nil, false) } == [:])
         let approximate = try Size(amount: ExactDecimal(1), unit: .kg, isApproximate: true)
         #expect(try counts { $0.product.size = approximate } == ["sizes_approximate": 1])
         #expect(try counts { $0.hasComputedSize = true } == ["sizes_computed": 1])
@@ -304,6 +305,7 @@ import Testing
         #expect(try counts { $0.roundedDecimals = 3 } == ["decimals_rounded": 3])
         #expect(try counts { $0.wasRounded = true } == ["prices_rounded": 1])
         #expect(try counts { $0.product.priceMinor = nil } == ["prices_unknown": 1])
+        #expect(try counts { ($0.product.priceMinor, $0.hasPrices) = (nil, false) } == [:])
         #expect(try counts { $0.product.priceMinor = 0 } == ["prices_zero": 1])
         let suspicious = try #require(SKU("123456000000"))
         #expect(try counts { $0.product.sku = suspicious } == ["skus_suspicious": 1])
@@ -311,6 +313,35 @@ import Testing
         #expect(try counts { $0.promotion = .expired } == ["promotions_expired": 1])
         #expect(try counts { $0.ignoredImages = 4 } == ["images_ignored": 4])
         #expect(try counts { $0.unreadableStock = rejection } == ["stock_kept": 1])
+    }
+
+    @Test(
+        "Prices and sizes are unknown only in a file that has them",
+        arguments: [
+            ("", false, false), ("\tprice", true, false), ("\tpromo_price", true, false), ("\tsize", false, true),
+            ("\tprice\tsize", true, true), ("\tunit", false, false),
+        ]
+    )
+    func missingColumns(_ columns: String, _ hasPrices: Bool, _ hasSizes: Bool) throws {
+        let blanks = columns.filter { $0 == "\t" }
+        let record = try #require(try read("sku\tname\(columns)\na\tA\(blanks)\n").records.first)
+        var (findings, summary) = (RowFindings(previewLimit: 1), ImportSummary())
+        findings.add(record, on: nil, .eu, to: &summary)
+        findings.end(&summary)
+        #expect(summary.pricesUnknown == (hasPrices ? 1 : 0))
+        #expect(
+            summary.sizesUnknown == (hasSizes ? 1 : 0) && summary.unknownSizes.mostFrequent.count == (hasSizes ? 1 : 0)
+        )
+        let description = try #require(summary.preview.first).description
+        #expect(description.contains("no price") == hasPrices && description.contains("no size") == hasSizes)
+    }
+
+    @Test("With sizes from names, and in rows that name their columns, a missing size or price is unknown")
+    func missingSizesOfNames() throws {
+        let named = try read("sku,name\na,A\n") { $0.profile.readsSizeFromName = true }
+        #expect(named.records.map(\.hasSizes) == [true] && named.records.map(\.hasPrices) == [false])
+        let lines = try read(#"{"sku":"a","name":"A"}"#, .ndjson)
+        #expect(lines.records.map(\.hasSizes) == [true] && lines.records.map(\.hasPrices) == [true])
     }
 
     @Test("The report has the first row of each finding, and the first products")

@@ -149,6 +149,7 @@ import Testing
             ("product", #"{"name":"A","size":{"amount":1,"unit":"box"}}"#, "size"),
             ("product", #"{"name":"A","size":{"amount":1,"unit":"g","packs":0}}"#, "size"),
             ("product", #"{"name":"A","size":{"amount":1,"unit":"g","x":0}}"#, "x"),
+            ("product", #"{"name":"A","size":"1 kg"}"#, "size"), ("product", #"{"name":"A","size":[]}"#, "size"),
             ("product", #"{"name":"A","in_stock":1}"#, "in_stock"), ("store", "{}", "currency"),
             ("store", #"{"currency":"EURO"}"#, "currency"), ("store", #"{"currency":"EUR","key":"other"}"#, "key"),
             ("store", #"{"currency":"EUR","locale":"e"}"#, "locale"),
@@ -196,6 +197,7 @@ import Testing
             ("list settings", #"{"name":" "}"#, "name"), ("list settings", #"{"x":1}"#, "x"),
             ("items", "{}", "text"), ("items", #"{"items":1}"#, "items"), ("items", #"{"items":[]}"#, "items"),
             ("items", #"{"items":[{"text":"A"}],"x":1}"#, "x"),
+            ("items", #"{"items":[{"text":"A"},"B"]}"#, "items[1]"), ("changes", #"{"items":[1]}"#, "items[0]"),
             ("items", #"{"items":[{"text":"A"},{}]}"#, "items[1].text"), ("items", #"{"store":"s"}"#, "sku"),
             ("items", #"{"sku":"a"}"#, "sku"), ("items", #"{"store":"S","sku":"a"}"#, "sku"),
             ("items", #"{"store":"s","sku":"a/b"}"#, "sku"), ("items", #"{"text":"A","x":1}"#, "x"),
@@ -209,6 +211,9 @@ import Testing
             ("changes", #"{"items":[{"id":"\#(id)","quantity":0}]}"#, "items[0].quantity"),
             ("share", #"{"role":"owner"}"#, "role"), ("share", #"{"role":"x"}"#, "role"), ("share", #"{"x":1}"#, "x"),
             ("moves", "{}", "moves"), ("moves", #"{"moves":1}"#, "moves"), ("moves", #"{"moves":[],"x":1}"#, "x"),
+            ("moves", #"{"moves":[{"ids":["a"],"place":"last"},"b"]}"#, "moves[1]"),
+            ("profile", #"{"words":1}"#, "words"), ("profile", #"{"variants":["a"]}"#, "variants"),
+            ("profile", #"{"rows":["a"]}"#, "rows[0]"),
             ("moves", #"{"moves":[{"ids":["a"]}]}"#, "moves"), ("moves", #"{"moves":[{"place":"first"}]}"#, "ids"),
             ("moves", #"{"moves":[{"ids":["a"],"place":"first","after":"b"}]}"#, "moves"),
             ("moves", #"{"moves":[{"ids":["a"],"place":"up"}]}"#, "place"),
@@ -253,6 +258,22 @@ import Testing
     func invalidBodies(_ kind: String, _ body: String, _ name: String) throws {
         let failure = try Self.failure(kind, try Self.json(body))
         #expect(failure?.name == name, "\(failure?.reason ?? "it is valid")")
+    }
+
+    @Test("An object inside a body says what it must be, with an example that is accepted")
+    func objects() throws {
+        let size = try Self.failure("product", try Self.json(#"{"name":"A","size":"1 kg"}"#))
+        #expect(size?.reason == #"size must be an object such as {"amount":"1","unit":"kg"}"#)
+        let values = [
+            ("product", #"{"name":"A","size":#}"#), ("moves", #"{"moves":[#]}"#), ("profile", #"{"words":#}"#),
+            ("profile", #"{"variants":#}"#), ("profile", #"{"rows":[#]}"#),
+        ]
+        for (kind, body) in values {
+            let reason = try #require(try Self.failure(kind, try Self.json(body.replacing("#", with: "7")))?.reason)
+            let example = try #require(reason.split(separator: " such as ").last.map(String.init))
+            #expect(example.first == "{", "\(reason)")
+            #expect(try Self.failure(kind, try Self.json(body.replacing("#", with: example)))?.reason == nil, "\(body)")
+        }
     }
 
     @Test("A body of the wrong JSON type is rejected")

@@ -8,13 +8,24 @@ package struct ImportPreview: Sendable, Hashable {
     /// The shelves by their keys or titles in the file, each after those above it.
     package let shelves: [[String]]
     package private(set) var product: Product
+    /// Whether the file has prices, and whether it has sizes. Otherwise, stored products keep theirs.
+    private let (hasPrices, hasSizes): (Bool, Bool)
 
-    package init(line: Int, store: CatalogKey, currency: Currency, shelves: [[String]], product: Product) {
+    package init(
+        line: Int,
+        store: CatalogKey,
+        currency: Currency,
+        shelves: [[String]],
+        product: Product,
+        hasPrices: Bool = true,
+        hasSizes: Bool = true
+    ) {
         self.line = line
         self.store = store
         self.currency = currency
         self.shelves = shelves
         self.product = product
+        (self.hasPrices, self.hasSizes) = (hasPrices, hasSizes)
     }
 
     /// Removes an attribute that the import clears.
@@ -30,10 +41,10 @@ package struct ImportPreview: Sendable, Hashable {
         if let price = product.priceMinor {
             parts.append("\(currency.decimal(price)) \(currency.code)")
             if let regular = product.regularPriceMinor { parts.append("was \(currency.decimal(regular))") }
-        } else {
+        } else if hasPrices {
             parts.append("no price")
         }
-        parts.append(product.size.map(Self.text) ?? "no size")
+        if let size = product.size { parts.append(Self.text(size)) } else if hasSizes { parts.append("no size") }
         if shelves.isEmpty { parts.append("no shelf") }
         for shelf in shelves { parts.append("shelf \(shelf.joined(separator: " > "))") }
         if !product.inStock { parts.append("sold out") }

@@ -19,7 +19,7 @@ package struct ImportSummary: Sendable, Equatable {
     package var removedByShelf: [ShelfRemoval] = []
     /// The number of products whose size is only approximate.
     package var sizesApproximate = 0
-    /// The number of products whose size was not understood.
+    /// The number of rows without a size that was understood, in a file with sizes.
     package var sizesUnknown = 0
     /// The number of approximate sizes that were computed from unit prices.
     package var sizesComputed = 0
@@ -35,7 +35,7 @@ package struct ImportSummary: Sendable, Equatable {
     package var unreadableAttributes = UnreadableAttributes()
     /// The number of availabilities that were not understood, so that products kept theirs.
     package var stockKept = 0
-    /// The number of rows without a price.
+    /// The number of rows without a price, in a file with prices.
     package var pricesUnknown = 0
     /// The number of prices of 0.
     package var pricesZero = 0

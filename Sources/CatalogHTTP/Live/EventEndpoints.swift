@@ -211,7 +211,7 @@ extension Operation {
         product.
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
-        the whole order, unless the stream resumes; `gone`: the shelf, or an \
+        the first `limit` products of the order, unless the stream resumes; `gone`: the shelf, or an \
         attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
         """,
         parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include, .collapse]

@@ -65,7 +65,7 @@ enum ProblemKind: String, CaseIterable {
             Row(
                 .badRequest,
                 "Invalid cursor",
-                "A cursor is only valid, unaltered, for its own shelf, sort and filter. Start from the first page."
+                "A cursor is only valid, unaltered, for its own shelf, sort, filter, search and “collapse”. Start from the first page."
             )
         case .unauthenticated:
             Row(
@@ -187,7 +187,9 @@ extension Problem {
         case .invalidCursor:
             self.init(
                 .invalidCursor,
-                "the cursor was altered or belongs to a different shelf, sort or filter; start from the first page"
+                """
+                the cursor was altered or belongs to a different shelf, sort, filter, search or “collapse”; start from the first page
+                """
             )
             parameter = "cursor"
         case .notFound(let what): self.init(.notFound, "\(what) does not exist")

@@ -13,6 +13,19 @@ package struct BodyReader {
         self.members = Dictionary(members.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
     }
 
+    /// Reads an object inside the body.
+    ///
+    /// - Parameters:
+    ///   - parameter: the path of the object in the body.
+    ///   - example: an object that is accepted, as JSON.
+    /// - Throws: `malformed`, naming the parameter, for a value of another type.
+    package init(_ value: JSONValue, parameter: String, example: String) throws(CatalogError) {
+        guard case .object = value else {
+            throw .malformed(parameter: parameter, detail: "\(parameter) must be an object such as \(example)")
+        }
+        try self.init(value)
+    }
+
     /// Accepts and ignores members that the server generates.
     package mutating func ignore(_ names: String...) { known.formUnion(names) }
 

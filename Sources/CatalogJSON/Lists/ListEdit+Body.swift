@@ -30,7 +30,13 @@ extension ListEdit {
             throw .unprocessable(field: "items", detail: "items must have 1 to \(UserList.addLimit) elements")
         }
         var items: [Item] = []
-        for (index, value) in values.enumerated() { items.append(try read(value, "items[\(index)].")) }
+        for (index, value) in values.enumerated() {
+            let field = "items[\(index)]"
+            guard case .object = value else {
+                throw .malformed(parameter: field, detail: "\(field) must be an object")
+            }
+            items.append(try read(value, "\(field)."))
+        }
         return items
     }
 }

@@ -38,12 +38,12 @@ extension OrderMove {
         }
         try reader.end()
         var moves: [OrderMove] = []
-        for value in values { moves.append(try OrderMove(body: value)) }
+        for (index, value) in values.enumerated() { moves.append(try OrderMove(value, field: "moves[\(index)]")) }
         return moves
     }
 
-    private init(body: JSONValue) throws(CatalogError) {
-        var reader = try BodyReader(body)
+    private init(_ value: JSONValue, field: String) throws(CatalogError) {
+        var reader = try BodyReader(value, parameter: field, example: #"{"ids":["C1007"],"place":"first"}"#)
         let ids = try reader.ids("ids")
         var targets: [Target] = []
         if let anchor = try reader.string("after", bytes: 256)?.composed { targets.append(.after(anchor)) }

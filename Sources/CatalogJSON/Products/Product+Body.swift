@@ -98,7 +98,7 @@ extension BodyReader {
     /// A size; nil for null or an amount of zero.
     mutating func size() throws(CatalogError) -> Size? {
         guard let body = value("size") else { return nil }
-        var reader = try BodyReader(body)
+        var reader = try BodyReader(body, parameter: "size", example: #"{"amount":"1","unit":"kg"}"#)
         guard let amount = try reader.decimal("amount"), let spelling = try reader.string("unit", bytes: 32) else {
             throw .unprocessable(field: "size", detail: "size requires amount and unit")
         }

@@ -201,7 +201,7 @@ extension ColumnTitle {
 
 extension ImportProfile.VariantRows {
     fileprivate init(_ value: JSONValue) throws(CatalogError) {
-        var reader = try BodyReader(value)
+        var reader = try BodyReader(value, parameter: "variants", example: #"{"column":"Parent","inherit":["Name"]}"#)
         let reference = try ColumnTitle.list("variants.column", reader.value("column"))
         var keys: [Key] = []
         for (title, prefix) in try reader.members("keys") {
@@ -222,7 +222,7 @@ extension ImportProfile.VariantRows {
 extension ImportProfile.Words {
     fileprivate init(_ value: JSONValue) throws(CatalogError) {
         self.init()
-        var reader = try BodyReader(value)
+        var reader = try BodyReader(value, parameter: "words", example: #"{"available":["yes"],"unavailable":["no"]}"#)
         available = Set(try reader.strings("available") ?? [])
         unavailable = Set(try reader.strings("unavailable") ?? [])
         for (word, unit) in try reader.members("units") {
@@ -260,8 +260,12 @@ extension BodyReader {
         guard case .array(let values) = value, values.count <= 20 else {
             throw .invalidProfile(name, "must be an array of at most 20 conditions")
         }
-        return try values.map { value throws(CatalogError) in
-            var reader = try BodyReader(value)
+        return try values.enumerated().map { index, value throws(CatalogError) in
+            var reader = try BodyReader(
+                value,
+                parameter: "\(name)[\(index)]",
+                example: #"{"column":"Status","is":["active"]}"#
+            )
             let columns = try ColumnTitle.list("\(name).column", reader.value("column"))
             guard let accepted = try reader.strings("is"), (1...100).contains(accepted.count) else {
                 throw .invalidProfile("\(name).is", "must have 1 to 100 texts")
