@@ -155,7 +155,7 @@ struct RowSearch {
         index.forEachForm(of: bytes) { mark(numbers, $0, .related) }
     }
 
-    /// Adds the rows that have words with a word of the query as a part, and those that have a word of the query as two words.
+    /// Adds the rows of words that have a word of the query as a part, and the rows that have it as two words.
     mutating func addCompounds() {
         for (number, word) in search.query.words.enumerated() where word.hasCompounds {
             index.words.forEachWord(containing: word.bytes) { mark(number..<(number + 1), $0, .compound) }
