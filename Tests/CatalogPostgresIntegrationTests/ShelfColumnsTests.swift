@@ -27,7 +27,8 @@ import Testing
 
     private static func row(_ number: Int, _ shift: Int = 0) -> TableRow {
         var product = Product(sku: SKU("p\(number)")!, name: "P")
-        let numbers = (0..<8).map { "\"n\($0)\":\((number * (2 * $0 + 3) + shift) % 1009)" }
+        // The range of these numbers takes eight bytes.
+        let numbers = (0..<8).map { "\"n\($0)\":\((number * (2 * $0 + 3) + shift) % 1009 * 100_000_000_000)" }
         product.attributes = "{\(numbers.joined(separator: ",")),\"word\":\"\(["z", "ö", "o"][number % 3])\"}"
         return TableRow(product, position: [1, UInt8(1 + number / 250), UInt8(1 + number % 250)]) { Array($0.utf8) }
     }

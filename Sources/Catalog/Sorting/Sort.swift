@@ -52,8 +52,8 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     /// Whether the sort has the relevance of a search, which is its first key then.
     package var readsRelevance: Bool { terms[0].key == .relevance }
 
-    /// The keys that are compared, from the first to the last. If all keys of equally relevant products are equal,
-    /// the more popular one comes first, and then the one whose name is closer to the search.
+    /// The keys that are compared, from the first to the last. Popularity decides between equally relevant products whose other keys are equal, and
+    /// closeness decides after it.
     package var comparedTerms: [Term] {
         guard readsRelevance else { return terms }
         func has(_ key: SortKey) -> Bool { terms.contains { $0.key == key } }
