@@ -294,7 +294,7 @@ struct PackedColumn: Sendable {
     /// Whether a row has these bytes.
     func isEqual(_ row: Int, _ bytes: [UInt8]) -> Bool { withBytes(row) { $0.elementsEqual(bytes) } }
 
-    /// Returns whether each row has the bytes of that row of another column, which has as many rows.
+    /// Returns the rows whose bytes differ from those of the same row of another column, which has as many rows.
     ///
     /// - Complexity: O(*n*) for *n* bytes; only rows with other codes are put together, if both columns have the same parts.
     func rowsWithOtherBytes(than other: PackedColumn) -> [Int] {
