@@ -173,6 +173,8 @@ import Testing
 
     private static func bytes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
 
+    @Sendable private static func compare(_ a: String, _ b: String) -> Int { bytes(a, b) ? -1 : bytes(b, a) ? 1 : 0 }
+
     /// Sorts stably by one key.
     private static func sorted(_ listings: [Listing], by term: Sort.Term, _ dimension: Dimension) -> [Listing] {
         let isDescending = term.direction == .descending
@@ -291,9 +293,7 @@ import Testing
                 return isBefore == isNatural && x.sku != y.sku
             }
             for term in sort.terms.reversed() { expected = Self.sorted(expected, by: term, .mass) }
-            let sorted = listings.shuffled(using: &generator).sorted {
-                sort.precedes($0, $1, dimension: .mass) { a, b in Self.bytes(a, b) ? -1 : Self.bytes(b, a) ? 1 : 0 }
-            }
+            let sorted = sort.sorted(listings.shuffled(using: &generator), dimension: .mass, collate: Self.compare)
             #expect(sorted.map(\.product.sku) == expected.map(\.product.sku), "seed \(seed)")
         }
     }
@@ -341,9 +341,7 @@ import Testing
             }
             for term in sort.terms.reversed() { expected = Self.sorted(expected, by: term, dimension) }
             if first.key != .position { expected = expected.filter { !$0.isSoldOut } + expected.filter(\.isSoldOut) }
-            let sorted = listings.shuffled(using: &generator).sorted {
-                sort.precedes($0, $1, dimension: dimension) { a, b in Self.bytes(a, b) ? -1 : Self.bytes(b, a) ? 1 : 0 }
-            }
+            let sorted = sort.sorted(listings.shuffled(using: &generator), dimension: dimension, collate: Self.compare)
             #expect(sorted.map(\.product.sku) == expected.map(\.product.sku), "seed \(seed)")
         }
     }

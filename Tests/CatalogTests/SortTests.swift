@@ -18,7 +18,7 @@ import Testing
 
     private func order(_ sort: String, _ listings: [Listing], _ dimension: Dimension = .mass) throws -> [String] {
         let sort = try Sort.parse(sort)
-        return listings.shuffled().sorted { sort.precedes($0, $1, dimension: dimension, collate: Self.compare) }
+        return sort.sorted(listings.shuffled(), dimension: dimension, collate: Self.compare)
             .map(\.product.sku.text)
     }
 

@@ -191,10 +191,9 @@ enum FuzzTarget: String, CaseIterable {
             }
             table = table.applying(changes)
         }
-        let expected = listings.values.filter { filter.accepts($0.product, in: currency) }.sorted {
-            sort.precedes($0, $1, dimension: dimension) { a, b in
-                key(a) == key(b) ? 0 : key(a).lexicographicallyPrecedes(key(b)) ? -1 : 1
-            }
+        let accepted = listings.values.filter { filter.accepts($0.product, in: currency) }
+        let expected = sort.sorted(accepted, dimension: dimension) { a, b in
+            key(a) == key(b) ? 0 : key(a).lexicographicallyPrecedes(key(b)) ? -1 : 1
         }
         let view = table.view(
             ViewRequest(

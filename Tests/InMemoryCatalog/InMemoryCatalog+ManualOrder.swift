@@ -22,7 +22,7 @@ extension InMemoryCatalog {
         }
         let (dimension, collate) = (head.state.comparisonDimension, collate(head.store.language))
         func sorted(_ sort: Sort) -> [String] {
-            listings.sorted { sort.precedes($0, $1, dimension: dimension, collate: collate) }.map(\.product.sku.text)
+            sort.sorted(listings, dimension: dimension, collate: collate).map(\.product.sku.text)
         }
         return try write(request.store) { content throws(CatalogError) in
             if let outcome: ManualOrderOutcome = try content.responses.known(call) { return outcome }

@@ -14,7 +14,7 @@ struct SpecifiedShelf: CurrentShelf {
     private var productsByName: [Product] {
         let products = listings.map { Listing(product: $0.product, position: [], isSoldOut: false) }
         let sort = Sort(.name, .ascending)!
-        return products.sorted { sort.precedes($0, $1, dimension: .mass, collate: collate) }.map(\.product)
+        return sort.sorted(products, dimension: .mass, collate: collate).map(\.product)
     }
 
     /// The result of a plan's search; nil without a search.
@@ -75,13 +75,9 @@ struct SpecifiedShelf: CurrentShelf {
 
     /// The listings that a plan's filter and search keep, in the order of a sort.
     private func matching(_ plan: PagePlan, _ sort: Sort, _ search: SpecifiedSearch?) -> [Listing] {
-        listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }
+        let kept = listings.filter { plan.resolvedSort.filter.accepts($0.product, in: plan.currency) }
             .filter { listing in search.map { $0.relevances[listing.product.sku] != nil } ?? true }
-            .sorted { a, b in
-                sort.precedes(a, b, dimension: plan.dimension, collate: collate) {
-                    search?.relevances[$0.sku]
-                }
-            }
+        return sort.sorted(kept, dimension: plan.dimension, collate: collate) { search?.relevances[$0.sku] }
     }
 
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items> {

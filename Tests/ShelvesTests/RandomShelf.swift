@@ -51,11 +51,9 @@ struct RandomShelf {
         _ filter: Filter = .none,
         _ relevances: [SKU: SearchRelevance]? = nil
     ) -> [Listing] {
-        listings.filter { filter.accepts($0.product, in: Self.currency) }
+        let kept = listings.filter { filter.accepts($0.product, in: Self.currency) }
             .filter { listing in relevances.map { $0[listing.product.sku] != nil } ?? true }
-            .sorted { a, b in
-                sort.precedes(a, b, dimension: dimension, collate: Self.collate) { relevances?[$0.sku] }
-            }
+        return sort.sorted(kept, dimension: dimension, collate: Self.collate) { relevances?[$0.sku] }
     }
 
     func request(_ sort: Sort, _ filter: Filter = .none) -> ViewRequest {

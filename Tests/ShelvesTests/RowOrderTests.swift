@@ -109,9 +109,7 @@ import Testing
             let view = table.view(
                 ViewRequest(sort: sort, dimension: .mass, sortsSoldOutLast: true, currency: RandomShelf.currency)
             )
-            let expected = listings.sorted {
-                sort.precedes($0, $1, dimension: .mass, collate: RandomShelf.collate)
-            }
+            let expected = sort.sorted(listings, dimension: .mass, collate: RandomShelf.collate)
             #expect(view.skus(table) == expected.map(\.product.sku.text))
         }
         let values = Set((0..<table.count).map { table.unitPrice($0)!.approximateValue })

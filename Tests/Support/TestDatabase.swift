@@ -32,8 +32,16 @@ package enum TestServer {
         }
     }()
 
+    /// The folder of private clusters: in memory if it has room for them, since they need not survive and consist of many small files.
+    private static let folder: String = {
+        let memory = "/dev/shm"
+        let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory)
+        let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value ?? 0
+        // The clusters of all tests take a fifth of this.
+        return (free >= 1 << 30 && access(memory, W_OK) == 0 ? memory : "/tmp") + "/aisle-test-\(getpid())"
+    }()
+
     private static let cluster: PrivateCluster = {
-        let folder = "/tmp/aisle-test-\(getpid())"
         // The tests run at the same time, and have 150 connections together, more on a busy machine.
         let cluster = try! PrivateCluster(folder: folder, settings: ["max_connections = 500"])
         try! cluster.start(isDurable: false)
@@ -51,7 +59,7 @@ package enum TestServer {
 
     /// Starts a separate cluster for tests that stop and restart it.
     package static func separate() throws -> PrivateCluster {
-        let cluster = try PrivateCluster(folder: "/tmp/aisle-test-\(getpid())-\(UUID().uuidString.prefix(8))")
+        let cluster = try PrivateCluster(folder: "\(folder)-\(UUID().uuidString.prefix(8))")
         try cluster.start(isDurable: false)
         removeAtExit(cluster)
         return cluster

@@ -3,12 +3,25 @@
 package typealias Collator = @Sendable (String, String) -> Int
 
 extension Sort {
-    /// Returns whether one product precedes another. The database's order is tested against this specification.
+    /// Returns products in this order. The database's order is tested against this specification.
     ///
     /// - Parameters:
     ///   - dimension: the shelf's comparison dimension.
     ///   - collate: the store's language; equal texts are then compared by bytes.
     ///   - relevance: returns how well a product matches the search; nil without a search.
+    /// - Complexity: O(*n* log *n*) comparisons; the values of a product are read once.
+    package func sorted(
+        _ listings: some Sequence<Listing>,
+        dimension: Dimension,
+        collate: Collator,
+        relevance: (Product) -> SearchRelevance? = { _ in nil }
+    ) -> [Listing] {
+        let terms = comparedTerms
+        return listings.map { ComparedListing($0, by: terms, relevance) }
+            .sorted { precedes($0, $1, by: terms, dimension, collate) }.map(\.listing)
+    }
+
+    /// Returns whether one product precedes another, as in ``sorted(_:dimension:collate:relevance:)``.
     package func precedes(
         _ a: Listing,
         _ b: Listing,
@@ -16,24 +29,50 @@ extension Sort {
         collate: Collator,
         relevance: (Product) -> SearchRelevance? = { _ in nil }
     ) -> Bool {
-        if respectsAvailability, a.isSoldOut != b.isSoldOut { return b.isSoldOut }
-        for term in comparedTerms {
-            if term.key.readsMatches {
-                func value(_ listing: Listing) -> UInt8 { relevance(listing.product)?.value(of: term.key) ?? .max }
-                let (x, y) = (value(a), value(b))
-                if x != y { return x < y }
-                continue
+        let terms = comparedTerms
+        let (x, y) = (ComparedListing(a, by: terms, relevance), ComparedListing(b, by: terms, relevance))
+        return precedes(x, y, by: terms, dimension, collate)
+    }
+
+    /// A product with its value of each compared term.
+    private struct ComparedListing {
+        let listing: Listing
+        let values: [SortValue]
+
+        init(_ listing: Listing, by terms: [Term], _ relevance: (Product) -> SearchRelevance?) {
+            self.listing = listing
+            values = terms.map { term in
+                term.key.readsMatches
+                    ? .integer(Int64(relevance(listing.product)?.value(of: term.key) ?? .max))
+                    : term.key.value(of: listing)
             }
-            let order = compare(a, b, by: term.key, dimension: dimension, collate: collate)
+        }
+    }
+
+    private func precedes(
+        _ a: ComparedListing,
+        _ b: ComparedListing,
+        by terms: [Term],
+        _ dimension: Dimension,
+        _ collate: Collator
+    ) -> Bool {
+        if respectsAvailability, a.listing.isSoldOut != b.listing.isSoldOut { return b.listing.isSoldOut }
+        for (number, term) in terms.enumerated() {
+            let order =
+                term.key == .unitPrice
+                ? compareUnitPrices(a.listing, b.listing, dimension)
+                : Self.compare(a.values[number], b.values[number], collate)
             switch order {
             case .same: continue
             case .fixed(let isBefore): return isBefore
-            case .directional(let isBefore): return isBefore == (term.direction == .ascending)
+            // The best matches, which come first, have the least values.
+            case .directional(let isLess): return isLess == (term.direction == .ascending || term.key.readsMatches)
             }
         }
-        let names = Self.compare(a.product.name, b.product.name, collate)
-        let isBefore = names == 0 ? a.product.sku < b.product.sku : names < 0
-        let isSame = names == 0 && a.product.sku == b.product.sku
+        let (x, y) = (a.listing.product, b.listing.product)
+        let names = Self.compare(x.name, y.name, collate)
+        let isBefore = names == 0 ? x.sku < y.sku : names < 0
+        let isSame = names == 0 && x.sku == y.sku
         return !isSame && isBefore == (tieBreakerDirection == .ascending)
     }
 
@@ -48,15 +87,8 @@ extension Sort {
         }
     }
 
-    private func compare(
-        _ a: Listing,
-        _ b: Listing,
-        by key: SortKey,
-        dimension: Dimension,
-        collate: Collator
-    ) -> Order {
-        if key == .unitPrice { return compareUnitPrices(a, b, dimension) }
-        return switch (key.value(of: a), key.value(of: b)) {
+    private static func compare(_ a: SortValue, _ b: SortValue, _ collate: Collator) -> Order {
+        switch (a, b) {
         case (.missing, .missing): .same
         case (.missing, _): .fixed(false)
         case (_, .missing): .fixed(true)

@@ -34,6 +34,8 @@ package struct Inflection: Sendable, Equatable {
     /// Whether two different folded words are forms of each other.
     package func areForms(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
         guard !a.elementsEqual(b) else { return false }
+        // A stem begins a word; only irregular words may share one and begin differently.
+        guard a.first == b.first else { return rules.contains { $0.areIrregularForms(a, b) } }
         var (stems, isFound) = ([Stem](), false)
         forEachStem(of: a) { stems.append($0) }
         guard !stems.isEmpty else { return false }
@@ -135,6 +137,11 @@ struct InflectionRules: Sendable {
         }
     }
 
+    fileprivate func areIrregularForms(_ a: ArraySlice<UInt8>, _ b: ArraySlice<UInt8>) -> Bool {
+        guard let list = irregular[Array(a)] else { return false }
+        return list == irregular[Array(b)]
+    }
+
     private func isNumber(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
 }
 
@@ -142,5 +149,9 @@ extension ArraySlice<UInt8> {
     /// The number of characters of UTF-8.
     var letterCount: Int { count { $0 & 0xC0 != 0x80 } }
 
-    func hasSuffix(_ end: [UInt8]) -> Bool { count >= end.count && suffix(end.count).elementsEqual(end) }
+    func hasSuffix(_ end: [UInt8]) -> Bool {
+        guard count >= end.count else { return false }
+        let start = endIndex - end.count
+        return end.indices.allSatisfy { self[start + $0] == end[$0] }
+    }
 }
