@@ -194,7 +194,7 @@ test-citus: build-tests build ## Test stores, orders, lists, imports and the API
 	fi
 
 # The suites whose tests run on a coordinator and two workers, too.
-CITUS_STORES := AttributeConcurrency AttributeStore AuditPartition AuditStore DatabaseEpoch DueProducts FilterOracle Importer ImportProfileStore ListStore ManualOrder \
+CITUS_STORES := AttributeConcurrency AttributeStore AuditPartition AuditStore CombinedOrder DatabaseEpoch DueProducts FilterOracle Importer ImportProfileStore ListStore ManualOrder \
     ModificationTime Popularity Resort SettingsStore SettingsSync ShelfImages ShelfMemory ShelfReader SortKey SortOracle Statement StoreConformance StoreDeletion StoreState StoreWorkers SuggestionStore SynonymStore Union
 CITUS_SUITES := $(foreach suite,$(CITUS_STORES),CatalogPostgresIntegrationTests.$(suite)Tests) CatalogHTTPIntegrationTests \
     $(if $(wildcard ../shared/data),RealCatalogTests)

@@ -1,0 +1,152 @@
+import Catalog
+import CatalogJSON
+import CatalogPostgres
+import InMemoryCatalog
+import LibPQ
+import Ordering
+import TestSupport
+import Testing
+
+/// Random combinations of sort, filters, groups and search, whose pages, cursors, orders and diffs are those of the in-memory catalog while
+/// products change.
+@Suite(.timeLimit(.minutes(15))) struct CombinedOrderTests {
+    private static let store = CatalogKey("shop")!
+    private static let (food, dairy) = (CatalogKey("food")!, CatalogKey("dairy")!)
+    private static let euro = Currency("EUR")!
+    private static let words = ["milk", "Milch", "oat", "oats", "apple", "Äpfel", "butter", "buttermilk", "bread"]
+
+    /// The sample attributes but the one whose name may not be declared any more.
+    private static let attributes = AttributeSet(
+        deployment: AttributeSet.sample.untitled.filter { $0.name.text != "price" }.map { .definition($0) }
+    )
+
+    /// Returns random values of the attributes, with ties and missing values.
+    private static func values(using generator: inout SeededGenerator) -> String {
+        let values: [(name: String, texts: [String])] = [
+            ("rating", ["4.5", "4", "-1.5", "0"]), ("protein", ["3.25", "10", "0.5", "0"]),
+            ("grade", ["\"a\"", "\"b\"", "\"d\""]), ("origin", ["\"Istria\"", "\"istria\"", "\"Ärla\""]),
+            ("organic", ["true", "false"]), ("harvest", ["\"2026-03-01\"", "\"1969-12-31\""]),
+            ("allergens", ["[]", "[\"n\"]", "[\"m\",\"n\"]"]),
+            ("labels", ["[]", "[\"new\",\"vegan\"]", "[\"vegan\"]"]),
+        ]
+        let members = values.compactMap { name, texts in
+            Int.random(in: 0..<4, using: &generator) == 0
+                ? nil : "\"\(name)\": \(texts.randomElement(using: &generator)!)"
+        }
+        return "{\(members.joined(separator: ", "))}"
+    }
+
+    private static func text(using generator: inout SeededGenerator) -> String {
+        (0..<Int.random(in: 1...3, using: &generator)).map { _ in words.randomElement(using: &generator)! }
+            .joined(separator: " ")
+    }
+
+    /// Gives a product everything that orders read.
+    private static func change(_ product: inout Product, using generator: inout SeededGenerator) {
+        product.name = text(using: &generator)
+        product.priceMinor = [nil, 99, 199, 250].randomElement(using: &generator)!
+        product.group = [nil, "a", "b/1", "ä", "c\(Int.random(in: 0..<4, using: &generator))"]
+            .randomElement(using: &generator)!
+        product.inStock = Bool.random(using: &generator)
+        product.attributes = values(using: &generator)
+    }
+
+    /// Returns a random view of a shelf. The clocks of the catalogs differ, and so do their manual orders after changes.
+    private static func view(
+        _ search: SearchText?,
+        _ products: [Product],
+        using generator: inout SeededGenerator
+    ) -> RequestedSort {
+        let resolved = ResolvedAttributes(attributes)
+        let keys = (resolved.sortKeys + SortKey.allCases.filter { $0 != .modified && $0 != .position })
+            .shuffled(using: &generator).prefix(Int.random(in: 1...3, using: &generator))
+        var terms = keys.map { ($0.isReversible && Bool.random(using: &generator) ? "-" : "") + $0.name }
+        if search != nil, Bool.random(using: &generator) { terms.insert("-relevance", at: 0) }
+        let filterKeys = (resolved.filterKeys + FilterKey.allCases).shuffled(using: &generator)
+            .prefix(max(0, Int.random(in: -2...2, using: &generator)))
+        let query = filterKeys.flatMap { key in
+            key.random(products, euro, using: &generator).map { "\(key.name)=\(PercentEncoding.encode($0))" }
+        }
+        return RequestedSort(
+            sort: try! Sort.parse(terms.joined(separator: ","), allowsRelevance: search != nil),
+            // An empty range is not a filter.
+            filter: try? Filter(query: query.joined(separator: "&")),
+            search: search,
+            collapsesGroups: Bool.random(using: &generator)
+        )
+    }
+
+    /// Returns the ids of all pages.
+    private static func pages(_ catalog: PostgresCatalog, _ first: PageRequest) async throws -> [String] {
+        var (request, ids) = (first, [String]())
+        repeat {
+            let page = try await catalog.pages.page(request)
+            ids += page.shown.map(\.id)
+            request.after = page.next
+        } while request.after != nil && ids.count < 1000
+        return ids
+    }
+
+    @Test(
+        "Pages, cursors, orders and diffs of random views follow every change",
+        arguments: [UInt64(1), 2, 3]
+    )
+    func followsChanges(_ seed: UInt64) async throws {
+        try await withCatalog { (catalog: PostgresCatalog) async throws in
+            var generator = SeededGenerator(seed: seed)
+            let memory = InMemoryCatalog(collate: collator)
+            for catalog in [memory.storage, catalog.storage] {
+                _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Self.euro))
+                _ = try await catalog.shelves.put(Shelf(key: Self.food, title: "Food"), in: Self.store)
+                let dairy = Shelf(key: Self.dairy, title: "Dairy", parent: Self.food)
+                _ = try await catalog.shelves.put(dairy, in: Self.store)
+                for definition in Self.attributes.untitled {
+                    _ = try await catalog.attributes.declare(.definition(definition), for: .deployment)
+                }
+            }
+            var products: [Product] = []
+            for number in 0..<40 {
+                var product = Product.random(number, using: &generator)
+                Self.change(&product, using: &generator)
+                let shelf = number % 3 == 0 ? Self.dairy : Self.food
+                try memory.seed(product, in: Self.store, on: [shelf])
+                try await catalog.seed([product], on: shelf, in: Self.store)
+                products.append(product)
+            }
+            var (shown, moved, searched, grouped) = ([String](), 0, 0, 0)
+            for round in 0..<40 {
+                let index = products.indices.randomElement(using: &generator)!
+                Self.change(&products[index], using: &generator)
+                for catalog in [memory.storage, catalog.storage] {
+                    _ = try await catalog.products.put(products[index], in: Self.store)
+                }
+                let search = Bool.random(using: &generator) ? try SearchText(Self.text(using: &generator)) : nil
+                let views = (0..<2).map { _ in Self.view(search, products, using: &generator) }
+                let includesDescendants = Bool.random(using: &generator)
+                let text = "round \(round): \(views), descendants: \(includesDescendants)"
+                var order = OrderRequest(address: ShelfAddress(Self.store, Self.food), requested: views[0])
+                order.includesDescendants = includesDescendants
+                let (found, expected) = (try await catalog.pages.order(order), try await memory.order(order))
+                #expect(found.ids == expected.ids, "\(text)")
+                var page = PageRequest(store: Self.store, shelf: Self.food, limit: 4)
+                page.requested = views[0]
+                page.includesDescendants = includesDescendants
+                #expect(try await Self.pages(catalog, page) == expected.ids, "\(text)")
+                // From another view, and from what the client showed before the change.
+                for from in [DiffRequest.Start.sort(views[1]), .list(shown)] {
+                    var request = DiffRequest(store: Self.store, shelf: Self.food, from: from, to: views[0])
+                    request.includesDescendants = includesDescendants
+                    let (diff, specified) = (try await catalog.pages.diff(request), try await memory.diff(request))
+                    #expect(Array(diff.old) == Array(specified.old) && Array(diff.new) == expected.ids, "\(text)")
+                    let new = diff.diff.apply(to: Array(specified.old)) { expected.ids[$0] }
+                    #expect(new == expected.ids, "\(text)")
+                    moved += diff.diff.moves.count
+                }
+                shown = found.ids
+                searched += search == nil ? 0 : found.ids.count
+                grouped += found.ids.count { $0.hasPrefix("group/") }
+            }
+            #expect(moved > 0 && searched > 0 && grouped > 0)
+        }
+    }
+}
