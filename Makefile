@@ -302,7 +302,7 @@ test-all: lint test ## Run all tests except mutations, with coverage, sanitizers
 	$(MAKE) --no-print-directory test-thread
 
 .PHONY: test-combinations
-test-combinations: deps ## Compare 100,000 random combinations of sort, filters, groups and search with the specification
+test-combinations: build-tests ## Compare 100,000 random combinations of sort, filters, groups and search with the specification
 	AISLE_TEST_COMBINATIONS=100000 $(TEST_RUN) --filter CombinationTests
 
 .PHONY: browser

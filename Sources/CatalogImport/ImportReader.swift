@@ -130,7 +130,7 @@ package struct ImportReader {
     }
 
     private mutating func handle(_ event: RecordSplitter.Event, _ emit: (Event) throws -> Void) throws {
-        // `finish` has a copy of the reader, so parsing among its arguments would copy the known cells.
+        // Parsed before `finish`, which copies the reader: a change of a copy would copy all known cells.
         switch event {
         case .malformed(let line, let reason):
             guard recordReader != nil else {

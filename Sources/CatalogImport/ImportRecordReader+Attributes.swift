@@ -31,7 +31,7 @@ extension ImportRecordReader {
         values.reserveCapacity(columns.attributes.count)
         try columns.forEachAttribute(cell) { place, attribute, text throws(ImportRejection) in
             let kind = row.forms.kind(of: attribute.name, text)
-            let key = KnownCells.Cell(text: text, kind: kind, declarations: declarations)
+            let key = KnownCells.Cell(text: text, kind: kind, declarationsID: declarations)
             let reading = known.reading(of: key, at: place) {
                 read(text, attribute, declared.definitions(in: record.store)[attribute.name], row.forms)
             }

@@ -7,8 +7,8 @@ struct KnownCells {
     struct Cell {
         let text: String
         let kind: FieldForms.Kind
-        /// The number of the declarations of the row's store.
-        let declarations: Int
+        /// Identifies the declarations of the row's store.
+        let declarationsID: Int
     }
 
     /// The statement of a cell.
@@ -93,11 +93,11 @@ struct KnownCells {
 extension KnownCells.Cell: Hashable {
     // Texts of the same letters may have different bytes, and then the bytes of their values differ, too.
     static func == (a: Self, b: Self) -> Bool {
-        a.declarations == b.declarations && a.kind == b.kind && a.text.hasSameBytes(as: b.text)
+        a.declarationsID == b.declarationsID && a.kind == b.kind && a.text.hasSameBytes(as: b.text)
     }
 
     func hash(into hasher: inout Hasher) {
-        hasher.combine(declarations)
+        hasher.combine(declarationsID)
         text.hashBytes(into: &hasher)
     }
 }

@@ -10,7 +10,7 @@ import Testing
         _ kind: FieldForms.Kind = .text,
         declarations: Int = 0
     ) -> KnownCells.Cell {
-        KnownCells.Cell(text: text, kind: kind, declarations: declarations)
+        KnownCells.Cell(text: text, kind: kind, declarationsID: declarations)
     }
 
     /// Returns whether a cell is read, because it is not known.

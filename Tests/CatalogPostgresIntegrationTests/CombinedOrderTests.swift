@@ -62,18 +62,29 @@ import Testing
             .shuffled(using: &generator).prefix(Int.random(in: 1...3, using: &generator))
         var terms = keys.map { ($0.isReversible && Bool.random(using: &generator) ? "-" : "") + $0.name }
         if search != nil, Bool.random(using: &generator) { terms.insert("-relevance", at: 0) }
-        let filterKeys = (resolved.filterKeys + FilterKey.allCases).shuffled(using: &generator)
-            .prefix(max(0, Int.random(in: -2...2, using: &generator)))
-        let query = filterKeys.flatMap { key in
-            key.random(products, euro, using: &generator).map { "\(key.name)=\(PercentEncoding.encode($0))" }
-        }
         return RequestedSort(
             sort: try! Sort.parse(terms.joined(separator: ","), allowsRelevance: search != nil),
-            // An empty range is not a filter.
-            filter: try? Filter(query: query.joined(separator: "&")),
+            filter: filter(max(0, Int.random(in: -2...2, using: &generator)), resolved, products, using: &generator),
             search: search,
             collapsesGroups: Bool.random(using: &generator)
         )
+    }
+
+    private static func filter(
+        _ count: Int,
+        _ attributes: ResolvedAttributes,
+        _ products: [Product],
+        using generator: inout SeededGenerator
+    ) -> Filter {
+        // An empty range is not a filter.
+        for _ in 0..<50 {
+            let keys = (attributes.filterKeys + FilterKey.allCases).shuffled(using: &generator).prefix(count)
+            let query = keys.flatMap { key in
+                key.random(products, euro, using: &generator).map { "\(key.name)=\(PercentEncoding.encode($0))" }
+            }
+            if let filter = try? Filter(query: query.joined(separator: "&")) { return filter }
+        }
+        preconditionFailure("no random filter is valid")
     }
 
     /// Returns the ids of all pages.
@@ -113,12 +124,21 @@ import Testing
                 try await catalog.seed([product], on: shelf, in: Self.store)
                 products.append(product)
             }
-            var (shown, moved, searched, grouped) = ([String](), 0, 0, 0)
+            var (shown, moved, searched, grouped, filtered, continued) = ([String](), 0, 0, 0, 0, 0)
+            // The page before the change, which goes on after it.
+            var begun: (request: PageRequest, card: String)?
             for round in 0..<40 {
                 let index = products.indices.randomElement(using: &generator)!
+                let cardBefore = products[index].cardID
                 Self.change(&products[index], using: &generator)
                 for catalog in [memory.storage, catalog.storage] {
                     _ = try await catalog.products.put(products[index], in: Self.store)
+                }
+                // The specification finds the place of a cursor by its product, which must be as it was.
+                if let begun, ![cardBefore, products[index].cardID].contains(begun.card) {
+                    let rest = try await memory.page(begun.request).shown.map(\.id)
+                    #expect(try await catalog.pages.page(begun.request).shown.map(\.id) == rest, "round \(round)")
+                    continued += rest.count
                 }
                 let search = Bool.random(using: &generator) ? try SearchText(Self.text(using: &generator)) : nil
                 let views = (0..<2).map { _ in Self.view(search, products, using: &generator) }
@@ -140,13 +160,20 @@ import Testing
                     #expect(Array(diff.old) == Array(specified.old) && Array(diff.new) == expected.ids, "\(text)")
                     let new = diff.diff.apply(to: Array(specified.old)) { expected.ids[$0] }
                     #expect(new == expected.ids, "\(text)")
+                    #expect(diff.diff.deletes == specified.diff.deletes && diff.diff.moves == specified.diff.moves)
                     moved += diff.diff.moves.count
                 }
                 shown = found.ids
+                let first = try await catalog.pages.page(page)
+                begun = first.next.flatMap { next in
+                    page.after = next
+                    return products.first { $0.sku.text == next.id }.map { (page, $0.cardID) }
+                }
+                filtered += views[0].filter?.isEmpty == false ? found.ids.count : 0
                 searched += search == nil ? 0 : found.ids.count
                 grouped += found.ids.count { $0.hasPrefix("group/") }
             }
-            #expect(moved > 0 && searched > 0 && grouped > 0)
+            #expect(moved > 0 && searched > 0 && grouped > 0 && filtered > 0 && continued > 0)
         }
     }
 }

@@ -37,13 +37,24 @@ package enum TestServer {
         let memory = "/dev/shm"
         let attributes = try? FileManager.default.attributesOfFileSystem(forPath: memory)
         let free = (attributes?[.systemFreeSize] as? NSNumber)?.uint64Value ?? 0
-        // The clusters of all tests take a fifth of this.
-        return (free >= 1 << 30 && access(memory, W_OK) == 0 ? memory : "/tmp") + "/aisle-test-\(getpid())"
+        let parent = free >= 2 << 30 && access(memory, W_OK) == 0 ? memory : "/tmp"
+        removeClusters(ofEndedProcesses: parent)
+        return parent + "/aisle-test-\(getpid())"
     }()
+
+    /// Removes the clusters of test processes that were killed.
+    private static func removeClusters(ofEndedProcesses parent: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+            guard let match = name.wholeMatch(of: /aisle-test-([0-9]+)(-[0-9A-F]{8})?/), let process = pid_t(match.1),
+                kill(process, 0) != 0, errno == ESRCH
+            else { continue }
+            try? PrivateCluster(folder: "\(parent)/\(name)").remove()
+        }
+    }
 
     private static let cluster: PrivateCluster = {
         // The tests run at the same time, and have 150 connections together, more on a busy machine.
-        let cluster = try! PrivateCluster(folder: folder, settings: ["max_connections = 500"])
+        let cluster = try! PrivateCluster(folder: folder, settings: ["max_connections = 500", "max_wal_size = 512MB"])
         try! cluster.start(isDurable: false)
         removeAtExit(cluster)
         return cluster
