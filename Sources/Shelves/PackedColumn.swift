@@ -12,7 +12,7 @@ struct PackedColumn: Sendable {
     private(set) var parts = TextColumn()
     /// The codes of each row.
     private(set) var codes = TextColumn()
-    /// The bytes of rows and parts that were added since the rows were packed.
+    /// The bytes of rows and parts that were added since the rows were packed. With few rows, all codes are loose.
     private(set) var looseBytes = 0
 
     private static let rest: UInt8 = 0
@@ -21,33 +21,37 @@ struct PackedColumn: Sendable {
     private static let firstPart = 2
     /// The length up to which a piece of a row may be a part, in bytes. Of longer ones, only the name may be.
     private static let partLimit = 64
-    /// The number of rows up to which rows of other columns may have more in common.
+    /// Columns with fewer rows are packed again when they are merged.
     private static let fewRows = 64
     /// The number of loose bytes up to which packing again saves too little.
     private static let fewBytes = 4096
     /// The maximum length of a row in an image, in bytes.
     private static let rowLimit = 1 << 24
+    /// The maximum length of all rows together in an image, and when they are packed again. A text column has less than 4 GiB.
+    private static let totalLimit = 1 << 31
 
     init() {}
 
-    /// Creates a column from its parts; nil if the codes are damaged, or parts are equal.
+    /// Creates a column from its parts; nil if the codes are damaged, parts are equal, or there are too many bytes.
     init?(parts: TextColumn, codes: TextColumn, looseBytes: Int) {
         (self.parts, self.codes, self.looseBytes) = (parts, codes, looseBytes)
+        guard looseBytes <= max(Self.fewBytes, byteCount) else { return nil }
         var numbers = ByteNumbers()
         let areDifferent = (0..<parts.count).allSatisfy { part in parts.withBytes(part) { numbers.number(of: $0).isNew }
         }
-        guard areDifferent, (0..<codes.count).allSatisfy({ hasValidCodes($0) }) else { return nil }
+        guard areDifferent, usedParts != nil else { return nil }
     }
 
     var count: Int { codes.count }
     /// The size in memory, in bytes.
     var size: Int { parts.size + codes.size }
+    private var byteCount: Int { parts.arena.count + codes.arena.count }
 
     // MARK: - Packing
 
     /// Packs the rows of another column.
     ///
-    /// - Parameter order: the rows, in the order that they get.
+    /// - Parameter order: the numbers of the rows, in their new order.
     /// - Complexity: O(*n*) for *n* bytes.
     init(_ rows: TextColumn, _ order: [UInt32]) {
         // Each different piece gets a number, and so does each different name of the rare ones.
@@ -122,7 +126,7 @@ struct PackedColumn: Sendable {
         looseBytes = count < Self.fewRows ? codes.arena.count : 0
     }
 
-    /// Whether a part saves more than it takes: each row has a code instead of it, and may have two more bytes before other bytes.
+    /// Whether a part saves more than it takes. A code replaces it in each row, and bytes after it need a code and a length.
     private static func isWorth(_ count: UInt32, _ length: Int) -> Bool {
         Int(count) * (length - 4) > length + 4
     }
@@ -243,20 +247,31 @@ struct PackedColumn: Sendable {
         }
     }
 
-    private func hasValidCodes(_ row: Int) -> Bool {
-        codes.withBytes(row) { codes in
-            var (reader, length) = (Reader(codes), 0)
-            while let element = reader.next() {
-                switch element {
-                case .part(let number):
-                    guard number < parts.count else { return false }
-                    length += parts.withBytes(number, \.count)
-                case .bytes(let bytes): length += bytes.count
+    /// Whether each part is in a row; nil if codes are damaged, or rows are longer than an image may have.
+    ///
+    /// - Complexity: O(*n*) for *n* codes. No row is put together.
+    private var usedParts: [Bool]? {
+        var isUsed = [Bool](repeating: false, count: parts.count)
+        var total = 0
+        for row in 0..<count {
+            let isValid = codes.withBytes(row) { codes in
+                var (reader, length) = (Reader(codes), 0)
+                while let element = reader.next() {
+                    switch element {
+                    case .part(let number):
+                        guard number < parts.count else { return false }
+                        isUsed[number] = true
+                        length += parts.withBytes(number, \.count)
+                    case .bytes(let bytes): length += bytes.count
+                    }
+                    guard length <= Self.rowLimit else { return false }
                 }
-                guard length <= Self.rowLimit else { return false }
+                total += length
+                return !reader.isDamaged && total <= Self.totalLimit
             }
-            return !reader.isDamaged
+            guard isValid else { return nil }
         }
+        return isUsed
     }
 
     /// Runs a body with the bytes of a row.
@@ -318,7 +333,7 @@ struct PackedColumn: Sendable {
         return column.packedAgain
     }
 
-    /// Creates a column from rows of others.
+    /// Creates a column from rows of others. It may have parts that no row has, and is not packed again.
     ///
     /// - Complexity: O(*n*) for *n* bytes of rows and parts.
     init(_ columns: [PackedColumn], _ segments: some Collection<(column: Int, rows: Range<Int>)>) {
@@ -326,7 +341,9 @@ struct PackedColumn: Sendable {
         // Rows of the first column keep their codes.
         (parts, looseBytes) = (first.parts, first.looseBytes)
         var numbers = ByteNumbers()
-        for part in 0..<parts.count { _ = parts.withBytes(part) { numbers.number(of: $0) } }
+        if columns.dropFirst().contains(where: { $0.parts.count > 0 }) {
+            for part in 0..<parts.count { _ = parts.withBytes(part) { numbers.number(of: $0) } }
+        }
         var translated: [[UInt32]] = [[]]
         for column in columns.dropFirst() {
             looseBytes += column.looseBytes
@@ -368,17 +385,20 @@ struct PackedColumn: Sendable {
             }
         }
         (parts, codes) = (parts.withoutRoom, codes.withoutRoom)
-        self = packedAgain
     }
 
-    /// The column, packed again if half of its bytes are loose.
-    private var packedAgain: PackedColumn {
-        guard looseBytes > Self.fewBytes, 2 * looseBytes > codes.arena.count + parts.arena.count else { return self }
+    /// The column, packed again if half of its bytes are loose. Those of parts that no row has are loose, too.
+    ///
+    /// - Complexity: O(*n*) for *n* bytes.
+    var packedAgain: PackedColumn {
+        func isWorthIt(_ looseBytes: Int) -> Bool { looseBytes > Self.fewBytes && 2 * looseBytes > byteCount }
+        // The codes of most large columns need not be read, because their parts have few bytes.
+        guard isWorthIt(looseBytes + parts.arena.count), let isUsed = usedParts else { return self }
+        let unused = isUsed.indices.lazy.filter { !isUsed[$0] }
+        guard isWorthIt(unused.reduce(looseBytes) { $0 + parts.byteCount($1..<($1 + 1)) }) else { return self }
         var rows = TextColumn()
         for row in 0..<count { withBytes(row) { rows.append($0) } }
-        var packed = PackedColumn(rows, (0..<UInt32(count)).map { $0 })
-        packed.looseBytes = 0
-        return packed
+        return PackedColumn(rows, (0..<UInt32(count)).map { $0 })
     }
 }
 

@@ -112,7 +112,9 @@ extension ShelfTable {
             segments.append(Segment(table: 1, rows: row..<(row + 1)))
         }
         appendRows(upTo: count)
-        return ShelfTable([self, other], segments, hasPositions: true)
+        var table = ShelfTable([self, other], segments, hasPositions: true)
+        table.details = table.details.packedAgain
+        return table
     }
 
     /// Returns the first row, from a row on, that does not come before a row of another table.
@@ -138,7 +140,10 @@ extension ShelfTable {
                 start + 1 < all.count ? union(all[start], all[start + 1]) : all[start]
             }
         }
-        return tables.count == 1 ? all[0].withoutPositions() : all[0]
+        guard tables.count != 1 else { return all[0].withoutPositions() }
+        // Details are packed once: the rows of two small shelves have less in common than those of all.
+        all[0].details = all[0].details.packedAgain
+        return all[0]
     }
 
     private func withoutPositions() -> ShelfTable {
@@ -166,7 +171,7 @@ extension ShelfTable {
         return ShelfTable([a, b], segments, hasPositions: false)
     }
 
-    /// Creates a table from rows of others, in their final order. Distinct values that no row has are left out.
+    /// Creates a table from rows of others, in their final order. Distinct values that no row has are left out. Details are not packed.
     private init(_ tables: [ShelfTable], _ segments: [Segment], hasPositions: Bool) {
         self.init()
         /// Returns a column of all rows.

@@ -60,7 +60,10 @@ struct TextColumn: Sendable, Equatable {
     /// The column without much room for more rows.
     var withoutRoom: TextColumn {
         guard size > arena.count + 4 * ends.count + max(1024, size / 16) else { return self }
-        return gathered((0..<UInt32(count)).map { $0 })
+        var column = TextColumn()
+        column.reserve(count, bytes: arena.count)
+        column.append(0..<count, of: self)
+        return column
     }
 
     /// Returns the column with other bytes in some rows.

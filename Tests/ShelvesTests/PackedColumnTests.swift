@@ -1,5 +1,6 @@
 import Catalog
 import Ordering
+import TestSupport
 import Testing
 
 @testable import Shelves
@@ -91,7 +92,7 @@ import Testing
                 segments.append((source, segment))
                 merged += sources[source][segment]
             }
-            column = PackedColumn([column, Self.column(other)], segments)
+            column = PackedColumn([column, Self.column(other)], segments).packedAgain
             rows = merged
             #expect(Self.rows(column) == rows)
             #expect(column == Self.column(rows))
@@ -126,14 +127,58 @@ import Testing
         for row in 0..<2000 {
             replaced = replaced.replacing([row: all[row]!])
             let parts = [(0, 0..<row), (1, 0..<1), (0, (row + 1)..<2000)].filter { !$0.1.isEmpty }
-            merged = PackedColumn([merged, Self.column([all[row]!])], parts.map { (column: $0.0, rows: $0.1) })
+            merged =
+                PackedColumn([merged, Self.column([all[row]!])], parts.map { (column: $0.0, rows: $0.1) }).packedAgain
         }
         #expect(replaced == changed && merged == changed)
         #expect(replaced.size < 3 * first.size && merged.size < 3 * first.size)
-        // Small columns have nothing in common alone.
-        let small = rows.map { Self.column([$0]) }
-        let union = PackedColumn(small, rows.indices.map { (column: $0, rows: 0..<1) })
-        #expect(union.size < 2 * first.size && Self.rows(union) == rows)
+    }
+
+    @Test("A column with few rows is packed again when it is merged, even if it was packed again before")
+    func fewRows() {
+        let rows = (0..<32).map { row in Array("{\"key\": \"\(row)\(String(repeating: "a", count: 200))\"}".utf8) }
+        let changed = Self.column(rows.map { _ in [1] }).replacing(
+            Dictionary(uniqueKeysWithValues: rows.enumerated().map { ($0, $1) })
+        )
+        #expect(changed.parts.count == 1 && Self.rows(changed) == rows)
+        #expect(changed.looseBytes == changed.codes.arena.count)
+    }
+
+    /// Returns the rows of a shelf of products whose attributes have a hundred values each.
+    private static func tableRows(_ count: Int) -> [TableRow] {
+        (0..<count).map { number in
+            var product = Product(sku: SKU("s\(number)")!, name: "Product \(number * 7919 % count)")
+            let members = (0..<8).map { "\"attribute \($0)\": \"a rather long value \(number * (2 * $0 + 1) % 100)\"" }
+            product.attributes = "{\(members.joined(separator: ", "))}"
+            return RandomShelf.row(Listing(product: product, position: [1], isSoldOut: false))
+        }
+    }
+
+    @Test("A union of small shelves takes as much memory as one shelf with all rows", arguments: [1, 8, 48])
+    func unions(_ count: Int) {
+        let rows = Self.tableRows(1000)
+        let shelves = stride(from: 0, to: rows.count, by: count).map { start in
+            ShelfTable(Array(rows[start..<min(rows.count, start + count)]))
+        }
+        let (union, one) = (ShelfTable.union(shelves).details, ShelfTable(rows).details)
+        #expect(union == one && one.parts.count >= 600)
+        #expect(union.size < one.size * 9 / 8)
+    }
+
+    @Test("Parts that no row has any more are left out if they have half of the bytes")
+    func unusedParts() {
+        let rows = Self.tableRows(1000)
+        let table = ShelfTable(rows)
+        func without(_ rows: some Sequence<TableRow>) -> PackedColumn {
+            table.applying(Dictionary(uniqueKeysWithValues: rows.map { ($0.sku, TableRow?.none) })).details
+        }
+        // Each value is left.
+        #expect(without(rows[..<500]).parts == table.details.parts)
+        // Each attribute has ten values.
+        let left = rows.indices.filter { $0 % 10 == 0 }
+        let few = without(rows.indices.filter { $0 % 10 != 0 }.map { rows[$0] })
+        #expect(few == ShelfTable(left.map { rows[$0] }).details)
+        #expect(few.parts.count <= 100 && table.details.parts.count >= 600)
     }
 
     @Test("A name that is also a whole piece is one part, so rows of other columns get the right ones")
@@ -164,14 +209,42 @@ import Testing
         #expect(both.size < (a.size + b.size) * 6 / 5)
     }
 
-    @Test("An image cannot ask for rows of any length")
+    @Test("An image cannot ask for rows of any length, alone or together")
     func longRows() {
         var (codes, parts) = (TextColumn(), TextColumn())
         parts.append([UInt8](repeating: 65, count: 1 << 20))
         codes.append([UInt8](repeating: 2, count: 16))
         #expect(PackedColumn(parts: parts, codes: codes, looseBytes: 0) != nil)
-        codes.append([UInt8](repeating: 2, count: 17))
+        var longer = codes
+        longer.append([UInt8](repeating: 2, count: 17))
+        #expect(PackedColumn(parts: parts, codes: longer, looseBytes: 0) == nil)
+        while codes.count < 128 { codes.append(codes[0]) }
+        #expect(PackedColumn(parts: parts, codes: codes, looseBytes: 0) != nil)
+        codes.append([2])
         #expect(PackedColumn(parts: parts, codes: codes, looseBytes: 0) == nil)
+    }
+
+    @Test("An image cannot have more loose bytes than bytes")
+    func looseBytes() {
+        let column = Self.column(
+            (0..<200).map { Array("{\"key\": \"\(String(repeating: "\($0)", count: 40))\"}".utf8) }
+        )
+        let count = column.parts.arena.count + column.codes.arena.count
+        for (looseBytes, isValid) in [(0, true), (count, true), (count + 1, false), (Int(UInt32.max), false)] {
+            let read = PackedColumn(parts: column.parts, codes: column.codes, looseBytes: looseBytes)
+            #expect((read != nil) == isValid)
+        }
+    }
+
+    @Test("Rows that are too long together are merged, but not packed again")
+    func longUnion() throws {
+        var (codes, parts) = (TextColumn(), TextColumn())
+        parts.append([UInt8](repeating: 65, count: 1 << 20))
+        for _ in 0..<128 { codes.append([UInt8](repeating: 2, count: 16)) }
+        let column = try #require(PackedColumn(parts: parts, codes: codes, looseBytes: parts.arena.count))
+        let both = PackedColumn([column, column], [(column: 0, rows: 0..<128), (column: 1, rows: 0..<128)]).packedAgain
+        #expect(both.parts == parts && both.count == 256)
+        #expect((0..<256).allSatisfy { both.codes[$0].elementsEqual(codes[0]) })
     }
 
     @Test(

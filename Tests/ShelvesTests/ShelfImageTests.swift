@@ -97,8 +97,10 @@ import Testing
     @Test("An image of a part, or with a changed bit, is not read")
     func damage() {
         var generator = SeededGenerator(seed: 4)
-        let shelf = RandomShelf(12, using: &generator)
-        let bytes = RandomShelf.image(shelf.listings).bytes
+        let shelf = AttributeViewTests.shelf(100, using: &generator)
+        let image = RandomShelf.image(shelf.listings)
+        #expect(image.table.details.parts.count > 10)
+        let bytes = image.bytes
         for length in 0..<bytes.count { #expect(Self.read(Array(bytes[..<length])) == nil) }
         for index in bytes.indices {
             var damaged = bytes
@@ -152,26 +154,43 @@ import Testing
     }
 
     @Test("Damage with a right checksum never produces an image with numbers out of range")
-    func hostile() {
+    func hostile() throws {
         var generator = SeededGenerator(seed: 5)
-        let shelf = RandomShelf(12, using: &generator)
-        let bytes = RandomShelf.image(shelf.listings).bytes.dropLast(8)
-        var read = 0
-        for _ in 0..<3000 {
-            var damaged = Array(bytes)
+        let shelf = AttributeViewTests.shelf(100, using: &generator)
+        let image = RandomShelf.image(shelf.listings)
+        let (rows, details) = (image.table.rows, image.table.details)
+        #expect(details.parts.count > 10)
+        let bytes = Array(image.bytes.dropLast(8))
+        // Codes of details are damaged more often than other bytes.
+        let codes = details.codes.arena
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: codes) })
+        var (read, changed) = (0, 0)
+        for _ in 0..<300 {
+            var damaged = bytes
             for _ in 0...Int.random(in: 0..<3, using: &generator) {
-                let index = damaged.indices.randomElement(using: &generator)!
+                let places = Bool.random(using: &generator) ? start..<(start + codes.count) : bytes.indices
+                let index = places.randomElement(using: &generator)!
                 damaged[index] = UInt8.random(in: 0...255, using: &generator)
             }
             withUnsafeBytes(of: ShelfImage.checksum(damaged)) { damaged.append(contentsOf: $0) }
             guard let image = Self.read(damaged) else { continue }
             read += 1
             // Reading every value would trap if a number were out of range.
-            #expect(image.table.rows.count == 12)
-            for sort in Sort.allSingle { #expect(image.table.view(shelf.request(sort)).rows.count == 12) }
-            for row in 0..<12 { _ = image.table.product(row) }
+            #expect(image.table.rows.count == 100)
+            let sort = Sort.allSingle.randomElement(using: &generator)!
+            #expect(image.table.view(shelf.request(sort)).rows.count == 100)
+            for row in 0..<100 { _ = image.table.product(row) }
             _ = image.table.facets(Set(Facet.allCases), .none, in: RandomShelf.currency)
+            // One product gets other details, and another one leaves the shelf.
+            var row = rows[Int.random(in: 0..<50, using: &generator)]
+            row.details = rows[Int.random(in: 0..<100, using: &generator)].details
+            let removed = rows[Int.random(in: 50..<100, using: &generator)].sku
+            for changes in [[row.sku: row], [row.sku: row, removed: nil]] as [[SKU: TableRow?]] {
+                let table = image.table.applying(changes)
+                if let found = table.row(of: row.sku), table.details[found] == row.details.bytes { changed += 1 }
+                #expect(table.rows.count == table.count)
+            }
         }
-        #expect(read > 0)
+        #expect(read > 50 && changed > read)
     }
 }

@@ -79,7 +79,7 @@ struct SearchCodes: Sendable {
         }
         codes = unsorted.gathered(starts.map { order[$0] })
         ends = starts.count == order.count ? [] : (starts.dropFirst() + [order.count]).map { UInt32($0) }
-        // A copy has no room for more rows.
+        // Copies the array to release its unused capacity.
         rows = order.map { $0 }
     }
 
