@@ -233,7 +233,8 @@ import Testing
             }
             // The order of synonyms has no effect.
             let groups = [["soda", "pop"], ["chips", "crisps"]]
-            for (groups, expected) in [(groups, [.all]), (groups.reversed(), [])] as [([[String]], Set<ChangeTopic>)] {
+            let cases: [(groups: [[String]], topics: Set<ChangeTopic>)] = [(groups, [.all]), (groups.reversed(), [])]
+            for (groups, expected) in cases {
                 let synonyms = try Synonyms(groups: groups, oneWay: [])
                 let set = try await listener.topics { _ = try await $0.synonyms.set(synonyms, for: .deployment) }
                 #expect(set == expected)
