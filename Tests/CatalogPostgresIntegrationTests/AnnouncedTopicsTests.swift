@@ -188,6 +188,60 @@ import Testing
         }
     }
 
+    @Test("Changes of the deployment's synonyms and attributes are announced to all, and those of a store as its own")
+    func declarations() async throws {
+        try await Self.withListener { listener in
+            _ = try await listener.topics {
+                _ = try await $0.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
+            }
+            let owners: [(DeclarationOwner, ChangeTopic)] = [
+                (.deployment, .all), (.store(Self.store), .store(Self.store)),
+            ]
+            for (owner, topic) in owners {
+                for text in ["cola", "coke"] {
+                    let synonyms = try Synonyms(groups: [["soda", text]], oneWay: [])
+                    let set = try await listener.topics { _ = try await $0.synonyms.set(synonyms, for: owner) }
+                    #expect(set == [topic])
+                }
+                let removed = try await listener.topics { try await $0.synonyms.remove(synonymsOf: owner) }
+                #expect(removed == [topic])
+                let name = AttributeName("rating")!
+                for decimals in 1...2 {
+                    let definition = try AttributeDefinition(name: name, form: .number(decimals: decimals))
+                    let declared = try await listener.topics {
+                        _ = try await $0.attributes.declare(.definition(definition), for: owner)
+                    }
+                    #expect(declared == [topic])
+                }
+                let deleted = try await listener.topics {
+                    try await $0.attributes.remove(attribute: name, of: owner)
+                }
+                #expect(deleted == [topic])
+            }
+        }
+    }
+
+    @Test("Changes of nothing in the deployment's synonyms and attributes are not announced")
+    func unchangedDeclarations() async throws {
+        try await Self.withListener { listener in
+            let definition = try AttributeDefinition(name: AttributeName("rating")!, form: .number(decimals: 1))
+            for expected in [[.all], []] as [Set<ChangeTopic>] {
+                let declared = try await listener.topics {
+                    _ = try await $0.attributes.declare(.definition(definition), for: .deployment)
+                }
+                #expect(declared == expected)
+            }
+            // The order of synonyms has no effect.
+            let groups = [["soda", "pop"], ["chips", "crisps"]]
+            let cases: [(groups: [[String]], topics: Set<ChangeTopic>)] = [(groups, [.all]), (groups.reversed(), [])]
+            for (groups, expected) in cases {
+                let synonyms = try Synonyms(groups: groups, oneWay: [])
+                let set = try await listener.topics { _ = try await $0.synonyms.set(synonyms, for: .deployment) }
+                #expect(set == expected)
+            }
+        }
+    }
+
     @Test("Announcements that wait are sent before the program ends")
     func flush() async throws {
         try await Self.withListener { listener in

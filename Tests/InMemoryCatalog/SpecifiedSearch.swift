@@ -401,8 +401,8 @@ struct SpecifiedSearch {
         return a.bytes.lexicographicallyPrecedes(b.bytes)
     }
 
-    /// The best word that some products have in place of another one.
-    private func replacement(_ word: Int, in context: Set<SKU>) -> Replacement? {
+    /// The best word that some products have in place of another one, and that is not one of the known words.
+    private func replacement(_ word: Int, in context: Set<SKU>, except known: Set<[UInt8]>) -> Replacement? {
         let wanted = words[word]
         var found: [[UInt8]: Replacement] = [:]
         // A product that nobody has bought has no weight, even if it is the most popular one.
@@ -417,11 +417,11 @@ struct SpecifiedSearch {
             for other in Dictionary(own.map { ($0.bytes, $0) }, uniquingKeysWith: { first, _ in first }).values {
                 let edits = Self.edits(wanted.scalars, other.scalars)
                 guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
-                if words.contains(where: { $0.bytes == other.bytes }) { continue }
-                var known = found[other.bytes] ?? (edits, 0, [], other.bytes)
-                known.purchases += weight
-                known.products.insert(product.sku)
-                found[other.bytes] = known
+                if known.contains(other.bytes) { continue }
+                var new = found[other.bytes] ?? (edits, 0, [], other.bytes)
+                new.purchases += weight
+                new.products.insert(product.sku)
+                found[other.bytes] = new
             }
         }
         return found.values.min(by: Self.isBetter)
@@ -443,18 +443,20 @@ struct SpecifiedSearch {
         }
         let counts = words.indices.map { word in ranks.count { $0.1[word] } }
         let missing = words.indices.filter { counts[$0] == 0 }
+        var known = Set(words.map(\.bytes))
         if missing.isEmpty {
             let rarest = words.indices.filter(isCorrectable).sorted { (counts[$0], $0) < (counts[$1], $1) }.prefix(4)
             let found = rarest.sorted().compactMap { word in
-                replacement(word, in: context(without: [word])).map { (word: word, found: $0) }
+                replacement(word, in: context(without: [word]), except: known).map { (word: word, found: $0) }
             }
             return found.min { Self.isBetter($0.found, $1.found) }.map { corrected([$0.word: $0.found.bytes]) }
         }
         guard missing.count <= 4, missing.allSatisfy(isCorrectable) else { return nil }
         var (replaced, left) = ([Int: [UInt8]](), context(without: Set(missing)))
         for word in missing {
-            guard let found = replacement(word, in: left) else { return nil }
+            guard let found = replacement(word, in: left, except: known) else { return nil }
             replaced[word] = found.bytes
+            known.insert(found.bytes)
             left.formIntersection(found.products)
         }
         return corrected(replaced)

@@ -179,10 +179,14 @@ struct NaiveSearch {
     }
 
     /// Returns the class of a word of a product, without synonyms, and the letters that match.
-    func match(_ wanted: Word, _ word: Word) -> (searchClass: SearchClass, source: Range<Int>)? {
+    func match(
+        _ wanted: Word,
+        _ word: Word,
+        hasForms: Bool = true
+    ) -> (searchClass: SearchClass, source: Range<Int>)? {
         let (a, b) = (wanted.scalars, word.scalars)
         if a == b { return (.exact, word.source) }
-        if inflection.areForms(wanted.bytes, word.bytes) { return (.related, word.source) }
+        if hasForms, inflection.areForms(wanted.bytes, word.bytes) { return (.related, word.source) }
         if let offset = Self.offset(of: a, in: b), offset == 0 || a.count >= 4 && !wanted.isNumber {
             let last = word.letters[offset + a.count - 1]
             return (offset == 0 ? .prefix : .compound, word.letters[offset].source.lowerBound..<last.source.upperBound)
@@ -203,11 +207,11 @@ struct NaiveSearch {
     }
 
     /// Returns the class in which a word of a product matches adjacent words of a query.
-    private func matchPair(_ pair: [UInt32], _ word: Word) -> SearchClass? {
+    private func matchPair(_ pair: [UInt32], _ word: Word, hasForms: Bool) -> SearchClass? {
         if word.scalars == pair { return .exact }
         var text = ""
         text.unicodeScalars.append(contentsOf: pair.map { Unicode.Scalar($0)! })
-        if inflection.areForms(Array(text.utf8)[...], word.bytes) { return .related }
+        if hasForms, inflection.areForms(Array(text.utf8)[...], word.bytes) { return .related }
         return word.scalars.starts(with: pair) ? .prefix : nil
     }
 
@@ -295,13 +299,33 @@ struct NaiveSearch {
         }
     }
 
+    /// Returns whether forms of the last word of a text match that a user is typing: unless the text ends with the word, and a product has a word
+    /// that begins with it, alone or as one with the word before it, and the other words as beginnings or better.
+    func lastWordHasForms(_ query: String) -> Bool {
+        let words = Self.words(query)
+        guard let last = words.last, last.source.upperBound == query.utf16.count else { return true }
+        let alternatives = alternatives(words)
+        let pair = Self.pairs(words).last { $0.number == words.count - 2 }
+        return !products.contains { product in
+            let ranks = ranks(query, product, alternatives, lastWordHasForms: false).words
+            func completes(_ letters: [UInt32], after count: Int) -> Bool {
+                fields[product.sku]!.contains { $0.words.contains { $0.scalars.starts(with: letters) } }
+                    && ranks[..<count].allSatisfy { rank in rank.map { $0.0 <= SearchClass.prefix.rawValue } ?? false }
+            }
+            return completes(last.scalars, after: words.count - 1)
+                || pair.map { completes($0.letters, after: $0.number) } ?? false
+        }
+    }
+
     /// Returns how a product matches the words of a query.
     private func ranks(
         _ query: String,
         _ product: Product,
-        _ alternatives: [(start: Int, count: Int, text: [Word])]
+        _ alternatives: [(start: Int, count: Int, text: [Word])],
+        lastWordHasForms: Bool = true
     ) -> Ranks {
         let words = Self.words(query)
+        func hasForms(_ number: Int) -> Bool { lastWordHasForms || number < words.count - 1 }
         let fields = fields[product.sku]!
         var best = [(UInt8, UInt8)?](repeating: nil, count: words.count)
         var beginsName = false
@@ -313,7 +337,7 @@ struct NaiveSearch {
         for (number, wanted) in words.enumerated() {
             for field in fields {
                 for (index, word) in field.words.enumerated() {
-                    guard let found = match(wanted, word)?.searchClass else { continue }
+                    guard let found = match(wanted, word, hasForms: hasForms(number))?.searchClass else { continue }
                     add(number, found, field.rank)
                     if field.rank == 0 { places.append((found, index)) }
                     if number == 0, index == 0, field.rank == 0, found <= .prefix { beginsName = true }
@@ -331,7 +355,7 @@ struct NaiveSearch {
         for (number, pair) in Self.pairs(words) {
             for field in fields {
                 for (index, word) in field.words.enumerated() {
-                    guard let found = matchPair(pair, word) else { continue }
+                    guard let found = matchPair(pair, word, hasForms: hasForms(number + 1)) else { continue }
                     for number in number...(number + 1) { add(number, found, field.rank) }
                     if field.rank == 0 { places.append((found, index)) }
                     if number == 0, index == 0, field.rank == 0 { beginsName = true }
@@ -368,9 +392,12 @@ struct NaiveSearch {
     }
 
     /// Finds the products of a query, in the order of relevance, within each limit.
-    func search(_ query: String, within limits: [SearchClass?]) -> [Outcome] {
+    ///
+    /// - Parameter isTyped: whether a user is typing the query.
+    func search(_ query: String, within limits: [SearchClass?], isTyped: Bool = false) -> [Outcome] {
         let alternatives = alternatives(Self.words(query))
-        let ranks = products.map { ($0, self.ranks(query, $0, alternatives)) }
+        let lastWordHasForms = !isTyped || lastWordHasForms(query)
+        let ranks = products.map { ($0, self.ranks(query, $0, alternatives, lastWordHasForms: lastWordHasForms)) }
         return limits.map { outcome(query, ranks, $0) }
     }
 
@@ -423,8 +450,14 @@ struct NaiveSearch {
     }
 
     /// Returns the parts of a product that match.
-    func highlights(_ query: String, within limit: SearchClass, _ product: Product) -> [SearchHighlight] {
+    func highlights(
+        _ query: String,
+        within limit: SearchClass,
+        _ product: Product,
+        lastWordHasForms: Bool = true
+    ) -> [SearchHighlight] {
         let words = Self.words(query)
+        func hasForms(_ number: Int) -> Bool { lastWordHasForms || number < words.count - 1 }
         let fields = fields[product.sku]!
         let alternatives = alternatives(words).filter { alternative in
             alternative.text.allSatisfy { wanted in fields.contains { $0.words.contains { isWordOrForm(wanted, $0) } } }
@@ -435,11 +468,15 @@ struct NaiveSearch {
         for field in fields {
             var marked: Set<Int> = []
             for word in field.words {
-                for wanted in words {
-                    if let match = match(wanted, word), match.searchClass <= limit { marked.formUnion(match.source) }
+                for (number, wanted) in words.enumerated() {
+                    guard let found = match(wanted, word, hasForms: hasForms(number)), found.searchClass <= limit else {
+                        continue
+                    }
+                    marked.formUnion(found.source)
                 }
-                for pair in Self.pairs(words).map(\.letters) {
-                    guard let found = matchPair(pair, word), found <= limit else { continue }
+                for (number, pair) in Self.pairs(words) {
+                    let found = matchPair(pair, word, hasForms: hasForms(number + 1))
+                    guard let found, found <= limit else { continue }
                     let end = found == .prefix ? word.letters[pair.count - 1].source.upperBound : word.source.upperBound
                     marked.formUnion(word.source.lowerBound..<end)
                 }
@@ -474,6 +511,12 @@ struct NaiveSearch {
         return found
     }
 
+    /// Returns the parts of the name of the only product that match.
+    func nameHighlights(_ query: String, within limit: SearchClass, lastWordHasForms: Bool) -> [Range<Int>] {
+        highlights(query, within: limit, products[0], lastWordHasForms: lastWordHasForms)
+            .filter { $0.field == .name }.map(\.range)
+    }
+
     // MARK: - Corrections
 
     struct Correction: Equatable {
@@ -491,8 +534,8 @@ struct NaiveSearch {
         return a.word.utf8.lexicographicallyPrecedes(b.word.utf8)
     }
 
-    /// Returns the best replacement of a word by one that some of the products have.
-    private func replacement(_ wanted: Word, _ context: Set<SKU>, _ words: [Word]) -> Replacement? {
+    /// Returns the best replacement of a word by one that some of the products have, and that is not one of the known words.
+    private func replacement(_ wanted: Word, _ context: Set<SKU>, except known: [String]) -> Replacement? {
         var found: [String: Replacement] = [:]
         var distances: [String: Int] = [:]
         for product in products where context.contains(product.sku) {
@@ -500,7 +543,7 @@ struct NaiveSearch {
                 let edits = distances[word] ?? Self.distance(wanted.scalars, word.unicodeScalars.map(\.value))
                 distances[word] = edits
                 guard edits > 0, edits <= (wanted.scalars.count < 5 ? 1 : 2) else { continue }
-                if words.contains(where: { $0.text.utf8.elementsEqual(word.utf8) }) { continue }
+                if known.contains(where: { $0.utf8.elementsEqual(word.utf8) }) { continue }
                 let old = found[word] ?? (edits, 0, [], word)
                 found[word] = (edits, old.purchases + product.popularity.purchases, old.products + [product.sku], word)
             }
@@ -528,10 +571,12 @@ struct NaiveSearch {
         }
         let counts = words.indices.map { number in ranks.count { $0.words[number] != nil } }
         let missing = words.indices.filter { counts[$0] == 0 }
+        var known = words.map(\.text)
         if missing.isEmpty {
             let rarest = words.indices.filter(isCorrectable).sorted { (counts[$0], $0) < (counts[$1], $1) }.prefix(4)
             let found = rarest.sorted().compactMap { number in
-                replacement(words[number], context(without: [number]), words).map { (number: number, found: $0) }
+                replacement(words[number], context(without: [number]), except: known)
+                    .map { (number: number, found: $0) }
             }
             guard let best = found.min(by: { Self.isBetter($0.found, $1.found) }) else { return nil }
             return correction([best.number: best.found], best.found.products.count)
@@ -539,8 +584,9 @@ struct NaiveSearch {
         guard missing.count <= 4, missing.allSatisfy(isCorrectable) else { return nil }
         var (replaced, left) = ([Int: Replacement](), context(without: missing))
         for number in missing {
-            guard let found = replacement(words[number], left, words) else { return nil }
+            guard let found = replacement(words[number], left, except: known) else { return nil }
             replaced[number] = found
+            known.append(found.word)
             left.formIntersection(found.products)
         }
         return correction(replaced, left.count)

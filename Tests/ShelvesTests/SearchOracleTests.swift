@@ -210,6 +210,48 @@ import Testing
         #expect(count > 100)
     }
 
+    @Test("Texts that a user is typing match as in the specification", arguments: 0..<5 as Range<UInt64>)
+    func typedTexts(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: 400 + seed)
+        var (withForms, withoutForms, highlights) = (0, 0, 0)
+        for number in 0..<60 {
+            let catalog = RandomCatalog(12, using: &generator)
+            let (table, naive, rules) = (catalog.table, catalog.naive, catalog.rules)
+            let index = SearchIndex(table, texts: catalog.texts(table), inflection: catalog.inflection)
+            for _ in 0..<4 {
+                let query = catalog.query(using: &generator)
+                var text = String(query.dropLast(Int.random(in: 0...1, using: &generator)))
+                if Int.random(in: 0..<4, using: &generator) == 0 { text += " " }
+                guard let query = try? SearchQuery(text) else { continue }
+                let search = Search(query, rules, isTyped: true)
+                let limit = SearchClass.allCases.randomElement(using: &generator)!
+                let matches = index.matches(search, within: limit)
+                let expected = naive.search(text, within: [limit], isTyped: true)[0]
+                let relevances = Dictionary(uniqueKeysWithValues: expected.matches.map { ($0.sku, $0.relevance) })
+                let own = zip(matches.rows, matches.relevances).map { (table.sku(Int($0)).text, $1) }
+                #expect(Dictionary(uniqueKeysWithValues: own) == relevances, "\(text) \(limit)")
+                #expect(matches.missingWords == expected.missing, "\(text) \(limit)")
+                let hasForms = naive.lastWordHasForms(text)
+                #expect(matches.lastWordHasForms == hasForms, "\(text)")
+                if hasForms { withForms += 1 } else { withoutForms += 1 }
+                // Suggestions are texts without the other fields of a product.
+                let name = catalog.products[number % 12].name
+                let alone = NaiveSearch(
+                    products: [Product(sku: SKU("\u{1F34E}")!, name: name)],
+                    inflection: catalog.inflection,
+                    synonyms: catalog.synonyms
+                )
+                let found = search.highlights(within: limit, in: name, lastWordHasForms: hasForms)
+                #expect(
+                    found == alone.nameHighlights(text, within: limit, lastWordHasForms: hasForms),
+                    "\(text) \(name)"
+                )
+                highlights += found.count
+            }
+        }
+        #expect(withForms > 20 && withoutForms > 20 && highlights > 20)
+    }
+
     @Test("The words of random names are those of the specification")
     func folding() {
         var generator = SeededGenerator(seed: 7)

@@ -376,6 +376,16 @@ import Testing
         #expect(found == SearchSuggestion(text: "tee green", words: ["tee"], products: 1))
     }
 
+    @Test("Two words are not corrected to the same word")
+    func repeatedCorrections() throws {
+        func correction(_ text: String, _ names: [String]) throws -> String? {
+            let table = Self.table(names)
+            return SearchIndex(table).correction(Search(try SearchQuery(text)), table)?.text
+        }
+        #expect(try correction("nlijeko nljeko", ["Mlijeko"]) == nil)
+        #expect(try correction("gola xola", ["Cola kola"]) == "cola kola")
+    }
+
     @Test("Words that share a character of the query are neither corrected nor completed")
     func sharedCharacters() throws {
         let table = Self.table(["Mlijeko svježe", "Milk cup", "oblaci", "℅ssa", "cream"])

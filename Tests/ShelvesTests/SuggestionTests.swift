@@ -112,6 +112,40 @@ import Testing
         #expect(try Self.texts(.product, "dorine mini", source) == ["Dorina mini"])
     }
 
+    @Test("Forms of the last word match unless a product with the other words completes it")
+    func typedWordsInContext() throws {
+        let rules = SearchRules(inflection: Inflection([.croatian]))
+        func source(_ names: String...) -> SuggestionSource { Self.source(names.map { ($0, nil, 1, true) }, rules) }
+        let unrelated = source("Mljevena kava", "Kavery")
+        #expect(try Self.texts(.product, "mljevena kave", unrelated) == ["Mljevena kava"])
+        #expect(try Self.texts(.product, "kave", unrelated) == ["Kavery"])
+        // The word is finished.
+        #expect(try Set(Self.texts(.product, "kave ", unrelated)) == ["Mljevena kava", "Kavery"])
+        let related = source("Mljevena kava", "Mljevena Kavery")
+        #expect(try Self.texts(.product, "mljevena kave", related) == ["Mljevena Kavery"])
+        #expect(try Self.texts(.product, "kav kave", related) == ["Mljevena Kavery"])
+        // Two words that are one word in a product complete it, too.
+        let joined = source("Med kava", "Medkavery")
+        #expect(try Self.texts(.product, "med kave", joined) == ["Medkavery"])
+        #expect(try Set(Self.texts(.product, "med kave.", joined)) == ["Med kava", "Medkavery"])
+    }
+
+    @Test("Forms of the last word are highlighted only if they match")
+    func typedHighlights() throws {
+        func matches(_ text: String, _ name: String, _ language: InflectionLanguage) throws -> [Range<Int>]? {
+            let source = Self.source([(name, nil, 1, true)], SearchRules(inflection: Inflection([language])))
+            let found = try source.suggestions(for: SuggestionRequest(store: CatalogKey("s")!, text: text))
+            return found.first { $0.text == name }?.matches
+        }
+        #expect(try matches("apple", "Apples", .english) == [0..<5])
+        #expect(try matches("apple ", "Apples", .english) == [0..<6])
+        #expect(try matches("apples", "Apple", .english) == [0..<5])
+        #expect(try matches("dori", "Dorina Doru", .croatian) == [0..<4])
+        #expect(try matches("dori ", "Dorina Doru", .croatian) == [0..<4, 7..<11])
+        // The first word is finished.
+        #expect(try matches("doro dori", "Dorina Doru", .croatian) == [0..<4, 7..<11])
+    }
+
     @Test("A word of the query neither completes nor corrects another one")
     func repeatedWords() throws {
         let items: [Item] = [("Coca cola", nil, 9, true), ("Coca cake", nil, 8, true), ("Kola coca", nil, 1, true)]

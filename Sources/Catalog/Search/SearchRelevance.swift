@@ -17,8 +17,8 @@ package struct SearchRelevance: Sendable, Hashable {
     }
 
     /// - Parameters:
-    ///   - place: the number of words before the first word of the name that is found: as its beginning or better, or in a worse class that the
-    ///     search uses.
+    ///   - place: the number of words before the first word of the name that is found. A beginning of a word or a better match counts
+    ///     always, a worse match only if the search uses its class.
     ///   - nameWords: the number of words of the name, apart from numbers.
     package init(rank: UInt8, place: Int, nameWords: Int) {
         self.rank = rank

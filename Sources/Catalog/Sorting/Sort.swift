@@ -57,7 +57,7 @@ package struct Sort: Hashable, Sendable, CustomStringConvertible {
     package var comparedTerms: [Term] {
         guard readsRelevance else { return terms }
         func has(_ key: SortKey) -> Bool { terms.contains { $0.key == key } }
-        // Products with equal names are equally close.
+        // Names decide before closeness, so a sort by name does not compare it.
         return terms + (has(.popularity) ? [] : Self.system.terms) + (has(.name) ? [] : [Term(.closeness, .ascending)])
     }
 

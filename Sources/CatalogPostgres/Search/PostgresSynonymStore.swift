@@ -103,7 +103,7 @@ struct PostgresSynonymStore: SynonymStore {
         _ expectation: SynonymExpectation?
     ) async throws(CatalogError) -> SynonymChange {
         try await database.mappingErrors {
-            try await database.writes.transaction(within: .edit) { connection in
+            let change = try await database.writes.transaction(within: .edit) { connection in
                 // It also locks the synonyms against other changes.
                 try connection.execute(Self.bumpRevision)
                 let old = try connection.query(Self.ofDeployment) { try Self.synonyms($0) }
@@ -120,6 +120,9 @@ struct PostgresSynonymStore: SynonymStore {
                 }
                 return .commit(change)
             }
+            // Searches may find other products in all stores.
+            if change.isChange { database.announcer.announce(.all) }
+            return change
         }
     }
 

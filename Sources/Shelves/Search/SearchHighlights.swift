@@ -64,30 +64,38 @@ extension Search {
 
     /// Returns the parts of a text that match any word of the query, ascending, as those of a product's texts.
     ///
-    /// - Parameter limit: the worst class in use.
+    /// - Parameters:
+    ///   - limit: the worst class in use.
+    ///   - lastWordHasForms: whether forms of the last word match, as `SearchMatches` has it.
     /// - Complexity: O(*w* *n*) for *w* words of the query and *n* bytes.
-    package func highlights(within limit: SearchClass, in text: String) -> [Range<Int>] {
+    package func highlights(within limit: SearchClass, in text: String, lastWordHasForms: Bool) -> [Range<Int>] {
         let folded = FoldedText(text)
-        return ranges(text, folded, combinedWords([folded], limit), limit)
+        return ranges(text, folded, combinedWords([folded], limit), limit, lastWordHasForms: lastWordHasForms)
     }
 
     /// Returns the ranges of a text, in UTF-16 units, that match any word of the query.
     ///
-    /// - Parameter combined: the words that match together with others.
+    /// - Parameters:
+    ///   - combined: the words that match together with others.
+    ///   - lastWordHasForms: whether forms of the last word match.
     private func ranges(
         _ text: String,
         _ folded: FoldedText,
         _ combined: Set<[UInt8]>,
-        _ limit: SearchClass
+        _ limit: SearchClass,
+        lastWordHasForms: Bool = true
     ) -> [Range<Int>] {
+        /// Whether forms of a word match, by the number of the word or of the last of several words.
+        func hasForms(_ number: Int) -> Bool { lastWordHasForms || number < query.words.count - 1 }
         var ranges: [Range<Int>] = []
         for word in folded.words {
             if combined.contains(Array(folded[word])) { ranges.append(word.source) }
-            for wanted in query.words {
-                if let range = match(wanted, word, folded, limit) { ranges.append(range) }
+            for (number, wanted) in query.words.enumerated() {
+                if let range = match(wanted, word, folded, limit, hasForms: hasForms(number)) { ranges.append(range) }
             }
             for pair in query.pairs {
-                if let range = match(pair.bytes, word, folded, limit) { ranges.append(range) }
+                let hasForms = hasForms(pair.words.upperBound - 1)
+                if let range = match(pair.bytes, word, folded, limit, hasForms: hasForms) { ranges.append(range) }
             }
         }
         return text.wholeCharacters(ranges).merged
@@ -98,9 +106,10 @@ extension Search {
         _ wanted: SearchQuery.Word,
         _ word: FoldedText.Word,
         _ text: FoldedText,
-        _ limit: SearchClass
+        _ limit: SearchClass,
+        hasForms: Bool
     ) -> Range<Int>? {
-        if let range = match(wanted.bytes, word, text, limit) { return range }
+        if let range = match(wanted.bytes, word, text, limit, hasForms: hasForms) { return range }
         let bytes = text[word]
         /// Returns the range of the word of the query at an offset.
         func part(_ offset: Int) -> Range<Int> {
@@ -127,11 +136,12 @@ extension Search {
         _ wanted: [UInt8],
         _ word: FoldedText.Word,
         _ text: FoldedText,
-        _ limit: SearchClass
+        _ limit: SearchClass,
+        hasForms: Bool
     ) -> Range<Int>? {
         let bytes = text[word]
         if bytes.elementsEqual(wanted) { return word.source }
-        if limit >= .related, inflection.areForms(wanted[...], bytes) { return word.source }
+        if hasForms, limit >= .related, inflection.areForms(wanted[...], bytes) { return word.source }
         guard limit >= .prefix, bytes.starts(with: wanted) else { return nil }
         return text.source(of: word.bytes.lowerBound..<(word.bytes.lowerBound + wanted.count))
     }

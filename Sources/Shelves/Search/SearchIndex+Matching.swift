@@ -10,6 +10,8 @@ package struct SearchMatches: Sendable, Equatable {
     package let relevances: [SearchRelevance]
     /// The words of the query, by their index, that no product has in the classes in use.
     package let missingWords: [Int]
+    /// Whether forms of the last word match. Those of an unfinished word do not if a product completes it.
+    package let lastWordHasForms: Bool
 
     /// The size of the arrays in memory, in bytes.
     package var sizeOfArrays: Int {
@@ -70,6 +72,8 @@ struct RowSearch {
     private var beginsName: [Bool]
     /// The place of the first word of each row's name that is found.
     private var places: [UInt8]
+    /// Whether forms of the last word match.
+    private var lastWordHasForms: Bool
 
     private static let none = UInt8.max
 
@@ -81,6 +85,7 @@ struct RowSearch {
         rows = search.query.words.map { _ in [] }
         beginsName = [Bool](repeating: false, count: index.rowCount)
         places = [UInt8](repeating: UInt8(SearchRelevance.lastPlace), count: index.rowCount)
+        lastWordHasForms = !search.isTyped
     }
 
     // MARK: - Classes
@@ -96,8 +101,19 @@ struct RowSearch {
     mutating func addWords() {
         addCodes()
         addAlternatives()
-        for (number, word) in search.query.words.enumerated() { addWords(number..<(number + 1), word.bytes) }
-        for pair in search.query.pairs { addWords(pair.words, pair.bytes) }
+        let terms = search.query.terms
+        for term in terms { addWords(term) }
+        // The forms of the last word depend on the matches of the other words.
+        let (typed, finished) = (terms.filter { isTyped($0) }, terms.filter { !isTyped($0) })
+        for term in finished { addForms(term) }
+        guard !typed.isEmpty else { return }
+        lastWordHasForms = !typed.contains { hasCompletion($0) }
+        if lastWordHasForms { for term in typed { addForms(term) } }
+    }
+
+    /// Whether a term ends with a word that is still being typed.
+    private func isTyped(_ term: SearchQuery.Term) -> Bool {
+        search.isTyped && term.words.upperBound == search.query.words.count
     }
 
     /// Adds the rows whose skus, barcodes or sizes are in the query, and those whose skus begin with a code of the query.
@@ -146,13 +162,31 @@ struct RowSearch {
         }
     }
 
-    /// Adds the rows that have a word, its forms, or words that begin with it.
-    private mutating func addWords(_ numbers: Range<Int>, _ bytes: [UInt8]) {
-        let beginning = index.words.words(beginningWith: bytes)
-        for word in beginning { mark(numbers, word, index.words[word].count == bytes.count ? .exact : .prefix) }
-        let isTyped = search.isTyped && numbers.upperBound == search.query.words.count
-        if isTyped, !beginning.isEmpty { return }
-        index.forEachForm(of: bytes) { mark(numbers, $0, .related) }
+    /// Adds the rows that have a word, or words that begin with it.
+    private mutating func addWords(_ term: SearchQuery.Term) {
+        for word in index.words.words(beginningWith: term.bytes) {
+            mark(term.words, word, index.words[word].count == term.bytes.count ? .exact : .prefix)
+        }
+    }
+
+    /// Adds the rows that have forms of a word.
+    private mutating func addForms(_ term: SearchQuery.Term) {
+        index.forEachForm(of: term.bytes) { mark(term.words, $0, .related) }
+    }
+
+    /// Whether a row has a word that begins with the last one, and matches the other words in the classes that were added.
+    ///
+    /// - Complexity: O(*w* *m*) for *w* words, and *m* postings of words that begin with the last one, up to the first such row.
+    private func hasCompletion(_ term: SearchQuery.Term) -> Bool {
+        let beginning = index.words.words(beginningWith: term.bytes)
+        // Each word of the index has a row.
+        let others = ranks[..<term.words.lowerBound]
+        if others.isEmpty { return !beginning.isEmpty }
+        return beginning.contains { word in
+            index.withPostings(of: word) { postings in
+                postings.contains { bits in others.allSatisfy { $0[Int(bits >> 5)] != Self.none } }
+            }
+        }
     }
 
     /// Adds the rows of words that have a word of the query as a part, and the rows that have it as two words.
@@ -278,7 +312,13 @@ struct RowSearch {
         let missing = ranks.indices.filter { number in
             !rows[number].contains { ranks[number][Int($0)] >> 3 <= limit.rawValue }
         }
-        return SearchMatches(classInUse: limit, rows: found, relevances: relevances, missingWords: missing)
+        return SearchMatches(
+            classInUse: limit,
+            rows: found,
+            relevances: relevances,
+            missingWords: missing,
+            lastWordHasForms: lastWordHasForms
+        )
     }
 
     /// Returns whether each row matches all words but some, whether or not it matches those.

@@ -58,9 +58,7 @@ extension SearchIndex {
     /// - Complexity: O(*m* + *k* log *k*) for *k* words that begin like the last one, and *m* postings of them; O(*n*) with several words.
     package func completions(_ search: Search, _ table: ShelfTable, limit: Int) -> [SearchSuggestion] {
         let query = search.query
-        guard let last = query.words.last, last.source.upperBound == query.text.utf16.count, !last.sharesSource else {
-            return []
-        }
+        guard let last = query.words.last, query.endsWithWord, !last.sharesSource else { return [] }
         let context = otherWords(search)
         let weights = Weights(table)
         var found: [(word: Int, weight: ProductWeight)] = []
@@ -111,7 +109,8 @@ extension SearchIndex {
     ///
     /// The words that no product has are corrected. If there are none, the best correction of one word is taken, tried with the rarest words. A
     /// correction has as few edits as possible, and products that match the other words. Of several, the one with the most popular products
-    /// is best. Neither numbers nor words that share a character of the text are corrected, and no word becomes another word of the query.
+    /// is best. Neither numbers nor words that share a character of the text are corrected, and no word becomes another word of the
+    /// corrected query.
     ///
     /// - Precondition: the table is that of the index, and the search has the index's rules for forms of words.
     /// - Complexity: O(*w* *n* + *b*) for *w* words of the query, *n* rows, and *b* letters of distinct words.
@@ -120,7 +119,7 @@ extension SearchIndex {
         var found = RowSearch(self, search)
         found.addAll()
         let weights = Weights(table)
-        let known = Set(words.map(\.bytes))
+        var known = Set(words.map(\.bytes))
         let missing = words.indices.filter { found.rows[$0].isEmpty }
         if missing.isEmpty {
             let rarest = words.indices.filter { isCorrectable(words[$0]) }
@@ -138,6 +137,7 @@ extension SearchIndex {
         for number in missing {
             guard let found = replacement(words[number], context, weights, except: known) else { return nil }
             corrected[number] = found.word
+            known.insert(Array(self.words[found.word]))
             last = found
             var isRow = [Bool](repeating: false, count: rowCount)
             forEachPosting(of: found.word) { isRow[$0.row] = context[$0.row] }

@@ -17,8 +17,8 @@ package struct SearchQuery: Sendable, Hashable {
         var hasTypos: Bool { !isNumber && bytes[...].letterCount >= SearchClass.typoLetters }
     }
 
-    /// Two adjacent words that may be one word in a product.
-    struct Pair: Sendable, Hashable {
+    /// A word, or two adjacent words that may be one word in a product.
+    struct Term: Sendable, Hashable {
         let words: Range<Int>
         let bytes: [UInt8]
     }
@@ -50,7 +50,7 @@ package struct SearchQuery: Sendable, Hashable {
 
     package let text: String
     let words: [Word]
-    let pairs: [Pair]
+    let pairs: [Term]
     let splits: [Split]
     let codes: [Code]
     let sizes: [Size]
@@ -99,12 +99,12 @@ package struct SearchQuery: Sendable, Hashable {
     }
 
     /// Returns the pairs of words that have as many letters together as a part of a compound.
-    private static func pairs(_ words: [Word]) -> [Pair] {
+    private static func pairs(_ words: [Word]) -> [Term] {
         zip(words, words.dropFirst()).enumerated().compactMap { number, pair in
             let bytes = pair.0.bytes + pair.1.bytes
             let areWords = ![pair.0, pair.1].contains { $0.isNumber || $0.sharesSource }
             guard areWords, bytes[...].letterCount >= SearchClass.compoundLetters else { return nil }
-            return Pair(words: number..<(number + 2), bytes: bytes)
+            return Term(words: number..<(number + 2), bytes: bytes)
         }
     }
 
@@ -155,6 +155,14 @@ package struct SearchQuery: Sendable, Hashable {
         }
         return sizes
     }
+
+    /// The words, and then the pairs of words.
+    var terms: [Term] {
+        words.enumerated().map { Term(words: $0..<($0 + 1), bytes: $1.bytes) } + pairs
+    }
+
+    /// Whether the text ends with its last word, which a user may still be typing.
+    var endsWithWord: Bool { words.last?.source.upperBound == text.utf16.count }
 
     /// Returns a word as the query has it.
     package func sourceText(_ word: Int) -> String { text.utf16Part(words[word].source) }

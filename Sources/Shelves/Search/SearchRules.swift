@@ -100,7 +100,8 @@ private struct WordForms: Sendable {
 package struct Search: Sendable {
     package let query: SearchQuery
     let inflection: Inflection
-    /// Whether the last word is still being typed. Forms of an unfinished word mislead, so they count only if no word begins with it.
+    /// Whether the last word is still being typed. Forms of an unfinished word mislead, so they match only if no product completes it: none that
+    /// matches the other words has a word that begins with it.
     let isTyped: Bool
     /// The texts that the words of the query find as synonyms.
     let alternatives: [Alternative]
@@ -116,9 +117,10 @@ package struct Search: Sendable {
         let words: [[UInt8]]
     }
 
+    /// - Parameter isTyped: whether a user is typing the text. Then the last word is finished only if the text goes on after it.
     /// - Complexity: O(*w* *r*) for *w* words of the query and *r* synonyms that begin with the same word.
     package init(_ query: SearchQuery, _ rules: SearchRules = SearchRules(), isTyped: Bool = false) {
-        (self.query, self.isTyped) = (query, isTyped)
+        (self.query, self.isTyped) = (query, isTyped && query.endsWithWord)
         inflection = rules.inflection
         alternatives = Array(rules.alternatives(query))
         var words = WordForms()

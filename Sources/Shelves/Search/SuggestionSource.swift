@@ -49,14 +49,19 @@ package struct SuggestionSource: Sendable {
 
     func suggestions(for query: SearchQuery, limit: Int) -> [Suggestion] {
         let search = Search(query, rules, isTyped: true)
+        let matches = index.matches(search)
         func suggestion(
             _ subject: Suggestion.Subject,
             _ text: String,
             within searchClass: SearchClass = .prefix
         ) -> Suggestion {
-            Suggestion(subject, text, matches: search.highlights(within: searchClass, in: text))
+            let parts = search.highlights(
+                within: searchClass,
+                in: text,
+                lastWordHasForms: matches.lastWordHasForms
+            )
+            return Suggestion(subject, text, matches: parts)
         }
-        let matches = index.matches(search)
         return Suggestion.choice(
             words: index.completions(search, table, limit: limit).map { suggestion(.word, $0.text) },
             shelves: shelves(query).prefix(limit).map { suggestion(.shelf($0.key), $0.title) },
