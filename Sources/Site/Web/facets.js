@@ -84,8 +84,17 @@ export function withEnd(filter, [lower, upper], changed, value) {
 export const withChosen = (counted, chosen) =>
   [...counted, ...chosen.filter((value) => !counted.some((one) => one.value === value)).map((value) => ({ value }))];
 
-/** Returns a number that a box accepts as the decimal of a limit, with at most six digits after the point. */
-export const limitOf = (typed) => Number(typed).toFixed(6).replace(/\.?0+$/, "").replace(/^-0$/, "0");
+/** The maximum number of digits after the point of a limit, unless the values have more. */
+const limitDecimals = 6;
+
+/**
+ * Returns a number that a box accepts as the decimal of a limit, with as many digits after the point as the server accepts.
+ * @param {string} typed @param {(string|null)[]} [known] limits that the server suggests, which may have more digits
+ */
+export function limitOf(typed, known = []) {
+  const decimals = Math.max(limitDecimals, ...known.map((limit) => limit?.split(".")[1]?.length ?? 0));
+  return Number(typed).toFixed(decimals).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^-0$/, "0");
+}
 
 /**
  * Returns the parts of a view that a rejected request leaves.
