@@ -64,6 +64,14 @@ test("a rejected request loses its sort and filters if the server names no param
   assert.deepEqual(facets.withoutRejected(view, undefined, builtIn), { query: "milk", sort: null, filter: {}, collapse: null });
 });
 
+test("another sort keeps the rest of a remembered view", () => {
+  const value = { sort: "price", filter: { allergens_none: "nuts" }, collapse: true, remember_attributes: true };
+  assert.deepEqual(facets.withSort(value, "-rating"), { ...value, sort: "-rating" });
+  assert.equal(value.sort, "price");
+  for (const known of ["price", undefined, null]) assert.equal(facets.withSort(known, "-rating"), "-rating");
+  assert.deepEqual([value, "price", undefined].map((known) => facets.sortOf(known)), ["price", "price", undefined]);
+});
+
 test("a request is not repeated unless it loses something", () => {
   const view = { query: null, sort: null, filter: { brand: ["Alma"] }, collapse: null };
   for (const parameter of ["q", "sort", "collapse", "tag", "facets"]) assert.equal(facets.withoutRejected(view, parameter, builtIn), null);

@@ -114,6 +114,12 @@ export function withoutRejected({ query, sort, filter, collapse }, parameter, bu
   return name in filter ? { ...view, filter: without(filter, name) } : null;
 }
 
+/** Returns the sort of a remembered view: a sort, or an object that has one. */
+export const sortOf = (value) => value?.sort ?? value;
+
+/** Returns a remembered view with another sort. Its filter and the rest stay. @param {any} value undefined without a view */
+export const withSort = (value, sort) => (value !== null && typeof value === "object" ? { ...value, sort } : sort);
+
 /** Returns the values of a filter, each with its name. @returns {{name: string, value: string}[]} */
 export const chipsOf = (filter) => Object.entries(filter).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 
