@@ -60,8 +60,8 @@ import Testing
             let before = try await Self.send(client, .get, Self.milk).json
             for (attributes, parameter, detail) in [
                 (
-                    #"{"remark":"\#(String(repeating: "x", count: 5 << 10))"}"#, "attributes",
-                    "attributes must be an object of at most 4096 bytes"
+                    #"{"rating":4,"remark":"\#(String(repeating: "x", count: 5 << 10))"}"#, "attributes.remark",
+                    "attributes.remark is too long: attributes must be an object of at most 4096 bytes"
                 ),
                 (
                     #"{"remark":"\#(String(repeating: "x", count: 501))"}"#, "attributes.remark",

@@ -37,6 +37,60 @@ import Testing
         }
     }
 
+    /// A stream that stays open while a test changes products.
+    private actor OpenStream {
+        struct Event {
+            let name: String
+            let data: JSONValue
+
+            /// The ids of a list of the data: of the whole order, or of a part of a diff.
+            func ids(_ list: String) -> [String] {
+                (data[list]?.elements ?? []).compactMap { ($0["id"] ?? $0).string }
+            }
+        }
+
+        private let client: RawClient
+        private var received = ""
+
+        init(_ server: Server, _ path: String, _ fields: [String: String] = [:]) throws {
+            client = try RawClient(server.client.port)
+            let lines = fields.map { "\($0.key): \($0.value)\r\n" }.joined()
+            client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\(lines)\r\n")
+        }
+
+        /// Returns the next event; nil at the end of the stream.
+        func next() async throws -> Event? {
+            while true {
+                while let end = received.firstRange(of: "\n\n") {
+                    let lines = received[..<end.lowerBound].split(whereSeparator: \.isNewline)
+                    received.removeSubrange(..<end.upperBound)
+                    func value(_ name: String) -> Substring? {
+                        lines.last { $0.hasPrefix("\(name): ") }?.dropFirst(name.count + 2)
+                    }
+                    guard let name = value("event"), let data = value("data") else { continue }
+                    return Event(name: String(name), data: try JSONReader.parse(Array(data.utf8)))
+                }
+                let piece = await client.receive()
+                if piece.isEmpty { return nil }
+                received += piece
+            }
+        }
+    }
+
+    /// Runs a body with a server that notices changes.
+    private func withFollowingServer(_ body: @escaping @Sendable (Server) async throws -> Void) async throws {
+        var options = LiveHub.Options()
+        options.poll = .milliseconds(10)
+        try await withServer(live: options) { server in
+            let running = Task { await server.live.run() }
+            defer {
+                running.cancel()
+                server.live.close()
+            }
+            try await body(server)
+        }
+    }
+
     private final class Observations: Sendable {
         let all = Mutex<[HTTPObservation]>([])
 
@@ -262,6 +316,141 @@ import Testing
                 let data = try #require(response.body.split(separator: "data: ").dropFirst().first)
                 #expect(data.contains("\"a\"") && data.contains("\"c\"") && !data.contains("\"b\""))
             }
+        }
+    }
+
+    private func put(
+        _ sku: String,
+        _ price: Int64,
+        name: String? = nil,
+        group: String? = nil,
+        rating: Int? = nil,
+        _ server: Server
+    ) async throws {
+        let product = Product(
+            sku: SKU(sku)!,
+            name: name ?? sku,
+            priceMinor: price,
+            group: group,
+            attributes: rating.map { #"{"rating":\#($0)}"# } ?? "{}"
+        )
+        _ = try await server.catalog.put(product, in: CatalogKey("s")!)
+    }
+
+    private func declareRating(_ server: Server) async throws {
+        let definition = try AttributeDefinition(name: AttributeName("rating")!, form: .number(decimals: 1))
+        _ = try await server.catalog.declare(.definition(definition), for: .store(CatalogKey("s")!))
+    }
+
+    /// Sets the view that a user remembers for the shelf.
+    private func remember(_ body: String, _ fields: [String: String], _ server: Server) async throws {
+        let put = try await server.client.execute(
+            uri: "/v1/me/stores/s/shelves/x/sort",
+            method: .put,
+            headers: [.contentType: "application/json", .authorization: fields["Authorization"]!],
+            body: ByteBuffer(string: body)
+        )
+        #expect(put.status == .ok)
+    }
+
+    @Test("A stream of a search sends the changes of the products that it finds, and no others")
+    func searchStreams() async throws {
+        try await withFollowingServer { server in
+            try await put("a", 300, name: "Milk", server)
+            let stream = try OpenStream(server, Self.shelf + "/events?q=milk&sort=price")
+            let first = try #require(try await stream.next())
+            #expect(first.name == "order" && first.ids("ids") == ["a"] && first.data["q"]?["text"] == .string("milk"))
+            // A change of another product is not an event.
+            try await put("c", 20, server)
+            try await put("b", 10, name: "Milk", server)
+            let next = try #require(try await stream.next())
+            #expect(next.name == "order" && next.ids("inserts") == ["b"] && next.ids("deletes") == [])
+            #expect(next.data["from_version"] == .null && next.data["new_count"] == .integer(2))
+            try await put("a", 300, name: "Tea", server)
+            #expect(try await stream.next()?.ids("deletes") == ["a"])
+        }
+    }
+
+    @Test("A stream with a filter by an attribute sends the changes of the products that match")
+    func attributeStreams() async throws {
+        try await withFollowingServer { server in
+            try await declareRating(server)
+            try await put("a", 300, rating: 4, server)
+            try await put("b", 100, rating: 5, server)
+            let stream = try OpenStream(server, Self.shelf + "/events?sort=price&rating_min=4")
+            #expect(try await stream.next()?.ids("ids") == ["b", "a"])
+            // The product has no rating, and the change of its price is not an event.
+            try await put("c", 250, server)
+            try await put("c", 200, rating: 4, server)
+            let next = try #require(try await stream.next())
+            #expect(next.ids("inserts") == ["c"] && next.ids("deletes") == [] && next.ids("moves") == [])
+            #expect(next.data["inserts"]?.elements?.first?["to"] == .integer(1))
+            try await put("b", 100, rating: 3, server)
+            #expect(try await stream.next()?.ids("deletes") == ["b"])
+        }
+    }
+
+    @Test(
+        "A stream with collapsed groups sends the changes of cards, also for a remembered view",
+        arguments: [false, true]
+    )
+    func groupStreams(isRemembered: Bool) async throws {
+        try await withFollowingServer { server in
+            try await put("a", 300, group: "g", server)
+            try await put("b", 100, group: "g", server)
+            let fields = try await Self.bearer()
+            if isRemembered { try await remember(#"{"sort":"price","collapse":true}"#, fields, server) }
+            let query = isRemembered ? "" : "?sort=price&collapse=true"
+            let stream = try OpenStream(server, Self.shelf + "/events" + query, isRemembered ? fields : [:])
+            let first = try #require(try await stream.next())
+            #expect(first.ids("ids") == ["group/g", "c"] && first.data["collapse"] == .bool(true))
+            // The other member represents the group now, behind the product without a group.
+            try await put("b", 900, group: "g", server)
+            let next = try #require(try await stream.next())
+            #expect(next.data["old_count"] == .integer(2) && next.data["new_count"] == .integer(2))
+            #expect(next.ids("moves").count == 1 && next.ids("inserts") == [] && next.ids("deletes") == [])
+            #expect(next.ids("changed") == ["group/g"])
+            #expect(!next.ids("moves").contains("a") && !next.ids("moves").contains("b"))
+        }
+    }
+
+    @Test(
+        "A stream by a remembered view that loses its attribute ends with a reconnect, and the next one ignores the view"
+    )
+    func lostAttributesOfViews() async throws {
+        try await withFollowingServer { server in
+            try await declareRating(server)
+            try await put("c", 200, rating: 5, server)
+            try await put("a", 300, rating: 4, server)
+            let fields = try await Self.bearer()
+            try await remember(#"{"sort":"-rating"}"#, fields, server)
+            let remembered = try OpenStream(server, Self.shelf + "/events", fields)
+            let named = try OpenStream(server, Self.shelf + "/events?sort=-rating")
+            #expect(try await remembered.next()?.ids("ids") == ["c", "a", "b"])
+            #expect(try await named.next()?.ids("ids") == ["c", "a", "b"])
+            try await server.catalog.remove(attribute: AttributeName("rating")!, of: .store(CatalogKey("s")!))
+            #expect(try await remembered.next()?.name == "reconnect")
+            #expect(try await remembered.next() == nil)
+            #expect(try await named.next()?.name == "gone")
+            #expect(try await named.next() == nil)
+            let next = try OpenStream(server, Self.shelf + "/events", fields)
+            let first = try #require(try await next.next())
+            #expect(first.name == "order" && first.data["to_sort"] != .string("-rating"))
+            #expect(first.ids("ids").sorted() == ["a", "b", "c"])
+        }
+    }
+
+    @Test("A stream by a remembered view ends with the shelf")
+    func deletedShelfOfViews() async throws {
+        try await withFollowingServer { server in
+            try await declareRating(server)
+            let fields = try await Self.bearer()
+            try await remember(#"{"sort":"-rating"}"#, fields, server)
+            let stream = try OpenStream(server, Self.shelf + "/events", fields)
+            #expect(try await stream.next()?.name == "order")
+            try await server.catalog.remove(shelf: CatalogKey("x")!, from: CatalogKey("s")!)
+            #expect(try await stream.next()?.name == "gone")
+            #expect(try await stream.next() == nil)
         }
     }
 

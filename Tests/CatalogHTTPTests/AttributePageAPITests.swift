@@ -86,6 +86,15 @@ import Testing
             (Self.shelf + "/order?totl=1", "totl", nil, "total"),
             (Self.shelf + "/order?attributes.limit=5", "attributes.limit", nil, "limit"),
             (Self.shelf + "/order/diff?from_sort=name&to_sort=price&sort=price", "sort", nil, "sort"),
+            (Self.shelf + "/order?members=true", "members", nil, "members"),
+            (Self.shelf + "/order/diff?from_sort=name&to_sort=price&facets=brand", "facets", nil, "facets"),
+            (Self.shelf + "/events?cursor=x", "cursor", nil, "cursor"),
+            (Self.shelf + "/events?facets=brand", "facets", nil, "facets"),
+            (Self.shelf + "/events?members=true", "members", nil, "members"),
+            (Self.shelf + "/events?total=true", "total", nil, "total"),
+            (products + "?include=descendants", "include", nil, "include"),
+            (products + "?include=bogus&sku=milk", "include", nil, "include"),
+            (products + "?q=milk&include=descendants", "include", nil, "include"),
             (products + "?sku=milk&fields=name", "fields", nil, "rating_min"),
             (products + "?sku=milk&rating_min=4", "rating_min", nil, "rating_min"),
             (products + "?barcode=4006381333931&fields=name", "fields", nil, "rating_min"),
@@ -99,6 +108,16 @@ import Testing
             if let other { #expect(!allowed.contains(other), "\(path)") }
         }
         #expect(try await api.send(.get, Self.pages + "?lmit=1").texts("allowed").contains("limit"))
+        // Lists by SKU and pages of a store give the same error.
+        for query in ["?include=descendants", "?include=bogus", "?q=milk&include=descendants", "?barcode=1&include="] {
+            let detail = try await api.send(.get, products + query).text("detail")
+            #expect(detail == "unknown query parameter “include”; only other pages have it: leave it out", "\(query)")
+        }
+        for query in ["?sort=price", "?facets=brand", "?total=true", "?members=true", "?cursor=x", "?limit=1"] {
+            let problem = try await api.send(.post, Self.shelf + "/order/rank" + query, #"{"skus":[]}"#)
+            #expect(problem.status == 400 && problem.text("detail")?.contains("leave it out") == true, "\(query)")
+        }
+        #expect(try await api.send(.get, "/v1/stores/s/suggest?q=m&include=descendants").status == 400)
         #expect(try await api.send(.get, Self.shelf + "/order?totl=1").text("hint") != "total")
         let ann = ["Authorization": "Bearer \(api.token(of: "ann"))"]
         let body = #"{"sort":"price","filter":{"ratng_min":1}}"#
@@ -188,6 +207,14 @@ import Testing
         #expect(try await api.send(.delete, "/v1/stores/s/attributes/rating?confirm=rating").status == 204)
         let ignored = try await api.send(.get, Self.pages, nil, ann)
         #expect(ignored.json["sort"]?.text == #"{"keys":"-popularity","source":"system","ignored":"user"}"#)
+        let order = try await api.send(.get, Self.shelf + "/order", nil, ann)
+        #expect(order.text("sort") == "-popularity" && order.text("source") == "system")
+        #expect(order.text("ignored") == "user")
+        let ranks = try await api.send(.post, Self.shelf + "/order/rank", #"{"skus":["milk"]}"#, ann)
+        #expect(ranks.json["sort"] == ignored.json["sort"] && ranks.json["of"] == .integer(3))
+        // A request that names its sort ignores nothing.
+        let named = try await api.send(.get, Self.shelf + "/order?sort=price", nil, ann)
+        #expect(named.status == 200 && named.json["ignored"] == nil)
         #expect(try await api.send(.get, path, nil, ann).text("sort") == "-rating")
         let picker = try await api.send(.get, Self.shelf, nil, ann)
         #expect(picker.texts("sort_options", "selected").count { $0 == "true" } == 1)

@@ -72,6 +72,24 @@ import Testing
         #expect(!plain.json.text.contains("members_"))
     }
 
+    @Test("A card has the first twenty members of a larger group, in the natural direction of the sort")
+    func manyMembers() async throws {
+        let api = try await Self.api()
+        for number in 10..<31 {
+            let body = #"{"name":"Oat \#(number)","price_minor":\#(number),"group":"oats"}"#
+            #expect(try await api.send(.put, "/v1/stores/s/products/oat\(number)", body).status == 201)
+            #expect(try await api.send(.put, Self.pages + "/oat\(number)").status == 201)
+        }
+        for sort in ["price", "-price"] {
+            let page = try await api.send(.get, Self.pages + "?sort=\(sort)&collapse=true&members=true")
+            let cards = page.json["products"]?.elements ?? []
+            let card = try #require(cards.first { $0["group"] == .string("oats") })
+            #expect(card["members_matching"] == .integer(21) && card["members_total"] == .integer(21))
+            let members = card["members"]?.elements?.compactMap { $0["sku"] }
+            #expect(members == (10..<30).map { JSONValue.string("oat\($0)") }, "\(sort)")
+        }
+    }
+
     @Test("Links and cursors have the groups of their page, and a page that has not changed is not sent again")
     func cursors() async throws {
         let api = try await Self.api()

@@ -140,7 +140,7 @@ import Testing
             ("product", #"{"name":"A","currency":"USD"}"#, "currency"), ("product", #"{"name":"A","sku":"b"}"#, "sku"),
             ("product", #"{"name":"A","image_url":"ftp://a"}"#, "image_url"),
             ("product", #"{"name":"A","attributes":[]}"#, "attributes"),
-            ("product", #"{"name":"A","attributes":{"a":1e9999}}"#, "attributes"),
+            ("product", #"{"name":"A","attributes":{"b":1,"a":1e9999}}"#, "attributes.a"),
             ("product", #"{"name":"A","tags":["a","a"]}"#, "tags"),
             ("product", #"{"name":"A","tags":["a|b"]}"#, "tags"),
             ("product", #"{"name":"A","tags":[1]}"#, "tags"), ("product", #"{"name":"A","tags":"a"}"#, "tags"),
@@ -267,6 +267,7 @@ import Testing
         let values = [
             ("product", #"{"name":"A","size":#}"#), ("moves", #"{"moves":[#]}"#), ("profile", #"{"words":#}"#),
             ("profile", #"{"variants":#}"#), ("profile", #"{"rows":[#]}"#),
+            ("items", #"{"items":[#]}"#), ("changes", #"{"items":[#]}"#), ("settings", #"{"settings":[#]}"#),
         ]
         for (kind, body) in values {
             let reason = try #require(try Self.failure(kind, try Self.json(body.replacing("#", with: "7")))?.reason)
@@ -323,7 +324,7 @@ import Testing
             ])
         }
         #expect(try name("product", attributes(4096)) == "nothing")
-        #expect(try name("product", attributes(4097)) == "attributes")
+        #expect(try name("product", attributes(4097)) == "attributes.a")
     }
 
     @Test("An event of a purchase and its customer have limits in bytes, and the clock of a till may be ahead")

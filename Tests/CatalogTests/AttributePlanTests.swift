@@ -220,6 +220,23 @@ import Testing
         #expect(query.contains("\(parameter)="), "\(parameter)")
     }
 
+    @Test(
+        "The end of a range has six decimals, or as many as the number has",
+        arguments: [(0, 6), (6, 6), (7, 7), (9, 9)]
+    )
+    func decimalsOfLimits(_ decimals: Int, _ most: Int) throws {
+        let attributes = try Self.retyped("rating", .number(decimals: decimals))
+        func filter(_ digits: Int) throws -> Filter {
+            try Filter(query: "rating_max=4.\(String(repeating: "1", count: digits))").resolved(in: attributes)
+        }
+        #expect(try filter(most).query == "rating_max=4.\(String(repeating: "1", count: most))")
+        guard case .malformed("rating_max", let detail, _, _)? = Self.error({ _ = try filter(most + 1) }) else {
+            Issue.record("\(most + 1) decimals are accepted")
+            return
+        }
+        #expect(detail.contains("with at most \(most) decimals"))
+    }
+
     @Test("Scalars and arrays of JSON are values of filters")
     func json() throws {
         let given =

@@ -198,6 +198,53 @@ import TestSupport
         #expect(feed.window(at: version) == nil)
     }
 
+    /// A way in which a store loses an attribute of a sort or a filter.
+    enum Loss: CaseIterable {
+        case deletedSort, deletedFilter, retypedFilter
+
+        var sort: Sort? { self == .deletedSort ? try? Sort.parse("-rating") : nil }
+        var filter: Filter? { self == .deletedSort ? nil : try? Filter(query: "rating_min=4") }
+
+        func isError(_ error: any Error) -> Bool {
+            switch (self, error as? CatalogError) {
+            case (.deletedSort, .unknownSortKey), (.deletedFilter, .unknownFilter), (.retypedFilter, .malformed): true
+            default: false
+            }
+        }
+    }
+
+    @Test("A feed by an attribute is gone once the store lacks it or gives it another type", arguments: Loss.allCases)
+    func lostAttributes(_ loss: Loss) async throws {
+        let (catalog, name, owner) = (
+            try await fill(), AttributeName("rating")!, DeclarationOwner.store(Self.address.store)
+        )
+        func declare(_ form: AttributeForm) async throws {
+            _ = try await catalog.declare(.definition(try AttributeDefinition(name: name, form: form)), for: owner)
+        }
+        try await declare(.number(decimals: 1))
+        let key = ShelfFeed.Key(address: Self.address, sort: loss.sort, filter: loss.filter, limit: 3)
+        let feed = ShelfFeed(key, catalog, catalog, AsyncSemaphore(1))
+        try await feed.start()
+        let shown = try #require(feed.event(from: nil))
+        #expect(shown.event.name == .order)
+        let (number, wakeups) = feed.subscribers.add()
+        defer { feed.subscribers.remove(number) }
+        if loss == .retypedFilter {
+            try await declare(.text)
+        } else {
+            try await catalog.remove(attribute: name, of: owner)
+        }
+        #expect(feed.isOutdated(try await catalog.versions(of: [Self.address])[Self.address] ?? nil))
+        feed.refresh()
+        #expect(await wakeups.wait())
+        #expect(feed.event(from: shown.shown)?.event.name == .gone)
+        // A new subscriber gets the error, until the store has the attribute again.
+        await #expect { try await feed.start() } throws: { loss.isError($0) }
+        try await declare(.number(decimals: 1))
+        try await feed.start()
+        #expect(feed.event(from: nil)?.event.name == .order)
+    }
+
     @Test("The feed of a missing shelf does not start")
     func missingShelfFails() async throws {
         let key = ShelfFeed.Key(address: ShelfAddress(Self.address.store, CatalogKey("none")!), sort: nil, limit: 3)

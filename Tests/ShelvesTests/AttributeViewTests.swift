@@ -291,6 +291,36 @@ import Testing
         }
     }
 
+    @Test(
+        "Each bucket of a number with many decimals is a filter that keeps as many products as it counts",
+        arguments: [7, 9]
+    )
+    func bucketsOfManyDecimals(_ decimals: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(decimals))
+        let definition = try AttributeDefinition(name: AttributeName("dose")!, form: .number(decimals: decimals))
+        let attributes = ResolvedAttributes(AttributeSet(deployment: [.definition(definition)]))
+        var shelf = RandomShelf(60, using: &generator)
+        for index in shelf.listings.indices {
+            let value = ExactDecimal(Int128(Int.random(in: -9999...9999, using: &generator)), scale: decimals)
+            shelf.listings[index].product.attributes = #"{"dose":\#(value)}"#
+        }
+        let attribute = try #require(attributes.all.first)
+        let table = shelf.table.with([shelf.table.column(of: attribute, key: RandomShelf.key)])
+        let facets = table.facets([.attribute(.resolved(attribute))], .none, in: RandomShelf.currency)
+        guard case .range(let range)? = facets.attributes.first?.counts else {
+            Issue.record("the facet has no range")
+            return
+        }
+        #expect(range.buckets.count > 1)
+        for bucket in range.buckets {
+            let limits = [("dose_min", bucket.from), ("dose_max", bucket.to)]
+            let query = limits.compactMap { name, text in text.map { "\(name)=\($0)" } }.joined(separator: "&")
+            let filter = try Filter(query: query).resolved(in: attributes)
+            #expect(table.view(shelf.request(.system, filter)).rows.count == bucket.count, "\(query)")
+            #expect(shelf.sorted(.system, filter).count == bucket.count, "\(query)")
+        }
+    }
+
     // MARK: - Reading
 
     @Test("A member is found among others, whatever they contain")

@@ -40,7 +40,14 @@ test("chosen values are among those of a facet, also without a count", () => {
 
 test("a typed limit becomes a plain decimal with at most six digits after the point", () => {
   const typed = { 1.5: "1.5", "1.50": "1.5", 100: "100", "1e3": "1000", "1e-7": "0", "-1e-7": "0", 1.1234567: "1.123457", 999999999999: "999999999999", "-0.25": "-0.25" };
-  assert.deepEqual(Object.keys(typed).map(facets.limitOf), Object.values(typed));
+  assert.deepEqual(Object.keys(typed).map((one) => facets.limitOf(one)), Object.values(typed));
+});
+
+test("a typed limit has as many digits after the point as the limits of the server", () => {
+  const known = ["-0.5", null, "0.299999999"];
+  const typed = { "1e-7": "0.0000001", 0.123456789: "0.123456789", "0.1234567891": "0.123456789", 100: "100", 1.5: "1.5", "-1e-10": "0" };
+  assert.deepEqual(Object.keys(typed).map((one) => facets.limitOf(one, known)), Object.values(typed));
+  assert.equal(facets.limitOf("0.12345678", ["1", "2.5"]), "0.123457");
 });
 
 test("a rejected request loses only the parameter that the server rejects", () => {
@@ -55,6 +62,14 @@ test("a rejected request loses only the parameter that the server rejects", () =
 test("a rejected request loses its sort and filters if the server names no parameter", () => {
   const view = { query: "milk", sort: "price", filter: { brand: ["Alma"] }, collapse: true };
   assert.deepEqual(facets.withoutRejected(view, undefined, builtIn), { query: "milk", sort: null, filter: {}, collapse: null });
+});
+
+test("another sort keeps the rest of a remembered view", () => {
+  const value = { sort: "price", filter: { allergens_none: "nuts" }, collapse: true, remember_attributes: true };
+  assert.deepEqual(facets.withSort(value, "-rating"), { ...value, sort: "-rating" });
+  assert.equal(value.sort, "price");
+  for (const known of ["price", undefined, null]) assert.equal(facets.withSort(known, "-rating"), "-rating");
+  assert.deepEqual([value, "price", undefined].map((known) => facets.sortOf(known)), ["price", "price", undefined]);
 });
 
 test("a request is not repeated unless it loses something", () => {

@@ -163,14 +163,18 @@ extension AttributeForm {
     fileprivate var limitRule: String {
         if case .date = self { return rule }
         return
-            "a decimal, such as 4.5, with at most \(Self.limitDecimals) decimals and \(limitDigits) digits before the point"
+            "a decimal, such as 4.5, with at most \(decimalsOfLimits) decimals and \(limitDigits) digits before the point"
     }
 
     /// The allowed values, for error messages; empty if there is no list.
     fileprivate var allowedTexts: [String] { self == .boolean ? ["true", "false"] : options.map(\.key) }
 
-    /// The maximum number of decimals of the end of a range.
+    /// The maximum number of decimals of the end of a range, unless a number has more.
     package static let limitDecimals = 6
+    /// The maximum number of decimals of the end of a range of this form: at least those that facets suggest.
+    fileprivate var decimalsOfLimits: Int {
+        if case .number(let decimals) = self { max(Self.limitDecimals, decimals) } else { Self.limitDecimals }
+    }
     /// The maximum number of digits before the point of the end of a range.
     private var limitDigits: Int { if case .ratio = self { 22 } else { 15 } }
     /// The greatest end of a range.
@@ -227,7 +231,7 @@ extension ResolvedAttribute {
     /// more decimals than the attribute has is rounded to the range.
     fileprivate func limit(_ text: String, isUpper: Bool) -> (value: AttributeValue, text: String)? {
         if case .date = form { return AttributeValue.day(text).map { (.date($0), Timestamp.date(ofDay: $0)) } }
-        guard let limit = ExactDecimal(text), limit.scale <= AttributeForm.limitDecimals,
+        guard let limit = ExactDecimal(text), limit.scale <= form.decimalsOfLimits,
             ExactDecimal(limit.significand < 0 ? -limit.significand : limit.significand, scale: limit.scale)
                 <= form.greatestLimit
         else { return nil }

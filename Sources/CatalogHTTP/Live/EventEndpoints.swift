@@ -70,6 +70,7 @@ struct EventEndpoints: EndpointGroup {
             try page.check()
         }
         var start = try Self.start(call)
+        var hasRememberedAttributes = false
         if sort == nil, search == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
@@ -81,6 +82,7 @@ struct EventEndpoints: EndpointGroup {
             if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
                 own = sorts.applying(to: filter, allowsPositions: false, in: known).own
             }
+            hasRememberedAttributes = own?.namesAttributes == true && filter?.namesAttributes != true
             (sort, filter) = (own?.sort, filter ?? own?.filter)
             collapsesGroups = collapsesGroups ?? own?.collapsesGroups
             start = .unknown
@@ -97,7 +99,17 @@ struct EventEndpoints: EndpointGroup {
             from: start,
             includesProducts: products
         )
-        return stream(call, .shelf, permit, opening: nil, changes)
+        return stream(call, .shelf, permit, opening: nil, changes) { [hasRememberedAttributes] in
+            hasRememberedAttributes ? await exists(shelf, includesDescendants) : false
+        }
+    }
+
+    /// Returns whether a shelf exists, also if that is unknown for now.
+    private func exists(_ shelf: ShelfAddress, _ includesDescendants: Bool?) async -> Bool {
+        do throws(CatalogError) { _ = try await live.showsUnion(shelf, includesDescendants) } catch {
+            if case .notFound = error { return false }
+        }
+        return true
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -112,12 +124,14 @@ struct EventEndpoints: EndpointGroup {
         return try call.target.revision("since").map { .after($0) } ?? .now
     }
 
+    /// - Parameter reconnects: returns whether the client of an order that is gone should reconnect, because the next stream has another order.
     private func stream(
         _ call: Call,
         _ kind: FeedKind,
         _ permit: Permit?,
         opening: LiveEvent?,
-        _ changes: any LiveSubscription
+        _ changes: any LiveSubscription,
+        reconnects: @escaping @Sendable () async -> Bool = { false }
     ) -> Response {
         let (live, request, observer) = (live, call.request, observer)
         return Response(
@@ -138,16 +152,20 @@ struct EventEndpoints: EndpointGroup {
                 try await writer.write(opened)
                 // Detect a disconnect immediately, not at the next event. A body that the client sends all the same is
                 // dropped: while nobody reads it, the end of the connection behind it would not be noticed either.
-                try await request.body.consumeWithCancellationOnInboundClose { body in
+                let isReplaced = try await request.body.consumeWithCancellationOnInboundClose { body in
                     _ = body.makeAsyncIterator()
                     while let output = try await changes.next() {
+                        if case .events(let events) = output, events.last?.name == .gone, await reconnects() {
+                            return true
+                        }
                         try await writer.write(Self.frames(output, retry: &retry))
                         if case .events(let events) = output {
                             observer.observe(.eventsSent(kind, count: events.count))
                         }
                     }
+                    return false
                 }
-                if live.isClosed {
+                if isReplaced || live.isClosed {
                     // Stagger the reconnects.
                     let delay = Int.random(in: 500...4000)
                     try await writer.write(ByteBuffer(string: "retry: \(delay)\nevent: reconnect\ndata: {}\n\n"))
@@ -212,7 +230,8 @@ extension Operation {
 
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the first `limit` products of the order, unless the stream resumes; `gone`: the shelf, or an \
-        attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream.
+        attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream. A stream \
+        by a remembered view that loses an attribute ends with `reconnect`; the next one ignores the view.
         """,
         parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include, .collapse]
             + Parameter.filters,

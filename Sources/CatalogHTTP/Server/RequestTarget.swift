@@ -30,11 +30,19 @@ struct RequestTarget {
 
     /// Returns the error for the first parameter that is not among some; nil if all are.
     ///
-    /// - Parameter takesFilters: whether others may be filters by attributes, which are looked up later.
+    /// - Parameter takesFilters: whether others may be filters by attributes, which are looked up later. The name of a parameter of pages is
+    ///   never that of an attribute.
     func rejection(allowing names: [String], takesFilters: Bool = false) -> CatalogError? {
-        parameters.first { !names.contains($0.name) && !(takesFilters && FilterKey(name: $0.name) != nil) }.map {
-            .malformed(parameter: String($0.name.prefix(64)), detail: "unknown query parameter", allowed: names)
-        }
+        func isOfPages(_ name: String) -> Bool { PageRequest.parameterNames.contains(name) }
+        func mayBeFilter(_ name: String) -> Bool { takesFilters && FilterKey(name: name) != nil && !isOfPages(name) }
+        guard let name = parameters.lazy.map(\.name).first(where: { !names.contains($0) && !mayBeFilter($0) })
+        else { return nil }
+        let rest = takesFilters && isOfPages(name) ? " “\(name)”; only other pages have it: leave it out" : ""
+        return .malformed(
+            parameter: String(name.prefix(64)),
+            detail: "unknown query parameter\(rest)",
+            allowed: names
+        )
     }
 
     /// - Throws: `malformed` for a repeated parameter.

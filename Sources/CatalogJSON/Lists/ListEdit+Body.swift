@@ -4,24 +4,31 @@ package import JSON
 extension ListEdit {
     /// Parses one new item, or `{"items":[…]}`.
     package static func add(body: JSONValue) throws(CatalogError) -> ListEdit {
-        .add(try each(body) { value, field throws(CatalogError) in try NewListItem(body: value, field: field) })
+        .add(
+            try each(body, example: #"{"text":"Milk"}"#) { reader, field throws(CatalogError) in
+                try NewListItem(reader, field: field)
+            }
+        )
     }
 
     /// Parses changes to several items: `{"items":[{"id":"…","checked":true}]}`.
     package static func change(body: JSONValue) throws(CatalogError) -> ListEdit {
         .change(
-            try each(body) { value, field throws(CatalogError) in
-                try ListItemChange(nil, body: value, field: field)
+            try each(body, example: #"{"id":"7c3f9a52-6d1e-4b0a-9a57-2f1c8f0e4d10","checked":true}"#) {
+                reader,
+                field throws(CatalogError) in
+                try ListItemChange(nil, reader, field: field)
             }
         )
     }
 
     private static func each<Item>(
         _ body: JSONValue,
-        _ read: (JSONValue, _ field: String) throws(CatalogError) -> Item
+        example: String,
+        _ read: (BodyReader, _ field: String) throws(CatalogError) -> Item
     ) throws(CatalogError) -> [Item] {
-        guard body["items"] != nil else { return [try read(body, "")] }
         var reader = try BodyReader(body)
+        guard reader.has("items") else { return [try read(reader, "")] }
         guard case .array(let values)? = reader.value("items") else {
             throw .malformed(parameter: "items", detail: "items must be an array")
         }
@@ -32,10 +39,8 @@ extension ListEdit {
         var items: [Item] = []
         for (index, value) in values.enumerated() {
             let field = "items[\(index)]"
-            guard case .object = value else {
-                throw .malformed(parameter: field, detail: "\(field) must be an object")
-            }
-            items.append(try read(value, "\(field)."))
+            let reader = try BodyReader(value, parameter: field, example: example)
+            items.append(try read(reader, "\(field)."))
         }
         return items
     }
@@ -78,8 +83,8 @@ extension ListSettings {
 }
 
 extension NewListItem {
-    init(body: JSONValue, field: String) throws(CatalogError) {
-        var reader = try BodyReader(body)
+    fileprivate init(_ reader: BodyReader, field: String) throws(CatalogError) {
+        var reader = reader
         let (store, sku) = (try reader.string("store", bytes: 64), try reader.string("sku", bytes: 256))
         let text = try reader.nonBlankString("text", bytes: ListItem.textLimit)
         var product: ProductReference?
@@ -109,10 +114,13 @@ extension NewListItem {
 
 extension ListItemChange {
     /// Reads a merge patch of an item.
-    ///
+    package init(_ id: UniqueID, body: JSONValue) throws(CatalogError) {
+        try self.init(id, BodyReader(body), field: "")
+    }
+
     /// - Parameter id: nil if the body contains it.
-    package init(_ id: UniqueID?, body: JSONValue, field: String = "") throws(CatalogError) {
-        var reader = try BodyReader(body)
+    fileprivate init(_ id: UniqueID?, _ reader: BodyReader, field: String) throws(CatalogError) {
+        var reader = reader
         var named = id
         if named == nil { named = try reader.uniqueID("id") }
         guard let id = named else {

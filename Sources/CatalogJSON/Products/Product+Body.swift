@@ -66,19 +66,28 @@ extension BodyReader {
         return imageURL
     }
 
+    private static let attributesRule = "attributes must be an object of at most \(Product.attributesLimit) bytes"
+
     mutating func attributes() throws(CatalogError) -> String {
         let attributes = value("attributes") ?? .object([])
-        guard attributes.isWithinNumberLimits else {
+        guard case .object(let members) = attributes else {
+            throw .unprocessable(field: "attributes", detail: Self.attributesRule)
+        }
+        func field(_ member: JSONValue.Member) -> String { "attributes.\(member.name.prefix(64))" }
+        if let member = members.first(where: { !$0.value.isWithinNumberLimits }) {
             throw .unprocessable(
-                field: "attributes",
-                detail: "numbers in attributes must have at most \(JSONValue.numberLimit) characters when written out"
+                field: field(member),
+                detail:
+                    "numbers in \(field(member)) must have at most \(JSONValue.numberLimit) characters when written out"
             )
         }
         let text = attributes.text
-        guard case .object = attributes, text.utf8.count <= Product.attributesLimit else {
+        guard text.utf8.count <= Product.attributesLimit else {
+            // One value may be too long without the others.
+            let long = members.first { JSONValue.object([$0]).text.utf8.count > Product.attributesLimit }
             throw .unprocessable(
-                field: "attributes",
-                detail: "attributes must be an object of at most \(Product.attributesLimit) bytes"
+                field: long.map(field) ?? "attributes",
+                detail: (long.map { "\(field($0)) is too long: " } ?? "") + Self.attributesRule
             )
         }
         return text

@@ -40,8 +40,8 @@ extension SettingsEdit {
     }
 
     private static func write(_ item: JSONValue, _ place: String) throws(CatalogError) -> Write {
-        guard case .object = item else { throw .malformed(parameter: place, detail: "\(place) must be an object") }
-        var reader = try BodyReader(item)
+        let example = #"{"key":"theme","value":"dark","modified_at":"2026-03-01T09:30:00Z"}"#
+        var reader = try BodyReader(item, parameter: place, example: example)
         reader.ignore("revision", "applied")
         guard case .string(let text)? = reader.value("key"), let key = SettingKey(text) else {
             throw .unprocessable(field: "\(place).key", detail: "\(place).key must be \(SettingKey.rule)")

@@ -84,8 +84,17 @@ export function withEnd(filter, [lower, upper], changed, value) {
 export const withChosen = (counted, chosen) =>
   [...counted, ...chosen.filter((value) => !counted.some((one) => one.value === value)).map((value) => ({ value }))];
 
-/** Returns a number that a box accepts as the decimal of a limit, with at most six digits after the point. */
-export const limitOf = (typed) => Number(typed).toFixed(6).replace(/\.?0+$/, "").replace(/^-0$/, "0");
+/** The maximum number of digits after the point of a limit, unless the values have more. */
+const limitDecimals = 6;
+
+/**
+ * Returns a number that a box accepts as the decimal of a limit, with as many digits after the point as the server accepts.
+ * @param {string} typed @param {(string|null)[]} [known] limits that the server suggests, which may have more digits
+ */
+export function limitOf(typed, known = []) {
+  const decimals = Math.max(limitDecimals, ...known.map((limit) => limit?.split(".")[1]?.length ?? 0));
+  return Number(typed).toFixed(decimals).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "").replace(/^-0$/, "0");
+}
 
 /**
  * Returns the parts of a view that a rejected request leaves.
@@ -104,6 +113,12 @@ export function withoutRejected({ query, sort, filter, collapse }, parameter, bu
   const name = fullName(parameter, builtIn);
   return name in filter ? { ...view, filter: without(filter, name) } : null;
 }
+
+/** Returns the sort of a remembered view: a sort, or an object that has one. */
+export const sortOf = (value) => value?.sort ?? value;
+
+/** Returns a remembered view with another sort. Its filter and the rest stay. @param {any} value undefined without a view */
+export const withSort = (value, sort) => (value !== null && typeof value === "object" ? { ...value, sort } : sort);
 
 /** Returns the values of a filter, each with its name. @returns {{name: string, value: string}[]} */
 export const chipsOf = (filter) => Object.entries(filter).flatMap(([name, values]) => values.map((value) => ({ name, value })));

@@ -117,13 +117,14 @@ function rangeGroup({ filter, currency, apply }, { key, title, names, labels, ty
     title: [limitText("from", from), limitText("upTo", to)].filter(Boolean).join(" ") || text("any"),
   }, () => apply((filter) => withRange(without(filter, key), names, [from, to])));
   const radios = [radio(null, null), ...buckets.map(({ from, to, count }) => radio(from, to, count))];
+  const known = [min, max, ...buckets.flatMap(({ from, to }) => [from, to])];
   const inputs = names.map((name, index) => {
     const kind = type === "date" ? { type } : { type: "number", step: "any", min: type === "amount" ? 0 : -limit, max: limit };
     const input = make("input", { ...kind, name, value: ends[index], placeholder: [min, max][index] });
     input.addEventListener("change", () => {
       if (!input.validity.valid) return void input.reportValidity();
       // Browsers accept exponents and any number of decimals, the server does not.
-      if (type !== "date" && input.value !== "") input.value = limitOf(input.value);
+      if (type !== "date" && input.value !== "") input.value = limitOf(input.value, known);
       const { value } = input;
       apply((filter) => withEnd(without(filter, key), names, name, value));
     });

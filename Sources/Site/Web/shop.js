@@ -3,7 +3,7 @@ import { Settings, animate, appliesTo } from "/aisle.js";
 import { showAlert, announce, attempt, problemText, pinMessage, generation, reportStream } from "/alerts.js";
 import { appendPage, card, cardID, chosenMember, isEndNear, onEndNear, refreshCards, replaceProducts, showMember } from "/cards.js";
 import { find, idsOf, make } from "/dom.js";
-import { attributesOf, facetRequests, filterOf, isAttribute, withoutRejected } from "/facets.js";
+import { attributesOf, facetRequests, filterOf, isAttribute, sortOf, withSort, withoutRejected } from "/facets.js";
 import { filters } from "/filters.js";
 import { transferText } from "/format.js";
 import "/header.js";
@@ -103,8 +103,6 @@ const query = () => ({ ...sortedQuery(), members: isGrouped() || null });
 const settingKey = () => `stores/${view.store}/shelves/${view.shelf}/sort`;
 /** Whether sorts are remembered: those of a search, or of the whole store, are not. */
 const isRemembering = () => !view.query && !view.isWhole;
-/** Returns the sort of a remembered view, which may include a filter. */
-const sortOf = (value) => value?.sort ?? value;
 
 /** Signs in, once for concurrent callers. */
 const ensureSession = () => (model.signingIn ??= signIn().then((found) => {
@@ -290,7 +288,7 @@ async function resort(sort, { isRemote = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
   updateURL({ replaces: isRemote });
-  if (!isRemote && isRemembering()) model.settings?.set(settingKey(), sort);
+  if (!isRemote && isRemembering()) model.settings?.set(settingKey(), withSort(model.settings.get(settingKey()), sort));
   // A shelf that is still loading is loaded with the new sort.
   if (!model.shelf) return open();
   generation.now += 1;
@@ -421,6 +419,17 @@ function catchUp() {
   if (model.shelf && !model.isUpdating && !model.isLoading && model.latest > model.shownVersion && idsOf(grid).length <= diffLimit) updateOrder();
 }
 
+/** Reads the shelf again after the end of its stream. The shelf was deleted, or it lacks an attribute of the sort or filter. */
+async function reopen(own) {
+  const isThere = await attempt(() => aisle.shelf(view.store, view.shelf).then(() => true, (error) => {
+    if (error.status !== 404) throw error;
+    return false;
+  }));
+  if (own !== generation.now || isThere === undefined) return;
+  if (isThere) open({ keepsCards: true });
+  else showAlert(text("closedShelf"));
+}
+
 /** Subscribes to changes of the shelf. */
 function follow(own) {
   model.closeStream();
@@ -429,7 +438,7 @@ function follow(own) {
   model.subscribedCount = Math.min(subscriptionLimit, Math.max(diffWindow(idsOf(grid)), 1));
   const event = ({ name, id, data, bytes }) => {
     if (own !== generation.now) return;
-    if (name === "gone") return showAlert(text("closedShelf"));
+    if (name === "gone") return reopen(own);
     const isNumbered = data.to_version === null;
     if (name !== "order" || (!isNumbered && Number(id) <= model.shownVersion)) return;
     const previous = model.latest;

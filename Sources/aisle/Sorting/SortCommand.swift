@@ -8,9 +8,10 @@ struct SortCommand: AisleCommand {
     static let configuration = CommandConfiguration(
         commandName: "sort",
         abstract: "Print a shelf's products, sorted.",
-        discussion: "Sort keys (prefix - for descending, separate several with commas):\n"
+        discussion:
+            "Sort keys are the names of declared attributes, which aisle attribute list shows, and those below. "
+            + "Prefix - for descending, and separate several with commas:\n"
             + SortKey.allCases.map { "  \($0.name): \($0.summary)" }.joined(separator: "\n")
-            + "\n  the name of an attribute, such as rating; aisle attribute list shows them"
     )
 
     @Argument(help: "STORE/SHELF, or just SHELF if there is only one store.") var shelf: ShelfName
