@@ -113,7 +113,7 @@ import Testing
                 try await catalog.seed([product], on: shelf, in: Self.store)
                 products.append(product)
             }
-            var (shown, moved, searched, grouped) = ([String](), 0, 0, 0)
+            var (shown, moved, searched, grouped, continued) = ([String](), 0, 0, 0, 0)
             for round in 0..<40 {
                 let index = products.indices.randomElement(using: &generator)!
                 Self.change(&products[index], using: &generator)
@@ -141,12 +141,28 @@ import Testing
                     let new = diff.diff.apply(to: Array(specified.old)) { expected.ids[$0] }
                     #expect(new == expected.ids, "\(text)")
                     moved += diff.diff.moves.count
+                    let limit = round % 12 + 1
+                    request.limit = limit
+                    let window = try await catalog.pages.diff(request)
+                    #expect(Array(window.new) == Array(expected.ids.prefix(limit)), "\(text)")
+                    #expect((window.next == nil) == (expected.ids.count <= limit), "\(text)")
+                    var first = page
+                    first.limit = limit
+                    #expect(try await catalog.pages.page(first).next == window.next, "\(text)")
+                    let wanted = try await memory.page(first).next
+                    #expect(try await memory.diff(request).next == wanted, "\(text)")
+                    guard let next = window.next else { continue }
+                    var rest = page
+                    rest.after = next
+                    let later = try await Self.pages(catalog, rest)
+                    #expect(Array(window.new) + later == expected.ids, "\(text)")
+                    continued += 1
                 }
                 shown = found.ids
                 searched += search == nil ? 0 : found.ids.count
                 grouped += found.ids.count { $0.hasPrefix("group/") }
             }
-            #expect(moved > 0 && searched > 0 && grouped > 0)
+            #expect(moved > 0 && searched > 0 && grouped > 0 && continued > 0)
         }
     }
 }
