@@ -4,6 +4,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
         case toVersion = "to_version"
         case oldCount = "old_count"
         case newCount = "new_count"
+        case nextCursor = "next_cursor"
         case mode, ids, deletes, inserts, moves, changed
     }
 
@@ -33,6 +34,7 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let json = try decoder.container(keyedBy: Key.self)
         fromVersion = try json.decodeIfPresent(Int64.self, forKey: .fromVersion)
         toVersion = try json.decodeIfPresent(Int64.self, forKey: .toVersion)
+        nextCursor = try json.decodeIfPresent(String.self, forKey: .nextCursor)
         changedProducts = [:]
         if try json.decodeIfPresent(String.self, forKey: .mode) == "order" {
             content = .order(try json.decode([String].self, forKey: .ids))

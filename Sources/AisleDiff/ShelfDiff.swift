@@ -28,6 +28,10 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     public var fromVersion: Int64?
     /// The shelf's version of the new order; nil if plain lists were compared.
     public var toVersion: Int64?
+    /// The cursor of the page after the new window; nil if the new order ends there.
+    ///
+    /// Only JSON has it, and only the diff of a request with a limit.
+    public var nextCursor: String?
     /// How the order changes.
     public var content: Content
     /// The products of changed elements by their new indexes, if the response has them and the client reads them.
@@ -39,11 +43,13 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     public init(
         fromVersion: Int64? = nil,
         toVersion: Int64? = nil,
+        nextCursor: String? = nil,
         content: Content,
         changedProducts: [Int32: Product] = [:]
     ) {
         self.fromVersion = fromVersion
         self.toVersion = toVersion
+        self.nextCursor = nextCursor
         self.content = content
         self.changedProducts = changedProducts
     }

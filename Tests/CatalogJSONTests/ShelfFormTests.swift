@@ -239,6 +239,35 @@ import Testing
         #expect(text(lists.json()).hasSuffix(#""mode":"order","ids":["x"]}"#))
     }
 
+    @Test("A diff of a window has the cursor of the next page, or null at the end of the order")
+    func nextCursor() throws {
+        let codec = CursorCodec { _ in [UInt8](repeating: 7, count: 16) }
+        let cursor = Cursor(scope: "s", sort: "price", source: .query, id: "a")
+        let resolved = ResolvedSort(sort: try Sort.parse("price"), source: .query)
+        let begin = #"{"from_version":null,"to_version":42,"to_sort":"price","old_count":1,"new_count":1,"mode":"#
+        let (moves, order) = (#""deletes":[],"inserts":[],"moves":[],"changed":[]}"#, #""ids":["a"]}"#)
+        for (mode, content) in [(DiffMode.moves, moves), (.order, order)] {
+            func json(_ next: Cursor?, limit: Int?, _ codec: CursorCodec?) throws -> String {
+                let request = DiffRequest(
+                    store: Self.store.key,
+                    shelf: CatalogKey("tea")!,
+                    from: .list(["a"]),
+                    limit: limit,
+                    mode: mode
+                )
+                let list = OrderedIDs(["a"], next: next)
+                let diff = try OrderDiff(request, [ShelfOrder(head: Self.head, resolvedSort: resolved, list: list)])
+                return text(diff.json(day: 20_000, cursors: codec))
+            }
+            let start = "\(begin)\"\(mode.rawValue)\","
+            let encoded = codec.encode(cursor)
+            #expect(try json(cursor, limit: 1, codec) == start + #""next_cursor":"\#(encoded)","# + content)
+            #expect(try json(nil, limit: 1, codec) == start + #""next_cursor":null,"# + content)
+            #expect(try json(nil, limit: nil, codec) == start + content)
+            #expect(try json(cursor, limit: 1, nil) == start + content)
+        }
+    }
+
     @Test("The steps of a JSON Patch lead from one list to the other", arguments: [DiffMode.moves, .order])
     func patch(_ mode: DiffMode) throws {
         let diff = try OrderDiff(old: Self.old, new: Self.new, mode: mode)

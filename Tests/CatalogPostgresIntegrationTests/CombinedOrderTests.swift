@@ -124,7 +124,8 @@ import Testing
                 try await catalog.seed([product], on: shelf, in: Self.store)
                 products.append(product)
             }
-            var (shown, moved, searched, grouped, filtered, continued) = ([String](), 0, 0, 0, 0, 0)
+            var (shown, moved, searched, grouped, filtered) = ([String](), 0, 0, 0, 0)
+            var (continued, followed) = (0, 0)
             // The page before the change, which goes on after it.
             var begun: (request: PageRequest, card: String)?
             for round in 0..<40 {
@@ -162,6 +163,22 @@ import Testing
                     #expect(new == expected.ids, "\(text)")
                     #expect(diff.diff.deletes == specified.diff.deletes && diff.diff.moves == specified.diff.moves)
                     moved += diff.diff.moves.count
+                    let limit = round % 12 + 1
+                    request.limit = limit
+                    let window = try await catalog.pages.diff(request)
+                    #expect(Array(window.new) == Array(expected.ids.prefix(limit)), "\(text)")
+                    #expect((window.next == nil) == (expected.ids.count <= limit), "\(text)")
+                    var first = page
+                    first.limit = limit
+                    #expect(try await catalog.pages.page(first).next == window.next, "\(text)")
+                    let wanted = try await memory.page(first).next
+                    #expect(try await memory.diff(request).next == wanted, "\(text)")
+                    guard let next = window.next else { continue }
+                    var rest = page
+                    rest.after = next
+                    let later = try await Self.pages(catalog, rest)
+                    #expect(Array(window.new) + later == expected.ids, "\(text)")
+                    followed += 1
                 }
                 shown = found.ids
                 let first = try await catalog.pages.page(page)
@@ -173,7 +190,7 @@ import Testing
                 searched += search == nil ? 0 : found.ids.count
                 grouped += found.ids.count { $0.hasPrefix("group/") }
             }
-            #expect(moved > 0 && searched > 0 && grouped > 0 && filtered > 0 && continued > 0)
+            #expect(moved > 0 && searched > 0 && grouped > 0 && filtered > 0 && continued > 0 && followed > 0)
         }
     }
 }

@@ -564,6 +564,30 @@ import TestSupport
         }
     }
 
+    @Test("Pages continue the new order after the window of a diff", arguments: Implementation.allCases)
+    func diffContinues(_ implementation: Implementation) async throws {
+        try await withDiff(implementation) { (catalog: CatalogStorage, request: inout DiffRequest) async throws in
+            for sort in ["price", "-name", "position"].map({ try! Sort.parse($0) }) {
+                let order = try await catalog.pages.order(Self.shop, Self.dairy, sort).ids
+                request.to = RequestedSort(sort: sort)
+                request.limit = nil
+                let whole = try await catalog.pages.diff(request)
+                #expect(!whole.isWindow && whole.next == nil)
+                for limit in 1...5 {
+                    request.limit = limit
+                    let diff = try await catalog.pages.diff(request)
+                    #expect(diff.isWindow && (diff.next == nil) == (limit >= order.count))
+                    guard let next = diff.next else { continue }
+                    for named in [sort, nil] {
+                        let page = PageRequest(store: Self.shop, shelf: Self.dairy, sort: named, limit: 2, after: next)
+                        let rest = try await catalog.pages.allPages(page)
+                        #expect(Array(diff.new) + rest == order, "\(sort), limit \(limit)")
+                    }
+                }
+            }
+        }
+    }
+
     @Test("Both orders of a diff are from one snapshot")
     func diffReadsOneSnapshot() async throws {
         try await withCatalog { (catalog: PostgresCatalog) async throws in

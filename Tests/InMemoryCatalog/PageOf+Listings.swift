@@ -1,5 +1,23 @@
 internal import Catalog
 
+extension PagePlan {
+    /// Returns the cursor for the page after a listing.
+    ///
+    /// - Parameter search: what the search finds; nil without a search.
+    func cursor(after listing: Listing, _ search: SpecifiedSearch?) -> Cursor {
+        cursor(
+            at: listing.product.sku,
+            listing.product.name,
+            sort.comparedTerms.map { term in
+                let relevance = search?.relevances[listing.product.sku]
+                return relevance?.value(of: term.key).map { .integer(Int64($0)) } ?? term.key.value(of: listing)
+            },
+            isSoldOut: listing.isSoldOut,
+            searchClass: search?.searchClass
+        )
+    }
+}
+
 extension PageOf {
     /// Creates a page from up to `limit + 1` cards; the extra one shows that there is a next page.
     ///
@@ -21,18 +39,7 @@ extension PageOf {
             return items
         }
         let last = cards.count > plan.limit ? shown.last : nil
-        let next = last.map { listing in
-            plan.cursor(
-                at: listing.product.sku,
-                listing.product.name,
-                plan.sort.comparedTerms.map { term in
-                    let relevance = search?.relevances[listing.product.sku]
-                    return relevance?.value(of: term.key).map { .integer(Int64($0)) } ?? term.key.value(of: listing)
-                },
-                isSoldOut: listing.isSoldOut,
-                searchClass: search?.searchClass
-            )
-        }
+        let next = last.map { plan.cursor(after: $0, search) }
         self.init(planned, added(shown.map(\.product)), next: next, of: total)
         self.cards = cards.prefix(plan.limit).compactMap(\.group)
         if plan.wantsMembers {

@@ -92,8 +92,11 @@ struct SpecifiedShelf: CurrentShelf {
     }
 
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
-        let ids = shown(plan, search(plan)).map(\.id)
-        return OrderedIDs(limit.map { Array(ids.prefix($0)) } ?? ids)
+        let search = search(plan)
+        let cards = shown(plan, search)
+        let kept = cards.prefix(limit ?? cards.count)
+        let last = kept.count < cards.count ? kept.last : nil
+        return OrderedIDs(kept.map(\.id), next: last.map { plan.cursor(after: $0.listing, search) })
     }
 
     func products(_ skus: [String]) throws(CatalogError) -> [Product] {

@@ -19,6 +19,10 @@ package struct OrderDiff: Sendable {
     package let new: OrderedIDs
     package private(set) var diff: MoveDiff
     package let isWholeOrder: Bool
+    /// Whether only the first products of both orders were compared.
+    package private(set) var isWindow = false
+    /// The cursor of the page after the new window; nil if the new order ends there, and without a window.
+    package var next: Cursor?
     /// The number of products whose search index was built for the diff.
     package var indexedProducts: Int { targetOrder?.indexedProducts ?? 0 }
     /// The time spent comparing the orders.
@@ -151,6 +155,8 @@ extension OrderDiff {
             fromSort: orders.count > 1 ? orders[1].sort : nil
         )
         fromResolvedSort = orders.count > 1 ? orders[1].resolvedSort : nil
+        isWindow = request.limit != nil
+        next = new.next
         diff = diff.marking(changed: Self.changedRepresentatives(self.old, new))
     }
 

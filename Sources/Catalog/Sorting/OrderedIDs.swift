@@ -25,11 +25,15 @@ package struct OrderedIDs: RandomAccessCollection, Sendable {
     }
 
     private let source: Source
+    /// The cursor of the page after the last id; nil if the order ends there.
+    package let next: Cursor?
 
-    package init(_ ids: [String]) { source = .ids(ids) }
+    package init(_ ids: [String], next: Cursor? = nil) { (source, self.next) = (.ids(ids), next) }
 
     /// - Parameter id: returns the id at a place.
-    package init(_ places: Places, id: @escaping @Sendable (UInt32) -> String) { source = .places(places, id) }
+    package init(_ places: Places, next: Cursor? = nil, id: @escaping @Sendable (UInt32) -> String) {
+        (source, self.next) = (.places(places, id), next)
+    }
 
     /// nil for a list of ids.
     package var places: Places? {

@@ -9,6 +9,7 @@ internal import Platform
 struct DiffEndpoints: EndpointGroup {
     let pages: any PageStore
     let responses: any ResponseStore
+    let cursors: CursorCodec
 
     var endpoints: [Endpoint] {
         let diff = "/v1/stores/{store}/shelves/{shelf}/order/diff"
@@ -76,7 +77,7 @@ struct DiffEndpoints: EndpointGroup {
         call.work.add(rows: diff.old.count + diff.new.count)
         call.work.add(diff.targetOrder?.search, indexedProducts: diff.indexedProducts)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
-        return Self.response(diff, form, cache: cache, tag: tag, headers)
+        return rendered(diff, form, cache: cache, tag: tag, headers)
     }
 
     private func diffList(_ call: Call) async throws -> Response {
@@ -110,9 +111,9 @@ struct DiffEndpoints: EndpointGroup {
         call.work.add(rows: diff.new.count)
         call.work.add(diff.targetOrder?.search, indexedProducts: diff.indexedProducts)
         if let once, first == nil {
-            try await responses.record(form.bytes(of: diff), form.mediaType, of: once, in: store)
+            try await responses.record(form.bytes(of: diff, cursors), form.mediaType, of: once, in: store)
         }
-        return Self.response(diff, form)
+        return rendered(diff, form)
     }
 
     private func diffLists(_ call: Call) async throws -> Response {
@@ -125,7 +126,7 @@ struct DiffEndpoints: EndpointGroup {
         try reader.end()
         let diff = try OrderDiff(old: from, new: to, mode: try call.target.choice("mode") ?? .moves)
         if let once, !isRepeated { try await responses.record(RecordedResponse(body: []), of: once, in: nil) }
-        return Self.response(diff, DiffFormat(accepting: call.header(.accept)))
+        return rendered(diff, DiffFormat(accepting: call.header(.accept)))
     }
 
     private static func window(_ text: String) throws(CatalogError) -> Int {
@@ -138,7 +139,7 @@ struct DiffEndpoints: EndpointGroup {
         return limit
     }
 
-    private static func response(
+    private func rendered(
         _ diff: OrderDiff,
         _ form: DiffFormat,
         cache: String = "no-store",
@@ -150,7 +151,7 @@ struct DiffEndpoints: EndpointGroup {
         headers[.cacheControl] = cache
         if let tag { headers[.eTag] = tag }
         let start = ContinuousClock.now
-        let bytes = StepRecorder.measure(.rendering, "diff") { form.bytes(of: diff) }
+        let bytes = StepRecorder.measure(.rendering, "diff") { form.bytes(of: diff, cursors) }
         let stages = [
             ("sql", diff.readDuration), ("diff", diff.compareDuration), ("form", ContinuousClock.now - start),
         ]
@@ -174,7 +175,8 @@ extension Operation {
         read at the same moment. \
         Attributes of the store are filters, too. With `q`, both orders have the products that a search finds. \
         With `collapse`, both have one id for each group of products, `group/` and its key; a group that \
-        another product represents is among `changed`.
+        another product represents is among `changed`. With `limit`, `next_cursor` is the cursor of the page after \
+        the new window.
         """,
         parameters: [.fromSort, .toSort, .search, .window, .mode, .include, .collapse] + Parameter.filters,
         [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
@@ -188,7 +190,8 @@ extension Operation {
         Returns the minimal set of moves from the list that a client shows, whatever it contains, \
         to the current order of the shelf. It changes nothing. \
         Attributes of the store are filters, too. With `q`, the order has the products that a search finds. \
-        With `collapse`, it has one id for each group of products.
+        With `collapse`, it has one id for each group of products. With `limit`, `next_cursor` is the cursor of the page \
+        after the new window.
         """,
         parameters: [.search, .mode, .idempotencyKey, .include, .collapse] + Parameter.filters,
         body: .json("ShelfDiffInput"),

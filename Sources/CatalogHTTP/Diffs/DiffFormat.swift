@@ -28,9 +28,10 @@ enum DiffFormat: CaseIterable {
         self = best?.form ?? .json
     }
 
-    func bytes(of diff: OrderDiff) -> [UInt8] {
+    /// - Parameter cursors: the codec of the cursor with which pages continue after a window. Only JSON has it.
+    func bytes(of diff: OrderDiff, _ cursors: CursorCodec) -> [UInt8] {
         switch self {
-        case .json: diff.json()
+        case .json: diff.json(cursors: cursors)
         case .jsonPatch: diff.jsonPatch()
         case .wire: diff.wireForm()
         }

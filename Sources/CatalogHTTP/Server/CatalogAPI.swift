@@ -68,7 +68,7 @@ package struct CatalogAPI: HTTPResponder {
             AttributeEndpoints(attributes: catalog.attributes),
             SynonymEndpoints(synonyms: catalog.synonyms),
             SuggestionEndpoint(suggestions: catalog.suggestions),
-            DiffEndpoints(pages: catalog.pages, responses: catalog.responses),
+            DiffEndpoints(pages: catalog.pages, responses: catalog.responses, cursors: cursors),
             RankEndpoint(pages: catalog.pages, responses: catalog.responses),
             ManualOrderEndpoints(orders: catalog.manualOrder),
             SettingEndpoints(settings: catalog.settings, attributes: catalog.attributes),
@@ -76,7 +76,8 @@ package struct CatalogAPI: HTTPResponder {
                 settings: catalog.settings,
                 shelves: catalog.shelves,
                 pages: catalog.pages,
-                attributes: catalog.attributes
+                attributes: catalog.attributes,
+                cursors: cursors
             ),
             ListEndpoints(lists: catalog.lists),
             ListShareEndpoints(lists: catalog.lists, key: key),

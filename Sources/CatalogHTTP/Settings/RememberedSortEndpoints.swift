@@ -8,6 +8,7 @@ struct RememberedSortEndpoints: EndpointGroup {
     let shelves: any ShelfStore
     let pages: any PageStore
     let attributes: any AttributeStore
+    let cursors: CursorCodec
 
     var endpoints: [Endpoint] {
         let sort = "/v1/me/stores/{store}/shelves/{shelf}/sort"
@@ -55,28 +56,38 @@ struct RememberedSortEndpoints: EndpointGroup {
         let result = try await settings.editOne(edit, of: user)
         var transition: [UInt8]?
         if let limit = request.transitionLimit, let head {
-            func shown(_ own: RememberedSort?) -> RequestedSort {
+            func resolve(_ own: RememberedSort?) -> ResolvedSort? {
                 // Without a requested sort, no attribute can be unknown.
-                let resolved = try? head.resolve(
+                try? head.resolve(
                     remembering: RememberedSorts(shelf: own, store: storeSort),
                     allowsPositions: !head.state.shelf.includesDescendants,
                     attributes: known
                 )
-                return RequestedSort(
+            }
+            func requested(_ resolved: ResolvedSort?) -> RequestedSort {
+                RequestedSort(
                     sort: resolved?.sort ?? .system,
                     filter: resolved?.filter,
                     collapsesGroups: resolved?.collapsesGroups
                 )
             }
-            let diff = DiffRequest(
+            let target = resolve(rememberedSort)
+            let request = DiffRequest(
                 store: store,
                 shelf: shelf,
-                from: .sort(shown(result.previous?.rememberedSort)),
-                to: shown(rememberedSort),
+                from: .sort(requested(resolve(result.previous?.rememberedSort))),
+                to: requested(target),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.
-            transition = try? await pages.diff(diff).json()
+            if var diff = try? await pages.diff(request) {
+                // Later pages show the remembered sort.
+                if let target {
+                    diff.next?.source = target.source
+                    diff.next?.filterSource = target.filterSource
+                }
+                transition = diff.json(cursors: cursors)
+            }
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
     }
@@ -99,7 +110,7 @@ extension Operation {
         "Remember a sort for a shelf",
         """
         Remembers a sort for a shelf, with a filter and whether groups are collapsed, on all devices of the user. With `transition_limit`, \
-        `transition` is the diff from the sort that applied before. The sort is stored first; if \
+        `transition` is the diff from the sort that applied before, and has `next_cursor`. The sort is stored first; if \
         the diff cannot be computed, `transition` is omitted, and the client must read the page.
         """,
         parameters: [.settingIfMatch, .settingIfNoneMatch],

@@ -51,7 +51,7 @@ extension DiffRequest {
         day: Int
     ) -> String {
         var hash = FNV64()
-        // With a limit, a diff has products, which had no group in earlier versions.
+        // With a limit, a diff has products and a cursor. Earlier versions had no cursor, and no group of a product.
         for part in [
             head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) group" } ?? "", mode.rawValue, mediaType,
         ] {

@@ -5,7 +5,9 @@ internal import AisleDiff
 
 extension OrderDiff {
     /// Returns the diff in the API's format.
-    package func json(day: Int = Timestamp.now().day) -> [UInt8] {
+    ///
+    /// - Parameter cursors: the codec of the cursor with which pages continue after a window; nil to leave it out.
+    package func json(day: Int = Timestamp.now().day, cursors: CursorCodec? = nil) -> [UInt8] {
         var json = JSONWriter(reserving: 128 + 48 * (diff.moves.count + diff.deletes.count) + 64 * diff.inserts.count)
         json.object { json in
             json.field("from_version", fromVersion)
@@ -22,6 +24,7 @@ extension OrderDiff {
             json.field("old_count", diff.oldCount)
             json.field("new_count", diff.newCount)
             json.field("mode", isWholeOrder ? DiffMode.order.rawValue : DiffMode.moves.rawValue)
+            if isWindow, let cursors { json.field("next_cursor", next.map { cursors.encode($0) }) }
             if isWholeOrder {
                 json.array("ids", new) { $0.string($1) }
                 writeProducts(to: &json, day)

@@ -140,9 +140,10 @@ struct LoadedShelf: CurrentShelf {
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs {
         let view = caches.viewNow(plan, of: shelf, at: key, plan.search == nil ? nil : loadedSearch)
         let shown = limit.map { Array(view.rows.prefix($0)) } ?? view.rows
+        let next = shown.count < view.rows.count ? shown.last.map { cursor(after: Int($0), plan, view) } : nil
         guard let groups = view.groups?.column else {
             let places = OrderedIDs.Places(version: shelf.version, limit: table.count, places: shown)
-            return OrderedIDs(places) { [table] in table.sku(Int($0)).text }
+            return OrderedIDs(places, next: next) { [table] in table.sku(Int($0)).text }
         }
         // A group has the same place in all orders, whichever of its products represents it.
         let places = OrderedIDs.Places(
@@ -151,7 +152,7 @@ struct LoadedShelf: CurrentShelf {
             places: shown.map { groups.place(Int($0)) },
             representatives: shown
         )
-        return OrderedIDs(places) { [table] place in
+        return OrderedIDs(places, next: next) { [table] place in
             groups.key(at: place).map { GroupCard.idPrefix + $0 } ?? table.sku(Int(place)).text
         }
     }
