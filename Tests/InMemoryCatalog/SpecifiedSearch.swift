@@ -401,7 +401,7 @@ struct SpecifiedSearch {
         return a.bytes.lexicographicallyPrecedes(b.bytes)
     }
 
-    /// The best word that some products have in place of another one, and that is not one of the known words.
+    /// Returns the best word of some products in place of another word. It is none of the known words.
     private func replacement(_ word: Int, in context: Set<SKU>, except known: Set<[UInt8]>) -> Replacement? {
         let wanted = words[word]
         var found: [[UInt8]: Replacement] = [:]

@@ -299,8 +299,10 @@ struct NaiveSearch {
         }
     }
 
-    /// Returns whether forms of the last word of a text match that a user is typing: unless the text ends with the word, and a product has a word
-    /// that begins with it, alone or as one with the word before it, and the other words as beginnings or better.
+    /// Returns whether forms of the last word match while a user is typing the text.
+    ///
+    /// They do not if the text ends with the word, and a product has a word that begins with it, alone or as one with the word before it. The
+    /// product must also have the other words, as beginnings or better.
     func lastWordHasForms(_ query: String) -> Bool {
         let words = Self.words(query)
         guard let last = words.last, last.source.upperBound == query.utf16.count else { return true }

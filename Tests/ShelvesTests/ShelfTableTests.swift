@@ -163,7 +163,7 @@ import Testing
     @Test("Distinct values that no row has any more are left out")
     func unusedValues() {
         var generator = SeededGenerator(seed: 8)
-        let table = RandomShelf(60, using: &generator).table
+        let table = RandomShelf(300, using: &generator).table
         let changes = Dictionary(uniqueKeysWithValues: table.rows.dropFirst().map { ($0.sku, TableRow?.none) })
         let one = table.applying(changes)
         #expect(one.count == 1)
