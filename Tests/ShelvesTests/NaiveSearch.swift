@@ -301,8 +301,8 @@ struct NaiveSearch {
 
     /// Returns whether forms of the last word match while a user is typing the text.
     ///
-    /// They do not if the text ends with the word, and a product has a word that begins with it, alone or as one with the word before it. The
-    /// product must also have the other words, as beginnings or better.
+    /// They do not if the text ends with the last word, and a product has a longer word. That one begins with the last word, or with the last
+    /// two words as one. The product must also have the other words, as beginnings or better.
     func lastWordHasForms(_ query: String) -> Bool {
         let words = Self.words(query)
         guard let last = words.last, last.source.upperBound == query.utf16.count else { return true }
