@@ -100,8 +100,8 @@ private struct WordForms: Sendable {
 package struct Search: Sendable {
     package let query: SearchQuery
     let inflection: Inflection
-    /// Whether the last word is still being typed. Forms of an unfinished word mislead, so they match only if no product completes it: none that
-    /// matches the other words has a word that begins with it.
+    /// Whether the last word may be unfinished. Forms of an unfinished word mislead, so they match only if no product completes it. Such a product
+    /// has a word that begins with it, and matches the other words as beginnings or better.
     let isTyped: Bool
     /// The texts that the words of the query find as synonyms.
     let alternatives: [Alternative]
