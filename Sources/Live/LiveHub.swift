@@ -159,6 +159,12 @@ package final class LiveHub: Sendable {
         return if case .union = try await pages.read(request, unless: { _ in true }) { true } else { false }
     }
 
+    /// Returns whether a shelf exists; true if the database cannot be reached.
+    package func exists(_ address: ShelfAddress) async -> Bool {
+        guard let found = try? await versions.versions(of: [address]), let version = found[address] else { return true }
+        return version != nil
+    }
+
     /// The numbers of subscriptions and feeds.
     package struct Use: Sendable, Hashable {
         package var kind: FeedKind

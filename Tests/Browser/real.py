@@ -1,5 +1,5 @@
 """Tests of the pages with real catalogs of thousands of products per shelf."""
-import os, time
+import os, re, time
 
 from harness import AWAY, Tab
 from merchandise import moved
@@ -91,11 +91,14 @@ def a_shelf_of_thousands_is_scrolled_to_its_end(server, browser):
     scroll(tab, size)
     print(f"  {size} products scrolled to the end in {time.time() - start:.1f} s", flush=True)
     tab.shows(order)
-    # From there, after a change of sort, no page is lost up to the end.
+    # From there, after a change of sort, no page is lost up to the end, and each page is read from a cursor.
+    read = []
+    tab.page.on("request", lambda request: read.append(request.url) if re.search(r"/shelves/[^/]+/products\?(?!.*facets=)", request.url) else None)
     tab.sort("name")
     tab.shows(server.order(shelf, "sort=name")[:300])
     scroll(tab, 1_000)
     assert tab.ids() == server.order(shelf, "sort=name")[:len(tab.ids())]
+    assert read and all("cursor=" in url for url in read), read
     return tab
 
 

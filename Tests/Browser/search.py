@@ -329,6 +329,14 @@ def changed_content_keeps_the_focus(server, browser):
     return tab
 
 
+def a_space_completes_the_word_of_suggestions(server, browser):
+    tab = Tab(browser).open(server.base + PLACE)
+    tab.page.focus("#query")
+    with tab.page.expect_request(lambda request: "/suggest?q=milk+&" in request.url):
+        tab.page.keyboard.type(" milk ")
+    return tab
+
+
 def late_suggestions_are_dropped(server, browser):
     tab = Tab(browser)
     # The suggestions for “mil” come when the test asks for them, whether or not the page has given them up.
@@ -655,7 +663,7 @@ def a_shelf_that_combines_variants_keeps_doing_so(server, browser):
 TESTS = [
     suggestions_are_chosen_by_keyboard, suggestions_lead_to_shelves_brands_and_products, a_search_is_a_view_whose_sorts_glide,
     a_search_without_results_offers_a_correction, a_hostile_correction_is_a_text, an_invalid_search_is_reported, refused_suggestions_do_not_stop_a_search,
-    an_offline_search_waits, a_loading_shelf_has_no_facets_of_another_one, late_suggestions_are_dropped, hostile_names_are_texts, changed_content_keeps_the_focus,
+    an_offline_search_waits, a_loading_shelf_has_no_facets_of_another_one, late_suggestions_are_dropped, a_space_completes_the_word_of_suggestions, hostile_names_are_texts, changed_content_keeps_the_focus,
     chips_remove_filters, ranges_are_typed, attributes_are_sorted_filtered_and_counted, a_phone_filters_in_a_dialog, a_phone_searches_by_touch,
     a_group_is_one_card_with_its_sizes, a_new_group_gets_its_variants, a_shelf_that_combines_variants_keeps_doing_so,
 ]

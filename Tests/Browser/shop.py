@@ -334,6 +334,28 @@ def another_sort_keeps_the_remembered_filter(server, browser):
     return tab
 
 
+def a_sort_on_a_new_device_keeps_the_remembered_filter(server, browser):
+    key, token = "stores/corner/shelves/dairy/sort", server.token("zora")
+    view = {"sort": "price", "filter": {"in_stock": True}, "collapse": False}
+    server.send("PUT", f"/v1/me/settings/{key}", {"value": view}, token)
+    tab = Tab(browser)
+    held = tab.holds("**/v1/me/settings*")
+    tab.open(server.base + PLACE + "&user=zora")
+    order = server.order(SHELF, "sort=price&in_stock=true")
+    tab.shows(order)
+    held.wait()
+    # The settings come after the choice.
+    tab.sort("-price")
+    order = server.order(SHELF, "sort=-price&in_stock=true")
+    tab.shows(order)
+    held.release()
+    stored = lambda: server.get(f"/v1/me/settings/{key}", token)["value"]
+    wait_until(tab.page, lambda: stored()["sort"] == "-price")
+    assert stored() == {**view, "sort": "-price"}, stored()
+    tab.shows(order)
+    return tab
+
+
 def a_sort_in_the_url_wins_over_a_remembered_one(server, browser):
     key, token = "stores/corner/shelves/dairy/sort", server.token("otto")
     server.send("PUT", f"/v1/me/settings/{key}", {"value": "-price"}, token)
@@ -569,7 +591,8 @@ TESTS = [
     sorts_glide_to_the_places_of_the_api, reduced_motion_is_honoured, filters_and_facets_narrow_the_shelf, changes_by_other_users_are_shown,
     invalid_url_parameters_are_ignored_and_reported, an_offline_sort_choice_is_sent_on_reconnect, prices_and_counts_are_current,
     retries_to_a_busy_server_are_delayed, an_offline_device_does_not_overwrite_newer_settings,
-    a_sort_is_remembered_for_its_user, another_sort_keeps_the_remembered_filter, a_sort_in_the_url_wins_over_a_remembered_one, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
+    a_sort_is_remembered_for_its_user, another_sort_keeps_the_remembered_filter, a_sort_on_a_new_device_keeps_the_remembered_filter,
+    a_sort_in_the_url_wins_over_a_remembered_one, a_second_device_follows_and_catches_up, a_storm_of_prices_moves_the_shelf_by_itself,
     products_go_on_a_list, the_shop_works_on_a_phone_in_russian_and_by_keyboard, the_shop_is_accessible,
     the_client_reads_every_form_of_a_diff, settings_are_kept_while_away_and_sent_when_back, the_page_reconnects_to_a_restarted_server,
 ]

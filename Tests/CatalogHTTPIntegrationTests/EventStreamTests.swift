@@ -337,8 +337,10 @@ import Testing
         _ = try await server.catalog.put(product, in: CatalogKey("s")!)
     }
 
-    private func declareRating(_ server: Server) async throws {
-        let definition = try AttributeDefinition(name: AttributeName("rating")!, form: .number(decimals: 1))
+    private func declareRating(_ server: Server) async throws { try await declare("rating", server) }
+
+    private func declare(_ name: String, _ server: Server) async throws {
+        let definition = try AttributeDefinition(name: AttributeName(name)!, form: .number(decimals: 1))
         _ = try await server.catalog.declare(.definition(definition), for: .store(CatalogKey("s")!))
     }
 
@@ -415,7 +417,7 @@ import Testing
     }
 
     @Test(
-        "A stream by a remembered view that loses its attribute ends with a reconnect, and the next one ignores the view"
+        "A stream of a remembered view whose attribute is deleted ends with a reconnect, and the next one ignores the view"
     )
     func lostAttributesOfViews() async throws {
         try await withFollowingServer { server in
@@ -440,13 +442,34 @@ import Testing
         }
     }
 
-    @Test("A stream by a remembered view ends with the shelf")
-    func deletedShelfOfViews() async throws {
+    @Test(
+        "A stream of a remembered view with a requested filter reconnects unless the attribute of the filter is deleted",
+        arguments: [("score", "reconnect"), ("rating", "gone")]
+    )
+    func lostAttributesOfFilters(deleted: String, event: String) async throws {
+        try await withFollowingServer { server in
+            try await declareRating(server)
+            try await declare("score", server)
+            try await put("c", 200, rating: 5, server)
+            try await put("a", 300, rating: 4, server)
+            let fields = try await Self.bearer()
+            try await remember(#"{"sort":"-score"}"#, fields, server)
+            let stream = try OpenStream(server, Self.shelf + "/events?rating_min=4", fields)
+            let first = try #require(try await stream.next())
+            #expect(first.data["to_sort"] == .string("-score") && first.ids("ids").sorted() == ["a", "c"])
+            try await server.catalog.remove(attribute: AttributeName(deleted)!, of: .store(CatalogKey("s")!))
+            #expect(try await stream.next()?.name == event)
+            #expect(try await stream.next() == nil)
+        }
+    }
+
+    @Test("A stream of a remembered view ends with the shelf", arguments: ["", "?include=descendants"])
+    func deletedShelfOfViews(query: String) async throws {
         try await withFollowingServer { server in
             try await declareRating(server)
             let fields = try await Self.bearer()
             try await remember(#"{"sort":"-rating"}"#, fields, server)
-            let stream = try OpenStream(server, Self.shelf + "/events", fields)
+            let stream = try OpenStream(server, Self.shelf + "/events" + query, fields)
             #expect(try await stream.next()?.name == "order")
             try await server.catalog.remove(shelf: CatalogKey("x")!, from: CatalogKey("s")!)
             #expect(try await stream.next()?.name == "gone")

@@ -111,11 +111,18 @@ import Testing
         // Lists by SKU and pages of a store give the same error.
         for query in ["?include=descendants", "?include=bogus", "?q=milk&include=descendants", "?barcode=1&include="] {
             let detail = try await api.send(.get, products + query).text("detail")
-            #expect(detail == "unknown query parameter “include”; only other pages have it: leave it out", "\(query)")
+            #expect(
+                detail
+                    == "unknown query parameter; this request does not take “include”, a parameter of pages; remove it",
+                "\(query)"
+            )
         }
         for query in ["?sort=price", "?facets=brand", "?total=true", "?members=true", "?cursor=x", "?limit=1"] {
             let problem = try await api.send(.post, Self.shelf + "/order/rank" + query, #"{"skus":[]}"#)
-            #expect(problem.status == 400 && problem.text("detail")?.contains("leave it out") == true, "\(query)")
+            #expect(
+                problem.status == 400 && problem.text("detail")?.contains("a parameter of pages; remove it") == true,
+                "\(query)"
+            )
         }
         #expect(try await api.send(.get, "/v1/stores/s/suggest?q=m&include=descendants").status == 400)
         #expect(try await api.send(.get, Self.shelf + "/order?totl=1").text("hint") != "total")

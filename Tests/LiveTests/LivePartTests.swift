@@ -324,4 +324,12 @@ import TestSupport
         let none = ShelfAddress(Self.address.store, CatalogKey("none")!)
         await #expect(throws: CatalogError.self) { try await hub.showsUnion(none, nil) }
     }
+
+    @Test("A shelf exists if the database has it or cannot be reached")
+    func existence() async throws {
+        let hub = Self.hub(RecordingStore(try await Self.catalog()))
+        #expect(await hub.exists(Self.address))
+        #expect(await !hub.exists(ShelfAddress(Self.address.store, CatalogKey("none")!)))
+        #expect(await Self.hub(RecordingStore(nil)).exists(Self.address))
+    }
 }

@@ -43,7 +43,7 @@ test("a typed limit becomes a plain decimal with at most six digits after the po
   assert.deepEqual(Object.keys(typed).map((one) => facets.limitOf(one)), Object.values(typed));
 });
 
-test("a typed limit has as many digits after the point as the limits of the server", () => {
+test("a typed limit may have as many digits after the point as a known limit", () => {
   const known = ["-0.5", null, "0.299999999"];
   const typed = { "1e-7": "0.0000001", 0.123456789: "0.123456789", "0.1234567891": "0.123456789", 100: "100", 1.5: "1.5", "-1e-10": "0" };
   assert.deepEqual(Object.keys(typed).map((one) => facets.limitOf(one, known)), Object.values(typed));
@@ -65,11 +65,21 @@ test("a rejected request loses its sort and filters if the server names no param
 });
 
 test("another sort keeps the rest of a remembered view", () => {
-  const value = { sort: "price", filter: { allergens_none: "nuts" }, collapse: true, remember_attributes: true };
-  assert.deepEqual(facets.withSort(value, "-rating"), { ...value, sort: "-rating" });
+  const value = { sort: "price", filter: { brand: ["Alma"], allergens_none: "nuts" }, collapse: true, remember_attributes: true };
+  const options = ["brand", "in_stock", "allergens_none"].map((filter) => ({ filter }));
+  for (const known of [options, undefined]) assert.deepEqual(facets.withSort(value, "-rating", known, builtIn), { ...value, sort: "-rating" });
   assert.equal(value.sort, "price");
-  for (const known of ["price", undefined, null]) assert.equal(facets.withSort(known, "-rating"), "-rating");
+  for (const known of ["price", undefined, null]) assert.equal(facets.withSort(known, "-rating", options, builtIn), "-rating");
   assert.deepEqual([value, "price", undefined].map((known) => facets.sortOf(known)), ["price", "price", undefined]);
+});
+
+test("another sort drops the filters that a shelf no longer has", () => {
+  const value = { sort: "price", filter: { brand: ["Alma"], "attributes.rating_min": 4, allergens_none: "nuts" }, collapse: false };
+  const withSort = (...names) => facets.withSort(value, "name", names.map((filter) => ({ filter })), builtIn);
+  assert.deepEqual(withSort("brand", "allergens_any"), { sort: "name", filter: { brand: ["Alma"] }, collapse: false });
+  assert.deepEqual(withSort("rating_min"), { sort: "name", filter: { "attributes.rating_min": 4 }, collapse: false });
+  assert.deepEqual(withSort("attributes.brand"), { sort: "name", collapse: false });
+  assert.deepEqual(Object.keys(value.filter).length, 3);
 });
 
 test("a request is not repeated unless it loses something", () => {

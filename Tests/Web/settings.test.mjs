@@ -57,6 +57,25 @@ test("setting a value reports whether the server has it", async () => {
   clearTimeout(settings.timer);
 });
 
+test("a device tells when it has read the settings, now or earlier", async () => {
+  const server = new Server();
+  const kept = storage();
+  await new Settings(server, { storage: storage() }).set("theme", "dark");
+  const isRead = (settings) => Promise.race([settings.whenRead.then(() => true), new Promise((done) => setImmediate(() => done(false)))]);
+  server.isAway = true;
+  const settings = new Settings(server, { storage: kept });
+  await settings.set("size", 1);
+  clearTimeout(settings.timer);
+  assert.equal(await isRead(settings), false);
+  assert.equal(await isRead(new Settings(server, { storage: kept })), false);
+  server.isAway = false;
+  await settings.sync();
+  assert.equal(await isRead(settings), true);
+  assert.equal(settings.get("theme"), "dark");
+  server.isAway = true;
+  assert.equal(await isRead(new Settings(server, { storage: kept })), true);
+});
+
 test("an offline change survives a reload and is sent on reconnect", async () => {
   const [server, kept] = [new Server(), storage()];
   server.isAway = true;

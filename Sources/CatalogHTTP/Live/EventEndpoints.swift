@@ -59,39 +59,37 @@ struct EventEndpoints: EndpointGroup {
 
     /// Streams changes to a shelf's first products.
     private func ofShelf(_ call: Call) async throws -> Response {
-        var (sort, filter) = (try call.target.sort(), try call.filter())
+        let (requestedSort, requestedFilter) = (try call.target.sort(), try call.filter())
         let search = try call.target.search()
         var collapsesGroups = try call.target.collapsesGroups()
         let (shelf, limit, products) = (try call.shelf, try call.target.limit(), try call.target.flag("products"))
         let includesDescendants = try call.target.includesDescendants()
         if includesDescendants == true {
-            var page = PageRequest(store: shelf.store, shelf: shelf.shelf, sort: sort, search: search)
+            var page = PageRequest(store: shelf.store, shelf: shelf.shelf, sort: requestedSort, search: search)
             page.includesDescendants = true
             try page.check()
         }
         var start = try Self.start(call)
-        var hasRememberedAttributes = false
-        if sort == nil, search == nil, let caller = call.caller {
+        var own: RememberedSort?
+        if requestedSort == nil, search == nil, let caller = call.caller {
             // The caller's remembered sort is fixed when the stream starts; the shelf's default sort is followed. A
             // reconnecting client may show either one, so its current order is unknown.
             let sorts = try await settings.rememberedSorts(caller.user, shelf.store, shelf.shelf)
             let namesAttributes = [sorts.shelf, sorts.store].contains { $0?.namesAttributes == true }
             let known: ResolvedAttributes = namesAttributes ? try await attributes.resolved(of: shelf.store) : .none
-            var own = sorts.applying(to: filter, in: known).own
+            own = sorts.applying(to: requestedFilter, in: known).own
             // The manual order is that of one shelf.
             if own?.sort.readsPositions == true, try await live.showsUnion(shelf, includesDescendants) {
-                own = sorts.applying(to: filter, allowsPositions: false, in: known).own
+                own = sorts.applying(to: requestedFilter, allowsPositions: false, in: known).own
             }
-            hasRememberedAttributes = own?.namesAttributes == true && filter?.namesAttributes != true
-            (sort, filter) = (own?.sort, filter ?? own?.filter)
             collapsesGroups = collapsesGroups ?? own?.collapsesGroups
             start = .unknown
         }
         let permit = try shelfStreams.permit(for: call.client)
         let changes = try await live.subscribe(
             shelf,
-            by: sort,
-            filter: filter,
+            by: requestedSort ?? own?.sort,
+            filter: requestedFilter ?? own?.filter,
             search: search,
             includesDescendants: includesDescendants,
             collapsesGroups: collapsesGroups,
@@ -99,17 +97,20 @@ struct EventEndpoints: EndpointGroup {
             from: start,
             includesProducts: products
         )
-        return stream(call, .shelf, permit, opening: nil, changes) { [hasRememberedAttributes] in
-            hasRememberedAttributes ? await exists(shelf, includesDescendants) : false
+        let isRemembered = own != nil
+        return stream(call, .shelf, permit, opening: nil, changes) {
+            guard isRemembered else { return false }
+            return await canShow(shelf, requestedFilter)
         }
     }
 
-    /// Returns whether a shelf exists, also if that is unknown for now.
-    private func exists(_ shelf: ShelfAddress, _ includesDescendants: Bool?) async -> Bool {
-        do throws(CatalogError) { _ = try await live.showsUnion(shelf, includesDescendants) } catch {
-            if case .notFound = error { return false }
+    /// Returns whether a shelf exists, and its store has the attributes of a filter; true if the database cannot be reached.
+    private func canShow(_ shelf: ShelfAddress, _ filter: Filter?) async -> Bool {
+        guard await live.exists(shelf) else { return false }
+        guard let filter, filter.namesAttributes, let known = try? await attributes.resolved(of: shelf.store) else {
+            return true
         }
-        return true
+        return (try? filter.resolved(in: known)) != nil
     }
 
     /// The client's reconnect delay, in milliseconds.
@@ -124,7 +125,7 @@ struct EventEndpoints: EndpointGroup {
         return try call.target.revision("since").map { .after($0) } ?? .now
     }
 
-    /// - Parameter reconnects: returns whether the client of an order that is gone should reconnect, because the next stream has another order.
+    /// - Parameter reconnects: returns whether a client whose view is gone should reconnect to get another view.
     private func stream(
         _ call: Call,
         _ kind: FeedKind,
@@ -231,7 +232,7 @@ extension Operation {
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the first `limit` products of the order, unless the stream resumes; `gone`: the shelf, or an \
         attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream. A stream \
-        by a remembered view that loses an attribute ends with `reconnect`; the next one ignores the view.
+        of a remembered view whose attribute is deleted ends with `reconnect`; the next one ignores the view.
         """,
         parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include, .collapse]
             + Parameter.filters,

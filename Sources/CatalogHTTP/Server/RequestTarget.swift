@@ -37,7 +37,9 @@ struct RequestTarget {
         func mayBeFilter(_ name: String) -> Bool { takesFilters && FilterKey(name: name) != nil && !isOfPages(name) }
         guard let name = parameters.lazy.map(\.name).first(where: { !names.contains($0) && !mayBeFilter($0) })
         else { return nil }
-        let rest = takesFilters && isOfPages(name) ? " “\(name)”; only other pages have it: leave it out" : ""
+        let rest =
+            takesFilters && isOfPages(name)
+            ? "; this request does not take “\(name)”, a parameter of pages; remove it" : ""
         return .malformed(
             parameter: String(name.prefix(64)),
             detail: "unknown query parameter\(rest)",

@@ -19,7 +19,7 @@
  * @typedef {{id: string, to: number, product?: any}} Insert
  * @typedef {{from_version: number|null, to_version: number|null, mode: string, ids?: string[], old_count: number,
  *   new_count: number, deletes: {id: string, from: number}[], inserts: Insert[],
- *   moves: {id: string, from: number, to: number}[], changed: {id: string, at: number}[]}} Diff
+ *   moves: {id: string, from: number, to: number}[], changed: {id: string, at: number}[], next_cursor?: string|null}} Diff
  */
 
 /** Whether the server has rejected a request, so that a repetition would fail as well. */
@@ -306,6 +306,9 @@ export async function animate(container, diff, make, { duration = 450, easing = 
 export class Settings extends EventTarget {
   /** The outcomes of the changes that were sent. */
   #outcomes = new WeakMap();
+  #reportRead;
+  /** Resolves when this device has read the user's settings, now or earlier. */
+  whenRead = new Promise((done) => (this.#reportRead = done));
 
   /** @param {Aisle} aisle @param {{storage?: Storage, name?: string}} [options] */
   constructor(aisle, { storage = localStorage, name = "aisle.settings" } = {}) {
@@ -314,6 +317,7 @@ export class Settings extends EventTarget {
     try { kept = JSON.parse(storage.getItem(name)); } catch { /* Invalid storage is read from the server again. */ }
     const empty = { revision: 0, values: {}, revisions: {}, queue: {}, sent: {} };
     Object.assign(this, { aisle, storage, name }, empty, kept);
+    if (this.revision > 0) this.#reportRead();
   }
 
   get(key) { return this.values[key]; }
@@ -379,6 +383,7 @@ export class Settings extends EventTarget {
     this.revision = Math.max(this.revision, value.revision);
     this.isCurrent = true;
     this.#store();
+    this.#reportRead();
   }
 
   async #send(waiting) {

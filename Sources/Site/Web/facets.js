@@ -84,12 +84,12 @@ export function withEnd(filter, [lower, upper], changed, value) {
 export const withChosen = (counted, chosen) =>
   [...counted, ...chosen.filter((value) => !counted.some((one) => one.value === value)).map((value) => ({ value }))];
 
-/** The maximum number of digits after the point of a limit, unless the values have more. */
+/** The maximum number of digits after the point of a limit, unless a known limit has more. */
 const limitDecimals = 6;
 
 /**
- * Returns a number that a box accepts as the decimal of a limit, with as many digits after the point as the server accepts.
- * @param {string} typed @param {(string|null)[]} [known] limits that the server suggests, which may have more digits
+ * Returns a number that a box accepts as the decimal of a limit, with at most six digits after the point, or as many as a known limit has.
+ * @param {string} typed @param {(string|null)[]} [known] limits that the server suggests
  */
 export function limitOf(typed, known = []) {
   const decimals = Math.max(limitDecimals, ...known.map((limit) => limit?.split(".")[1]?.length ?? 0));
@@ -117,8 +117,19 @@ export function withoutRejected({ query, sort, filter, collapse }, parameter, bu
 /** Returns the sort of a remembered view: a sort, or an object that has one. */
 export const sortOf = (value) => value?.sort ?? value;
 
-/** Returns a remembered view with another sort. Its filter and the rest stay. @param {any} value undefined without a view */
-export const withSort = (value, sort) => (value !== null && typeof value === "object" ? { ...value, sort } : sort);
+/**
+ * Returns a remembered view with another sort. The rest stays, but not filters that the shelf no longer has: the server would ignore the
+ * whole view.
+ * @param {any} value undefined without a view @param {{filter: string}[]|undefined} options the shelf's filter options, if they are known
+ * @param {string[]} builtIn the names of the built-in filters
+ */
+export function withSort(value, sort, options, builtIn) {
+  if (value === null || typeof value !== "object") return sort;
+  const { filter, ...rest } = value;
+  const known = options && new Set(options.map((option) => fullName(option.filter, builtIn)));
+  const kept = Object.entries(filter ?? {}).filter(([name]) => !known || known.has(fullName(name, builtIn)));
+  return { ...rest, sort, ...(kept.length && { filter: Object.fromEntries(kept) }) };
+}
 
 /** Returns the values of a filter, each with its name. @returns {{name: string, value: string}[]} */
 export const chipsOf = (filter) => Object.entries(filter).flatMap(([name, values]) => values.map((value) => ({ name, value })));

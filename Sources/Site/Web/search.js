@@ -67,7 +67,8 @@ function show(suggestions) {
  *   `read` returns the suggestions for a text; `search` searches for a text; `choose` goes to a suggestion
  */
 export function searchBox({ read, search, choose }) {
-  const typed = () => input.value.trim();
+  /** The typed text. A space at its end completes the last word, which has other suggestions. */
+  const typed = () => input.value.trimStart();
 
   /** Requests suggestions. Those that are shown stay until the others replace them. */
   async function ask() {

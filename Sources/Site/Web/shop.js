@@ -35,7 +35,7 @@ const relevance = "-relevance";
  * - `isWhole`: whether it shows all shelves of the store; `shelf` is null then
  * - `query`: the searched text; null for none
  * - `collapse`: whether a product group is one card; null for what the shelf says
- * - `isSortRequested`: whether the URL named a sort
+ * - `isSortRequested`: whether the URL named a sort, or the user chose one
  */
 const view = { store: null, shelf: null, isWhole: false, query: null, sort: null, filter: {}, collapse: null, isSortRequested: false };
 /** The state of the page. */
@@ -283,12 +283,22 @@ async function more() {
 
 // MARK: - Sorting
 
+/** Remembers a chosen sort. The rest of the remembered view is known when the settings have been read. */
+async function remember(sort) {
+  const [settings, key, options] = [model.settings, settingKey(), model.shelf?.filter_options];
+  // A sort that is remembered already does not replace this choice.
+  view.isSortRequested = true;
+  await settings?.whenRead;
+  // The choice may have been replaced since.
+  if (settingKey() !== key || view.sort === sort) settings?.set(key, withSort(settings.get(key), sort, options, filters));
+}
+
 /** Changes the sort. @param {{isRemote?: boolean}} [how] `isRemote`: whether another device chose it */
 async function resort(sort, { isRemote = false } = {}) {
   if (sort === view.sort) return;
   view.sort = sort;
   updateURL({ replaces: isRemote });
-  if (!isRemote && isRemembering()) model.settings?.set(settingKey(), withSort(model.settings.get(settingKey()), sort));
+  if (!isRemote && isRemembering()) remember(sort);
   // A shelf that is still loading is loaded with the new sort.
   if (!model.shelf) return open();
   generation.now += 1;
@@ -359,7 +369,7 @@ async function applyDiffOnce(own, { isResort, isKnown }) {
   model.needsRecount ||= !isResort || reached > model.shownVersion || !isShown();
   [model.shownSort, model.shown, model.shownVersion] = [view.sort, requested(), Math.max(model.shownVersion, reached)];
   model.search = diff.q ?? null;
-  model.next = isAll && diff.new_count < limit ? null : undefined;
+  model.next = diff.next_cursor;
   find("wire").value = transferText(text, diff, diff.bytes, Math.round(performance.now() - start));
   render();
   await animateDiff(diff);
