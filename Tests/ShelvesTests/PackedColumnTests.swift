@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("A union of small shelves takes as much memory as one shelf with all rows", arguments: [1, 8, 48])
+    @Test("A union of shelves takes as much memory as one shelf with all rows", arguments: [1, 8, 48, 100, 250])
     func unions(_ count: Int) {
         let rows = Self.tableRows(1000)
         let shelves = stride(from: 0, to: rows.count, by: count).map { start in
