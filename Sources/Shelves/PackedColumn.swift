@@ -430,21 +430,23 @@ struct PackedColumn: Sendable {
         return newlyPacked
     }
 
-    /// The column of a union, packed again if half of its bytes are loose or repeat others.
+    /// The column of a union, packed again if half of its bytes are loose, or a quarter repeats others.
     ///
     /// Pieces that are rare in each of several shelves are as they are in its rows, but may be frequent in all. A changed shelf does not count
     /// them, because each change would read all its rows.
     ///
     /// - Complexity: O(*n*) for *n* bytes.
     var packedAsUnion: PackedColumn {
-        guard isWorthPacking(byteCount), let usage else { return self }
-        let loose = looseBytes + unusedBytes(usage)
-        guard isWorthPacking(loose + usage.literalBytes) else { return self }
-        return isWorthPacking(loose) || isWorthPacking(loose + repeatedBytes) ? newlyPacked : self
+        guard let usage else { return self }
+        let isLoose = isWorthPacking(looseBytes + unusedBytes(usage))
+        // Packing saves all repeated bytes, but perhaps few of the loose ones.
+        let repeats = { isWorthPacking(usage.literalBytes, ofEach: 4) && isWorthPacking(repeatedBytes, ofEach: 4) }
+        return isLoose || repeats() ? newlyPacked : self
     }
 
-    private func isWorthPacking(_ looseBytes: Int) -> Bool {
-        looseBytes > Self.fewBytes && 2 * looseBytes > byteCount
+    /// Whether packing pays for these bytes: they are not few, and more than one in a number of all bytes.
+    private func isWorthPacking(_ bytes: Int, ofEach share: Int = 2) -> Bool {
+        bytes > Self.fewBytes && share * bytes > byteCount
     }
 
     /// The number of bytes of parts that no row has.
