@@ -21,6 +21,8 @@ struct PackedColumn: Sendable {
     private static let firstPart = 2
     /// The length up to which a piece of a row may be a part, in bytes. Of longer ones, only the name may be.
     private static let partLimit = 64
+    /// The number of bytes that a row has at most instead of a part.
+    private static let codeBytes = 4
     /// Columns with fewer rows are packed again when they are merged.
     private static let fewRows = 64
     /// The number of loose bytes up to which packing again saves too little.
@@ -39,7 +41,7 @@ struct PackedColumn: Sendable {
         var numbers = ByteNumbers()
         let areDifferent = (0..<parts.count).allSatisfy { part in parts.withBytes(part) { numbers.number(of: $0).isNew }
         }
-        guard areDifferent, usedParts != nil else { return nil }
+        guard areDifferent, usage != nil else { return nil }
     }
 
     var count: Int { codes.count }
@@ -128,7 +130,7 @@ struct PackedColumn: Sendable {
 
     /// Whether a part saves more than it takes. A code replaces it in each row, and bytes after it need a code and a length.
     private static func isWorth(_ count: UInt32, _ length: Int) -> Bool {
-        Int(count) * (length - 4) > length + 4
+        Int(count) * (length - codeBytes) > length + 4
     }
 
     /// Calls a body with the pieces of a row: the members of an object, and the bytes before and after them.
@@ -247,11 +249,19 @@ struct PackedColumn: Sendable {
         }
     }
 
-    /// Whether each part is in a row; nil if codes are damaged, or rows are longer than an image may have.
+    /// What the codes of all rows have.
+    private struct Usage {
+        /// Whether each part is in a row.
+        var isUsed: [Bool]
+        /// The number of bytes that rows have as they are.
+        var literalBytes = 0
+    }
+
+    /// What the codes have; nil if they are damaged, or rows are longer than an image may have.
     ///
     /// - Complexity: O(*n*) for *n* codes. No row is put together.
-    private var usedParts: [Bool]? {
-        var isUsed = [Bool](repeating: false, count: parts.count)
+    private var usage: Usage? {
+        var usage = Usage(isUsed: [Bool](repeating: false, count: parts.count))
         var total = 0
         for row in 0..<count {
             let isValid = codes.withBytes(row) { codes in
@@ -260,9 +270,11 @@ struct PackedColumn: Sendable {
                     switch element {
                     case .part(let number):
                         guard number < parts.count else { return false }
-                        isUsed[number] = true
+                        usage.isUsed[number] = true
                         length += parts.withBytes(number, \.count)
-                    case .bytes(let bytes): length += bytes.count
+                    case .bytes(let bytes):
+                        usage.literalBytes += bytes.count
+                        length += bytes.count
                     }
                     guard length <= Self.rowLimit else { return false }
                 }
@@ -271,7 +283,27 @@ struct PackedColumn: Sendable {
             }
             guard isValid else { return nil }
         }
-        return isUsed
+        return usage
+    }
+
+    /// The number of bytes that rows have as they are, and that parts would save: those of pieces that came before, without their codes.
+    ///
+    /// - Complexity: O(*n*) for *n* codes. No row is put together.
+    private var repeatedBytes: Int {
+        var (pieces, repeated) = (ByteNumbers(), 0)
+        for row in 0..<count {
+            codes.withBytes(row) { codes in
+                var reader = Reader(codes)
+                while let element = reader.next() {
+                    guard case .bytes(let bytes) = element else { continue }
+                    Self.forEachPiece(bytes) { piece in
+                        guard piece.count > Self.codeBytes, piece.count <= Self.partLimit else { return }
+                        if !pieces.number(of: piece).isNew { repeated += piece.count - Self.codeBytes }
+                    }
+                }
+            }
+        }
+        return repeated
     }
 
     /// Runs a body with the bytes of a row.
@@ -391,11 +423,38 @@ struct PackedColumn: Sendable {
     ///
     /// - Complexity: O(*n*) for *n* bytes.
     var packedAgain: PackedColumn {
-        func isWorthIt(_ looseBytes: Int) -> Bool { looseBytes > Self.fewBytes && 2 * looseBytes > byteCount }
         // The codes of most large columns need not be read, because their parts have few bytes.
-        guard isWorthIt(looseBytes + parts.arena.count), let isUsed = usedParts else { return self }
-        let unused = isUsed.indices.lazy.filter { !isUsed[$0] }
-        guard isWorthIt(unused.reduce(looseBytes) { $0 + parts.byteCount($1..<($1 + 1)) }) else { return self }
+        guard isWorthPacking(looseBytes + parts.arena.count), let usage,
+            isWorthPacking(looseBytes + unusedBytes(usage))
+        else { return self }
+        return newlyPacked
+    }
+
+    /// The column of a union, packed again if half of its bytes are loose, or a quarter repeats others.
+    ///
+    /// Pieces that are rare in each of several shelves are as they are in its rows, but may be frequent in all. A changed shelf does not count
+    /// them, because each change would read all its rows.
+    ///
+    /// - Complexity: O(*n*) for *n* bytes.
+    var packedAsUnion: PackedColumn {
+        guard let usage else { return self }
+        let isLoose = isWorthPacking(looseBytes + unusedBytes(usage))
+        // Packing saves all repeated bytes, but perhaps few of the loose ones.
+        let repeats = { isWorthPacking(usage.literalBytes, ofEach: 4) && isWorthPacking(repeatedBytes, ofEach: 4) }
+        return isLoose || repeats() ? newlyPacked : self
+    }
+
+    /// Whether packing pays for these bytes: they are not few, and more than one in a number of all bytes.
+    private func isWorthPacking(_ bytes: Int, ofEach share: Int = 2) -> Bool {
+        bytes > Self.fewBytes && share * bytes > byteCount
+    }
+
+    /// The number of bytes of parts that no row has.
+    private func unusedBytes(_ usage: Usage) -> Int {
+        usage.isUsed.indices.lazy.filter { !usage.isUsed[$0] }.reduce(0) { $0 + parts.byteCount($1..<($1 + 1)) }
+    }
+
+    private var newlyPacked: PackedColumn {
         var rows = TextColumn()
         for row in 0..<count { withBytes(row) { rows.append($0) } }
         return PackedColumn(rows, (0..<UInt32(count)).map { $0 })

@@ -142,7 +142,7 @@ extension ShelfTable {
         }
         guard tables.count != 1 else { return all[0].withoutPositions() }
         // Details are packed once: the rows of two small shelves have less in common than those of all.
-        all[0].details = all[0].details.packedAgain
+        all[0].details = all[0].details.packedAsUnion
         return all[0]
     }
 

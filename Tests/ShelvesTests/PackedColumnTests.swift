@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test("A union of small shelves takes as much memory as one shelf with all rows", arguments: [1, 8, 48])
+    @Test("A union of shelves takes as much memory as one shelf with all rows", arguments: [1, 8, 48, 100, 180, 250])
     func unions(_ count: Int) {
         let rows = Self.tableRows(1000)
         let shelves = stride(from: 0, to: rows.count, by: count).map { start in
@@ -163,6 +163,35 @@ import Testing
         let (union, one) = (ShelfTable.union(shelves).details, ShelfTable(rows).details)
         #expect(union == one && one.parts.count >= 600)
         #expect(union.size < one.size * 9 / 8)
+    }
+
+    /// Merges columns of rows, one after the other, without packing.
+    private static func merged(_ shelves: [[[UInt8]]]) -> PackedColumn {
+        PackedColumn(shelves.map(column), shelves.enumerated().map { (column: $0, rows: $1.indices) })
+    }
+
+    @Test("Literal bytes that repeat are packed in a union, but not after a change of a shelf")
+    func repeatedLiterals() {
+        let shelves = (0..<10).map { _ in
+            (0..<100).map { Array("{\"key\": \"value \($0)\(String(repeating: "a", count: 30))\"}".utf8) }
+        }
+        let column = Self.merged(shelves)
+        let (changed, union) = (column.packedAgain, column.packedAsUnion)
+        #expect(changed.codes == column.codes && changed.parts == column.parts)
+        #expect(union == column && union.parts.count == 100 && union.size < column.size / 4)
+    }
+
+    @Test("A union of rows whose values differ is not packed again, because that would save nothing")
+    func differentLiterals() {
+        func rows(_ name: String, _ count: Int) -> [[UInt8]] {
+            (0..<count).map { Array("{\"\(name)\": \"value \($0) of \(name) for one row\"}".utf8) }
+        }
+        let shelves = [rows("first", 100), rows("second", 300)]
+        let column = Self.merged(shelves)
+        let union = column.packedAsUnion
+        #expect(union.codes == column.codes && union.parts == column.parts)
+        // Another packing would begin with the more frequent name.
+        #expect(Self.column(Array(shelves.joined())).parts != column.parts)
     }
 
     @Test("Parts that no row has any more are left out if they have half of the bytes")
