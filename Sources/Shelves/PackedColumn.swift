@@ -249,7 +249,7 @@ struct PackedColumn: Sendable {
         }
     }
 
-    /// What the codes of all rows have.
+    /// The use of parts by all rows, and their other bytes.
     private struct Usage {
         /// Whether each part is in a row.
         var isUsed: [Bool]
@@ -257,7 +257,7 @@ struct PackedColumn: Sendable {
         var literalBytes = 0
     }
 
-    /// What the codes have; nil if they are damaged, or rows are longer than an image may have.
+    /// The use of parts by the codes; nil if they are damaged, or rows are longer than an image may have.
     ///
     /// - Complexity: O(*n*) for *n* codes. No row is put together.
     private var usage: Usage? {

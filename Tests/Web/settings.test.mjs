@@ -57,7 +57,7 @@ test("setting a value reports whether the server has it", async () => {
   clearTimeout(settings.timer);
 });
 
-test("a device tells when it has read the settings, now or earlier", async () => {
+test("a device knows when it has read the settings, now or earlier", async () => {
   const server = new Server();
   const kept = storage();
   await new Settings(server, { storage: storage() }).set("theme", "dark");
