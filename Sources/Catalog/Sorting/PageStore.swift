@@ -40,7 +40,8 @@ package protocol CurrentShelf: Sendable {
     ///   - items: an empty collection, to which the products of the page are added.
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items>
 
-    /// Returns the ids of the products that a plan shows, in order, whatever its cursor and limit are, and where pages continue after them.
+    /// Returns the ids of the products that a plan shows, in order, with the cursor of the page after them.
+    /// The cursor and the limit of the plan do not matter.
     ///
     /// - Parameter limit: the maximum number of ids; nil for all.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs

@@ -52,9 +52,9 @@ extension DiffRequest {
         day: Int
     ) -> String {
         var hash = FNV64()
-        // With a limit, a diff has products and a cursor. Earlier versions had no cursor, and no group of a product.
+        // With a limit, a diff has products and a cursor. Earlier versions had no Link header, and no group of a product.
         for part in [
-            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) group" } ?? "", mode.rawValue, mediaType,
+            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) link" } ?? "", mode.rawValue, mediaType,
         ] {
             hash.combine(part)
         }
