@@ -34,7 +34,8 @@ extension ShelfDiff: Decodable where Product: Decodable {
         let json = try decoder.container(keyedBy: Key.self)
         fromVersion = try json.decodeIfPresent(Int64.self, forKey: .fromVersion)
         toVersion = try json.decodeIfPresent(Int64.self, forKey: .toVersion)
-        nextCursor = try json.decodeIfPresent(String.self, forKey: .nextCursor)
+        let cursor = try json.decodeIfPresent(String.self, forKey: .nextCursor)
+        nextPage = cursor.map { .cursor($0) } ?? (json.contains(.nextCursor) ? .end : .unknown)
         changedProducts = [:]
         if try json.decodeIfPresent(String.self, forKey: .mode) == "order" {
             content = .order(try json.decode([String].self, forKey: .ids))

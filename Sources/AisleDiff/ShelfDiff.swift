@@ -24,14 +24,24 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
         case order([String])
     }
 
+    /// Where pages continue after a window.
+    public enum NextPage: Hashable, Sendable {
+        /// The cursor of the page after the window.
+        case cursor(String)
+        /// The order ends in the window.
+        case end
+        /// The diff does not say, because the request had no limit, or because it was read from the binary form.
+        ///
+        /// With a limit, the response of the binary form has the next page in the header `Link`.
+        case unknown
+    }
+
     /// The shelf's version of the old order; nil if it is not known, or if plain lists were compared.
     public var fromVersion: Int64?
     /// The shelf's version of the new order; nil if plain lists were compared.
     public var toVersion: Int64?
-    /// The cursor of the page after the new window; nil if the new order ends there.
-    ///
-    /// Only JSON has it, and only the diff of a request with a limit.
-    public var nextCursor: String?
+    /// Where pages continue after the new window.
+    public var nextPage: NextPage
     /// How the order changes.
     public var content: Content
     /// The products of changed elements by their new indexes, if the response has them and the client reads them.
@@ -43,13 +53,13 @@ public struct ShelfDiff<Product: Sendable>: Sendable {
     public init(
         fromVersion: Int64? = nil,
         toVersion: Int64? = nil,
-        nextCursor: String? = nil,
+        nextPage: NextPage = .unknown,
         content: Content,
         changedProducts: [Int32: Product] = [:]
     ) {
         self.fromVersion = fromVersion
         self.toVersion = toVersion
-        self.nextCursor = nextCursor
+        self.nextPage = nextPage
         self.content = content
         self.changedProducts = changedProducts
     }

@@ -16,7 +16,7 @@ import Testing
     func decodesAndAppliesDiffs() throws {
         let diff = try JSONDecoder().decode(ShelfDiff<Product>.self, from: Data(response.utf8))
         #expect(diff.fromVersion == 42)
-        #expect(diff.toVersion == 43 && diff.nextCursor == nil)
+        #expect(diff.toVersion == 43 && diff.nextPage == .unknown)
         #expect(try diff.apply(to: ["a", "b", "c", "d", "e", "f"]) == ["c", "d", "x", "f", "b", "e"])
         guard case .moves(let moves, let inserts) = diff.content else {
             Issue.record("the diff has no moves: \(diff.content)")
@@ -38,10 +38,12 @@ import Testing
         let json = #"{"from_version":null,"old_count":3,"new_count":2,"mode":"order","ids":["b","a"]}"#
         let diff = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
         #expect(try diff.apply(to: ["a", "b", "c"]) == ["b", "a"])
-        for (cursor, read) in [(#""c-1""#, "c-1"), ("null", nil)] {
+        #expect(diff.nextPage == .unknown)
+        for (cursor, read) in [(#""c-1""#, .cursor("c-1")), ("null", .end)] as [(String, ShelfDiff<NoProduct>.NextPage)]
+        {
             let json = json.replacing(#""mode""#, with: #""next_cursor":\#(cursor),"mode""#)
             let window = try JSONDecoder().decode(ShelfDiff<NoProduct>.self, from: Data(json.utf8))
-            #expect(window.nextCursor == read)
+            #expect(window.nextPage == read)
         }
         #expect(diff.wireForm() == nil)
     }

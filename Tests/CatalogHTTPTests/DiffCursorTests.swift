@@ -136,4 +136,117 @@ import Testing
         let whole = try await api.send(.put, "/v1/me/stores/s/shelves/dairy/sort", body.replacing(":1}", with: ":2}"))
         #expect(whole.json["transition"]?["next_cursor"] == .null)
     }
+
+    @Test(
+        "All formats link to the page after the window",
+        arguments: ["application/json", "application/json-patch+json", "application/vnd.aisle.diff"]
+    )
+    func links(_ format: String) async throws {
+        var generator = SeededGenerator(seed: 4)
+        let api = try await Self.api(using: &generator)
+        let (link, accept) = (HTTPField.Name("Link")!, ["Accept": format])
+        func diffs(_ context: String, _ limit: Int) async throws -> [MemoryAPI.Response] {
+            let body = #"{"from":["gone"],"to_sort":"price","limit":\#(limit)}"#
+            return [
+                try await api.send(
+                    .get,
+                    Self.diff + "?from_sort=name&to_sort=price&limit=\(limit)\(context)",
+                    nil,
+                    accept
+                ),
+                try await api.send(.post, Self.diff + "?mode=moves\(context)", body, accept),
+            ]
+        }
+        for context in ["", "&include=descendants", "&collapse=true", "&in_stock=true", "&q=milk"] {
+            let order = try await api.send(.get, Self.shelf + "/order?sort=price\(context)").texts("ids")
+            for diff in try await diffs(context, 2) {
+                let text = try #require(diff.headers[link])
+                #expect(text.hasPrefix("<\(Self.shelf)/products?limit=2&") && text.hasSuffix(">; rel=\"next\""))
+                let page = try await api.send(.get, String(text.dropFirst().prefix { $0 != ">" }))
+                let ids = Self.ids(page, collapsed: context.contains("collapse"))
+                #expect(!ids.isEmpty && ids == Array(order.dropFirst(2).prefix(2)), "\(context)")
+            }
+            for diff in try await diffs(context, 100) {
+                #expect(diff.status == 200 && diff.headers[link] == nil, "\(context)")
+            }
+        }
+        let whole = try await api.send(.get, Self.diff + "?from_sort=name&to_sort=price", nil, accept)
+        #expect(whole.status == 200 && whole.headers[link] == nil)
+    }
+
+    /// A view of a shelf before and after a sort is remembered for it.
+    struct Transition: Sendable {
+        let shelf: String
+        /// The remembered view of the whole store; nil without one.
+        var view: String?
+        let remembered: String
+        let from: (sort: String, source: String)
+        let to: (sort: String, source: String)
+    }
+
+    private static let single = #"{"title":"Dairy","default_sort":"-name"}"#
+    private static let union = #"{"title":"Dairy","default_sort":"-name","includes_descendants":true}"#
+    private static let view = #"{"sort":"-price","filter":{"in_stock":true},"collapse":true}"#
+
+    @Test(
+        "The cursor of a transition continues what the user sees",
+        arguments: [
+            // The manual order.
+            Transition(shelf: single, remembered: #""position""#, from: ("-name", "shelf"), to: ("position", "user")),
+            // A view of the whole store before.
+            Transition(
+                shelf: single,
+                view: view,
+                remembered: #""name""#,
+                from: ("-price", "user"),
+                to: ("name", "user")
+            ),
+            // A shelf with those below it.
+            Transition(shelf: union, remembered: #""price""#, from: ("-name", "shelf"), to: ("price", "user")),
+            // The manual order does not apply to several shelves, so that the view of the whole store does, or the default sort.
+            Transition(
+                shelf: union,
+                view: view,
+                remembered: #""position""#,
+                from: ("-price", "user"),
+                to: ("-price", "user")
+            ),
+            Transition(shelf: union, remembered: #""position""#, from: ("-name", "shelf"), to: ("-name", "shelf")),
+        ]
+    )
+    func transitions(_ transition: Transition) async throws {
+        var generator = SeededGenerator(seed: 5)
+        let api = try await Self.api(using: &generator)
+        #expect(try await api.send(.put, Self.shelf, transition.shelf).status == 200)
+        if let view = transition.view {
+            let set = try await api.send(.put, "/v1/me/settings/stores/s/sort", #"{"value":\#(view)}"#)
+            #expect(set.status == 200)
+        }
+        let before = try await api.send(.get, Self.shelf + "/products?limit=2")
+        #expect(before.json["sort"]?["keys"] == .string(transition.from.sort))
+        #expect(before.json["sort"]?["source"] == .string(transition.from.source))
+        let put = try await api.send(
+            .put,
+            "/v1/me/stores/s/shelves/dairy/sort",
+            #"{"sort":\#(transition.remembered),"transition_limit":2}"#
+        )
+        let diff = try #require(put.json["transition"])
+        #expect(diff["from_sort"] == .string(transition.from.sort))
+        #expect(diff["to_sort"] == .string(transition.to.sort))
+        let order = try await api.send(.get, Self.shelf + "/order").texts("ids")
+        let after = try await api.send(.get, Self.shelf + "/products?limit=2")
+        let collapses = after.json["collapse"] == .bool(true)
+        #expect(diff["collapse"] == after.json["collapse"] && diff["filter"] ?? .null == after.json["filter"])
+        #expect(diff["next_cursor"] == after.json["page"]?["next_cursor"])
+        var (ids, cursor) = (Self.ids(after, collapsed: collapses), diff["next_cursor"]?.string)
+        while let next = cursor, ids.count <= order.count {
+            let page = try await api.send(.get, Self.shelf + "/products?limit=5&cursor=\(next)")
+            #expect(page.json["sort"]?["keys"] == .string(transition.to.sort))
+            #expect(page.json["sort"]?["source"] == .string(transition.to.source))
+            #expect(page.json["filter"] == after.json["filter"])
+            ids += Self.ids(page, collapsed: collapses)
+            cursor = page.json["page"]?["next_cursor"]?.string
+        }
+        #expect(ids.count > 4 && ids == order)
+    }
 }

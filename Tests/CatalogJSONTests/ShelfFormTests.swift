@@ -353,6 +353,9 @@ import Testing
         #expect(try tag(request, basis, day: 2) == tags[0])
         let digit = try #require(tags[0].split(separator: "-").last?.dropLast())
         #expect(UInt64(digit, radix: 36) != nil)
+        let (tea, old) = (CatalogKey("tea")!, RememberedSorts.none)
+        let transition = DiffRequest(store: Self.store.key, shelf: tea, from: old, to: remembered, limit: 5)
+        #expect(transition.entityTag(basis, mediaType: "json") == nil)
         #expect(
             DiffRequest(store: Self.store.key, shelf: CatalogKey("tea")!, from: .list([])).entityTag(
                 basis,

@@ -14,6 +14,8 @@ package struct DiffRequest: Sendable {
     package var shelf: CatalogKey
     package var from: Start
     package var to: RequestedSort
+    /// The remembered sorts before and after an edit, if the diff is the transition between them; otherwise nil.
+    package private(set) var transition: (from: RememberedSorts, to: RememberedSorts)?
     /// Whether the orders have the products of the shelves below, too; nil for what the shelf says.
     package var includesDescendants: Bool?
     /// The user whose remembered sort applies if none is requested.
@@ -41,6 +43,18 @@ package struct DiffRequest: Sendable {
         self.to = to
         self.limit = limit
         self.mode = mode
+    }
+
+    /// Creates a request for the transition between what a user sees before and after an edit of a remembered sort.
+    package init(
+        store: CatalogKey,
+        shelf: CatalogKey,
+        from: RememberedSorts,
+        to: RememberedSorts,
+        limit: Int?
+    ) {
+        self.init(store: store, shelf: shelf, from: .sort(RequestedSort()), limit: limit)
+        transition = (from, to)
     }
 
     /// The sorts whose orders are read: the target and, if the client shows one, the start.

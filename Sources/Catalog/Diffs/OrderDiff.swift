@@ -22,7 +22,7 @@ package struct OrderDiff: Sendable {
     /// Whether only the first products of both orders were compared.
     package private(set) var isWindow = false
     /// The cursor of the page after the new window; nil if the new order ends there, and without a window.
-    package var next: Cursor?
+    package private(set) var next: Cursor?
     /// The number of products whose search index was built for the diff.
     package var indexedProducts: Int { targetOrder?.indexedProducts ?? 0 }
     /// The time spent comparing the orders.

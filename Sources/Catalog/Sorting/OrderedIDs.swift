@@ -1,14 +1,14 @@
-/// The ids of products in an order, of which each is made when it is asked for.
+/// The ids of products in an order. Each id is created when it is read.
 package struct OrderedIDs: RandomAccessCollection, Sendable {
-    /// The places of the ids in a table, where two orders of its products can be compared without their ids.
+    /// The places of the ids in a table. Two orders of one table can be compared by places, without ids.
     package struct Places: Sendable {
         /// The version of the table.
         package let version: Int64
         /// The number of places.
         package let limit: Int
-        /// The place of each id, in order; none repeats.
+        /// The place of each id, in order. No place occurs twice.
         package let places: [UInt32]
-        /// The row of the product that represents each id; empty unless groups are collapsed.
+        /// The row of the product that represents each id. Empty unless groups are collapsed.
         package let representatives: [UInt32]
 
         package init(version: Int64, limit: Int, places: [UInt32], representatives: [UInt32] = []) {

@@ -23,6 +23,11 @@ package final class PageBasis: Sendable, Equatable {
         self.revision = revision
     }
 
+    /// Returns the basis with other remembered sorts, whatever those of the caller are.
+    func remembering(_ sorts: RememberedSorts) -> PageBasis {
+        PageBasis(head: head, sorts: sorts, revision: revision, union: union, attributes: attributes)
+    }
+
     package static func == (a: PageBasis, b: PageBasis) -> Bool {
         a === b
             || (a.head == b.head && a.sorts == b.sorts && a.revision == b.revision && a.union == b.union

@@ -40,7 +40,8 @@ package protocol CurrentShelf: Sendable {
     ///   - items: an empty collection, to which the products of the page are added.
     func page<Items: PageItems>(_ plan: PagePlan, into items: Items) async throws(CatalogError) -> PageOf<Items>
 
-    /// Returns the ids of the products that a plan shows, in order, whatever its cursor and limit are, and where pages continue after them.
+    /// Returns the ids of the products that a plan shows, in order, with the cursor of the page after them.
+    /// The cursor and the limit of the plan do not matter.
     ///
     /// - Parameter limit: the maximum number of ids; nil for all.
     func ids(_ plan: PagePlan, first limit: Int?) async -> OrderedIDs
@@ -72,20 +73,20 @@ extension CurrentShelf {
     ///
     /// - Parameters:
     ///   - request: the request that the shelf was read for.
+    ///   - remembered: the remembered sorts that apply; nil for those of the request's user.
     ///   - limit: the maximum number of ids; nil for all.
     ///   - wantsSummary: whether orders say what their search finds. Without results, that takes long.
     /// - Throws: as `PageRequest.plan`.
     func orders(
         _ sorts: [RequestedSort],
         for request: PageRequest,
+        remembering remembered: RememberedSorts? = nil,
         first limit: Int? = nil,
         wantsSummary: Bool = true
     ) async throws(CatalogError) -> [ShelfOrder] {
-        var request = request
         var orders: [ShelfOrder] = []
         for requested in sorts {
-            request.requested = requested
-            let plan = try PlannedPage(request, basis).plan
+            let plan = try plan(requested, for: request, remembering: remembered)
             orders.append(
                 ShelfOrder(
                     head: basis.head,
@@ -100,17 +101,36 @@ extension CurrentShelf {
         return orders
     }
 
+    /// Returns the plan of a sort.
+    ///
+    /// - Parameters:
+    ///   - request: the request that the shelf was read for.
+    ///   - remembered: the remembered sorts that apply; nil for those of the request's user.
+    /// - Throws: as `PageRequest.plan`.
+    private func plan(
+        _ requested: RequestedSort,
+        for request: PageRequest,
+        remembering remembered: RememberedSorts?
+    ) throws(CatalogError) -> PagePlan {
+        var request = request
+        request.requested = requested
+        return try PlannedPage(request, remembered.map { basis.remembering($0) } ?? basis).plan
+    }
+
     /// Returns the diff of a request.
     ///
     /// - Throws: as `OrderDiff`.
     package func diff(_ request: DiffRequest) async throws(CatalogError) -> OrderDiff {
         let start = ContinuousClock.now
         var orders: [ShelfOrder] = []
-        for (requested, parameter) in zip(request.sorts, ["to_sort", "from_sort"]) {
+        let transition = request.transition
+        let parameters = [("to_sort", transition?.to), ("from_sort", transition?.from)]
+        for (requested, (parameter, remembered)) in zip(request.sorts, parameters) {
             do throws(CatalogError) {
                 orders += try await self.orders(
                     [requested],
                     for: request.page,
+                    remembering: remembered,
                     first: request.limit,
                     wantsSummary: orders.isEmpty
                 )
@@ -121,9 +141,8 @@ extension CurrentShelf {
         let diff = try OrderDiff(request, orders)
         var shown: [ShownProduct] = []
         if diff.includesProducts(for: request) {
-            var page = request.page
-            page.requested = request.to
-            shown = try await self.shown(diff.newIDs, try PlannedPage(page, basis).plan)
+            let plan = try plan(request.to, for: request.page, remembering: transition?.to)
+            shown = try await self.shown(diff.newIDs, plan)
         }
         return diff.with(shown, readDuration: ContinuousClock.now - start - diff.compareDuration)
     }

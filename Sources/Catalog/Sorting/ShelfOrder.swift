@@ -1,7 +1,7 @@
-/// The order of a shelf's products, optionally filtered; ids only.
+/// The ids of a shelf's products in order, optionally filtered.
 package struct ShelfOrder: Sendable {
     package let head: ShelfHead
-    /// The shelves of an order with descendants; nil for an order of one shelf.
+    /// The shelf and its descendants; nil if the order has the products of one shelf only.
     package let union: ShelfUnion?
     package let resolvedSort: ResolvedSort
     package let list: OrderedIDs

@@ -77,7 +77,9 @@ struct DiffEndpoints: EndpointGroup {
         call.work.add(rows: diff.old.count + diff.new.count)
         call.work.add(diff.targetOrder?.search, indexedProducts: diff.indexedProducts)
         let tag = request.entityTag(diff, mediaType: form.mediaType)
-        return rendered(diff, form, cache: cache, tag: tag, headers)
+        var fields = headers
+        for field in nextLink(call, request, diff) { fields.append(field) }
+        return rendered(diff, form, cache: cache, tag: tag, fields)
     }
 
     private func diffList(_ call: Call) async throws -> Response {
@@ -113,7 +115,7 @@ struct DiffEndpoints: EndpointGroup {
         if let once, first == nil {
             try await responses.record(form.bytes(of: diff, cursors), form.mediaType, of: once, in: store)
         }
-        return rendered(diff, form)
+        return rendered(diff, form, nextLink(call, request, diff))
     }
 
     private func diffLists(_ call: Call) async throws -> Response {
@@ -139,14 +141,25 @@ struct DiffEndpoints: EndpointGroup {
         return limit
     }
 
+    /// Returns the Link header for the page after the window of a diff. The cursor has the sort, the filter and the search of the new order.
+    private func nextLink(_ call: Call, _ request: DiffRequest, _ diff: OrderDiff) -> HTTPFields {
+        let limit = min(request.limit ?? .max, PageRequest.limits.upperBound)
+        return call.nextLink(
+            "limit=\(limit)\(request.includesDescendants == true ? "&include=descendants" : "")",
+            diff.next.map { cursors.encode($0) },
+            of: "/v1/stores/\(request.store)/shelves/\(request.shelf)/products"
+        )
+    }
+
     private func rendered(
         _ diff: OrderDiff,
         _ form: DiffFormat,
         cache: String = "no-store",
         tag: String? = nil,
-        _ extra: HTTPFields = [.vary: "Accept"]
+        _ extra: HTTPFields = [:]
     ) -> Response {
         var headers = extra
+        if headers[.vary] == nil { headers[.vary] = "Accept" }
         headers[.contentType] = form.mediaType
         headers[.cacheControl] = cache
         if let tag { headers[.eTag] = tag }
@@ -176,7 +189,7 @@ extension Operation {
         Attributes of the store are filters, too. With `q`, both orders have the products that a search finds. \
         With `collapse`, both have one id for each group of products, `group/` and its key; a group that \
         another product represents is among `changed`. With `limit`, `next_cursor` is the cursor of the page after \
-        the new window.
+        the new window, to which the header `Link` leads in all formats.
         """,
         parameters: [.fromSort, .toSort, .search, .window, .mode, .include, .collapse] + Parameter.filters,
         [200: .component("TaggedDiff", isTagged: true), 413: .component("TooLarge"), 422: .component("Unprocessable")]
@@ -191,7 +204,8 @@ extension Operation {
         to the current order of the shelf. It changes nothing. \
         Attributes of the store are filters, too. With `q`, the order has the products that a search finds. \
         With `collapse`, it has one id for each group of products. With `limit`, `next_cursor` is the cursor of the page \
-        after the new window.
+        after the new window, to which the header `Link` leads in all formats. The repeated response to an \
+        idempotency key does not have the header.
         """,
         parameters: [.search, .mode, .idempotencyKey, .include, .collapse] + Parameter.filters,
         body: .json("ShelfDiffInput"),

@@ -28,7 +28,7 @@ enum DiffFormat: CaseIterable {
         self = best?.form ?? .json
     }
 
-    /// - Parameter cursors: the codec of the cursor with which pages continue after a window. Only JSON has it.
+    /// - Parameter cursors: the codec of the cursor with which pages continue after a window. The other formats have it only in the header `Link`.
     func bytes(of diff: OrderDiff, _ cursors: CursorCodec) -> [UInt8] {
         switch self {
         case .json: diff.json(cursors: cursors)

@@ -53,10 +53,12 @@ extension Call {
     /// The maximum length of a Link header in bytes: many proxies reject header sections larger than 8 KB.
     private static let linkLimit = 4096
 
-    /// Returns the Link header for the next page; nothing if it would be too long. The body has the cursor, too.
-    func nextLink(_ query: String, _ cursor: String?) -> HTTPFields {
+    /// Returns the Link header for the next page; nothing if it would be too long. A JSON body has the cursor, too.
+    ///
+    /// - Parameter pages: the path of the pages; nil for that of the request.
+    func nextLink(_ query: String, _ cursor: String?, of pages: String? = nil) -> HTTPFields {
         guard let cursor else { return [:] }
-        let link = "<\(path)?\(query)&cursor=\(cursor)>; rel=\"next\""
+        let link = "<\(pages ?? path)?\(query)&cursor=\(cursor)>; rel=\"next\""
         return link.utf8.count <= Self.linkLimit ? [.init("Link")!: link] : [:]
     }
 }

@@ -74,7 +74,6 @@ package struct CatalogAPI: HTTPResponder {
             SettingEndpoints(settings: catalog.settings, attributes: catalog.attributes),
             RememberedSortEndpoints(
                 settings: catalog.settings,
-                shelves: catalog.shelves,
                 pages: catalog.pages,
                 attributes: catalog.attributes,
                 cursors: cursors

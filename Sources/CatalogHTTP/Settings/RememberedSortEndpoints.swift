@@ -5,7 +5,6 @@ internal import Hummingbird
 /// A user's remembered sort for a shelf.
 struct RememberedSortEndpoints: EndpointGroup {
     let settings: any SettingsStore
-    let shelves: any ShelfStore
     let pages: any PageStore
     let attributes: any AttributeStore
     let cursors: CursorCodec
@@ -36,12 +35,9 @@ struct RememberedSortEndpoints: EndpointGroup {
     private func put(_ call: Call) async throws -> Response {
         let request = try RememberedSortEdit(body: try await call.json())
         let (store, shelf, user) = (try call.parameters.store, try call.parameters.shelf, try call.user)
-        let head = request.transitionLimit == nil ? nil : try await shelves.shelf(store, shelf)
         let storeSort =
             request.transitionLimit == nil ? nil : try await settings.rememberedSorts(user, store, shelf).store
-        let known =
-            request.namesAttributes || storeSort?.namesAttributes == true || head != nil
-            ? try await attributes.resolved(of: store) : .none
+        let known = request.namesAttributes ? try await attributes.resolved(of: store) : .none
         let rememberedSort = try request.rememberedSort(in: known)
         let key = try Self.key(call)
         try Setting.check(
@@ -55,39 +51,16 @@ struct RememberedSortEndpoints: EndpointGroup {
         edit.needsPrevious = request.transitionLimit != nil
         let result = try await settings.editOne(edit, of: user)
         var transition: [UInt8]?
-        if let limit = request.transitionLimit, let head {
-            func resolve(_ own: RememberedSort?) -> ResolvedSort? {
-                // Without a requested sort, no attribute can be unknown.
-                try? head.resolve(
-                    remembering: RememberedSorts(shelf: own, store: storeSort),
-                    allowsPositions: !head.state.shelf.includesDescendants,
-                    attributes: known
-                )
-            }
-            func requested(_ resolved: ResolvedSort?) -> RequestedSort {
-                RequestedSort(
-                    sort: resolved?.sort ?? .system,
-                    filter: resolved?.filter,
-                    collapsesGroups: resolved?.collapsesGroups
-                )
-            }
-            let target = resolve(rememberedSort)
-            let request = DiffRequest(
+        if let limit = request.transitionLimit {
+            let change = DiffRequest(
                 store: store,
                 shelf: shelf,
-                from: .sort(requested(resolve(result.previous?.rememberedSort))),
-                to: requested(target),
+                from: RememberedSorts(shelf: result.previous?.rememberedSort, store: storeSort),
+                to: RememberedSorts(shelf: rememberedSort, store: storeSort),
                 limit: limit
             )
             // The sort is saved; if the transition fails, the client reads the page.
-            if var diff = try? await pages.diff(request) {
-                // Later pages show the remembered sort.
-                if let target {
-                    diff.next?.source = target.source
-                    diff.next?.filterSource = target.filterSource
-                }
-                transition = diff.json(cursors: cursors)
-            }
+            transition = try? await pages.diff(change).json(cursors: cursors)
         }
         return call.setting(result.setting.sortJSON(transition: transition), revision: result.setting.revision)
     }

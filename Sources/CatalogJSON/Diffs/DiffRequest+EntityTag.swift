@@ -7,9 +7,10 @@ extension DiffRequest {
     /// - Parameters:
     ///   - mediaType: the format of the response.
     ///   - day: the UTC day to which the popularity of products is scaled.
-    /// - Returns: nil for a diff from a list, and for a sort or filter by an attribute that the store does not have.
+    /// - Returns: nil for a diff from a list, for a transition between remembered sorts, and for a sort or filter by an attribute that the
+    ///   store does not have.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
-        guard case .sort(let from) = from else { return nil }
+        guard case .sort(let from) = from, transition == nil else { return nil }
         func resolve(_ requested: RequestedSort) -> ResolvedSort? {
             try? basis.head.resolve(
                 requested,
@@ -51,9 +52,9 @@ extension DiffRequest {
         day: Int
     ) -> String {
         var hash = FNV64()
-        // With a limit, a diff has products and a cursor. Earlier versions had no cursor, and no group of a product.
+        // With a limit, a diff has products and a cursor. Earlier versions had no Link header, and no group of a product.
         for part in [
-            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) group" } ?? "", mode.rawValue, mediaType,
+            head.text(of: from), head.text(of: to), limit.map { "\($0) \(day) link" } ?? "", mode.rawValue, mediaType,
         ] {
             hash.combine(part)
         }
