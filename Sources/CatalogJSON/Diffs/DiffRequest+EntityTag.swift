@@ -7,8 +7,8 @@ extension DiffRequest {
     /// - Parameters:
     ///   - mediaType: the format of the response.
     ///   - day: the UTC day to which the popularity of products is scaled.
-    /// - Returns: nil for a diff from a list, for a transition between remembered sorts, and for a sort or filter by an attribute that the
-    ///   store does not have.
+    /// - Returns: nil for a diff from a list, and for a transition between remembered sorts. Also nil for a sort or filter by an attribute
+    ///   that the store does not have.
     package func entityTag(_ basis: PageBasis, mediaType: String, day: Int = Timestamp.now().day) -> String? {
         guard case .sort(let from) = from, transition == nil else { return nil }
         func resolve(_ requested: RequestedSort) -> ResolvedSort? {
