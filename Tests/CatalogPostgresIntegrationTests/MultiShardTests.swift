@@ -106,8 +106,9 @@ import Testing
         "SELECT l.store_id, l.sku, l.name, i.line, l.line",
         // The migrations and the distribution.
         "DO $$", "-- ", "SELECT audit_", "TRUNCATE", "ANALYZE",
-        // Oracles set values directly.
+        // Tests and oracles set values directly.
         "UPDATE placement SET popularity_log2 = $2",
+        "UPDATE placement_position SET key = $1 WHERE sku = $2",
         "UPDATE product SET popularity_log2 = $2", "UPDATE user_setting SET value = '\"rating,price\"'",
     ]
 
