@@ -97,8 +97,9 @@ package final class PostgresPool: Sendable {
         try await withConnection(of: group) { try await $0.perform(until: deadline, epilogue: epilogue, body) }
     }
 
-    /// How often a transaction runs at most, if the server requests a retry each time.
-    package static let usualAttempts = 4
+    /// How often a transaction runs at most, if each attempt fails with a retryable error. Each of several writers of the same rows may cost the
+    /// others an attempt: four placements of a product used up four attempts of a fifth writer.
+    package static let usualAttempts = 10
 
     /// Runs a block in one transaction, with retries of a retryable error.
     @discardableResult
