@@ -75,16 +75,17 @@ final class TraceCollector: Sendable {
             return state.silent
         }
         for descriptor in silent { _ = Foundation.close(descriptor) }
+        // The thread closes the listener. If it were closed here, the thread could accept connections of another test, whose socket has the same number.
         shutdown(listener, Int32(SHUT_RDWR))
-        _ = Foundation.close(listener)
     }
 
     private func run() {
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else {
-                if state.withLock({ $0.isClosed }) || errno != EINTR { return }
-                continue
+                if errno == EINTR, !state.withLock({ $0.isClosed }) { continue }
+                _ = Foundation.close(listener)
+                return
             }
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             serve(connection)

@@ -104,7 +104,7 @@ import Testing
         #expect(other.applicationName == "name")
     }
 
-    @Test("Four attempts are usual, and only some errors lead to another one")
+    @Test("Ten attempts are usual, and only some errors lead to another one")
     func attempts() async {
         func attempts(_ error: PostgresError, when isRetried: ((PostgresError) -> Bool)? = nil) async -> Int {
             var count = 0
@@ -123,10 +123,10 @@ import Testing
         }
         let (conflict, lost) = (PostgresError(.conflict, ""), PostgresError(.connection, ""))
         let usual = [await attempts(conflict), await attempts(lost)]
-        #expect(usual == [4, 1])
+        #expect(usual == [10, 1])
         let isLoss: (PostgresError) -> Bool = { $0.kind == .connection }
         let chosen = [await attempts(conflict, when: isLoss), await attempts(lost, when: isLoss)]
-        #expect(chosen == [1, 4])
+        #expect(chosen == [1, 10])
     }
 
     @Test("A pause between attempts ends with the task, and without one nothing waits")
@@ -147,6 +147,6 @@ import Testing
         }
         let (paused, direct) = (await attempts(pausing: .seconds(600)), await attempts(pausing: .zero))
         #expect(paused.count == 1 && paused.isCancelled)
-        #expect(direct.count == 4 && !direct.isCancelled)
+        #expect(direct.count == 10 && !direct.isCancelled)
     }
 }
