@@ -149,9 +149,5 @@ extension ArraySlice<UInt8> {
     /// The number of characters of UTF-8.
     var letterCount: Int { count { $0 & 0xC0 != 0x80 } }
 
-    func hasSuffix(_ end: [UInt8]) -> Bool {
-        guard count >= end.count else { return false }
-        let start = endIndex - end.count
-        return end.indices.allSatisfy { self[start + $0] == end[$0] }
-    }
+    func hasSuffix(_ end: [UInt8]) -> Bool { count >= end.count && suffix(end.count).elementsEqual(end) }
 }
