@@ -317,6 +317,13 @@ def a_sort_is_remembered_for_its_user(server, browser):
     return tab
 
 
+def waits_for_setting(server, tab, key, token, view):
+    """Waits until the sort of a remembered view is stored, and checks the rest of the view."""
+    stored = lambda: server.get(f"/v1/me/settings/{key}", token)["value"]
+    wait_until(tab.page, lambda: stored()["sort"] == view["sort"])
+    assert stored() == view, stored()
+
+
 def another_sort_keeps_the_remembered_filter(server, browser):
     key, token = "stores/corner/shelves/dairy/sort", server.token("nelly")
     view = {"sort": "price", "filter": {"in_stock": True}, "collapse": False}
@@ -326,9 +333,7 @@ def another_sort_keeps_the_remembered_filter(server, browser):
     tab.wait("(key) => JSON.parse(localStorage.getItem('aisle.settings.nelly'))?.values[key]?.sort === 'price'", key)
     tab.sort("-price")
     tab.shows(server.order(SHELF, "sort=-price&in_stock=true"))
-    stored = lambda: server.get(f"/v1/me/settings/{key}", token)["value"]
-    wait_until(tab.page, lambda: stored()["sort"] == "-price")
-    assert stored() == {**view, "sort": "-price"}, stored()
+    waits_for_setting(server, tab, key, token, {**view, "sort": "-price"})
     tab.open(server.base + PLACE + "&user=nelly")
     tab.shows(server.order(SHELF, "sort=-price&in_stock=true"))
     return tab
@@ -349,9 +354,7 @@ def a_sort_on_a_new_device_keeps_the_remembered_filter(server, browser):
     order = server.order(SHELF, "sort=-price&in_stock=true")
     tab.shows(order)
     held.release()
-    stored = lambda: server.get(f"/v1/me/settings/{key}", token)["value"]
-    wait_until(tab.page, lambda: stored()["sort"] == "-price")
-    assert stored() == {**view, "sort": "-price"}, stored()
+    waits_for_setting(server, tab, key, token, {**view, "sort": "-price"})
     tab.shows(order)
     return tab
 

@@ -107,10 +107,7 @@ import Testing
             var generator = SeededGenerator(seed: seed)
             let memory = InMemoryCatalog(collate: collator)
             for catalog in [memory.storage, catalog.storage] {
-                _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Self.euro))
-                _ = try await catalog.shelves.put(Shelf(key: Self.food, title: "Food"), in: Self.store)
-                let dairy = Shelf(key: Self.dairy, title: "Dairy", parent: Self.food)
-                _ = try await catalog.shelves.put(dairy, in: Self.store)
+                try await catalog.putFoodAndDairy(in: Self.store)
                 for definition in Self.attributes.untitled {
                     _ = try await catalog.attributes.declare(.definition(definition), for: .deployment)
                 }

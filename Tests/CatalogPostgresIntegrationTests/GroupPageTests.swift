@@ -21,14 +21,7 @@ import Testing
         try await withCatalog { (catalog: PostgresCatalog) async throws in
             var generator = SeededGenerator(seed: seed)
             let memory = InMemoryCatalog(collate: collator)
-            for catalog in [memory.storage, catalog.storage] {
-                _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Self.euro))
-                _ = try await catalog.shelves.put(Shelf(key: Self.food, title: "Food"), in: Self.store)
-                _ = try await catalog.shelves.put(
-                    Shelf(key: Self.dairy, title: "Dairy", parent: Self.food),
-                    in: Self.store
-                )
-            }
+            for catalog in [memory.storage, catalog.storage] { try await catalog.putFoodAndDairy(in: Self.store) }
             var products: [Product] = []
             for number in 0..<50 {
                 var product = Product.random(number, using: &generator)

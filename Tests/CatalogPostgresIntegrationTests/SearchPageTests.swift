@@ -79,10 +79,7 @@ import Testing
             let products = (0..<60).map { Self.product($0, using: &generator) }
             let memory = InMemoryCatalog(collate: collator)
             for catalog in [memory.storage, catalog.storage] {
-                _ = try await catalog.shelves.put(Store(key: Self.store, title: "Shop", currency: Currency("EUR")!))
-                _ = try await catalog.shelves.put(Shelf(key: Self.food, title: "Food"), in: Self.store)
-                let dairy = Shelf(key: Self.dairy, title: "Dairy", parent: Self.food)
-                _ = try await catalog.shelves.put(dairy, in: Self.store)
+                try await catalog.putFoodAndDairy(in: Self.store)
                 _ = try await catalog.attributes.declare(.definition(Self.origin), for: .deployment)
                 _ = try await catalog.attributes.declare(.definition(Self.labels), for: .store(Self.store))
                 let shared = try Synonyms(groups: [["pop", "soda", "soft drink"]], oneWay: [])

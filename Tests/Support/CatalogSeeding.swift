@@ -3,6 +3,16 @@ internal import CatalogJSON
 package import CatalogPostgres
 internal import LibPQ
 
+extension CatalogStorage {
+    /// Creates a store with the shelf `food`, and the shelf `dairy` below it.
+    package func putFoodAndDairy(in store: CatalogKey) async throws {
+        let food = CatalogKey("food")!
+        _ = try await shelves.put(Store(key: store, title: "Shop", currency: Currency("EUR")!))
+        _ = try await shelves.put(Shelf(key: food, title: "Food"), in: store)
+        _ = try await shelves.put(Shelf(key: CatalogKey("dairy")!, title: "Dairy", parent: food), in: store)
+    }
+}
+
 extension PostgresCatalog {
     /// Stores products with their given times and popularity on a shelf, in the given manual order.
     package func seed(_ products: [Product], on shelf: CatalogKey, in store: CatalogKey) async throws {
