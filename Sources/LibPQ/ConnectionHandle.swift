@@ -47,7 +47,7 @@ final class ConnectionHandle: @unchecked Sendable {
     /// Connects and blocks until done or `connect_timeout`; several hosts are tried in sequence.
     static func connect(_ configuration: PostgresConfiguration) throws(PostgresError) -> ConnectionHandle {
         TLSLibrary.outlivesThreads
-        let keywords = configuration.connectionKeywords
+        let keywords = configuration.connectionKeywords()
         let names = keywords.map { $0.key.nulTerminated }
         let values = keywords.map { $0.value.nulTerminated }
         let raw = withPointers(names) { namePointers in

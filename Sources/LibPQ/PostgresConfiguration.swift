@@ -39,8 +39,10 @@ package struct PostgresConfiguration: Sendable {
         self.statementNames = statementNames
     }
 
-    /// libpq's keywords, where later ones override earlier ones.
-    var connectionKeywords: [(key: String, value: String)] {
+    /// Returns libpq's keywords, where later ones override earlier ones.
+    func connectionKeywords(
+        in environment: [String: String] = ProcessInfo.processInfo.environment
+    ) -> [(key: String, value: String)] {
         var keywords = [
             ("client_encoding", "UTF8"), ("fallback_application_name", applicationName),
             ("connect_timeout", String(max(2, connectTimeout.components.seconds))),
@@ -48,6 +50,9 @@ package struct PostgresConfiguration: Sendable {
             ("tcp_user_timeout", "5000"),
             ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
         ]
+        // libpq's default, prefer, asks the library of Kerberos for credentials at each connect. Its exit handler aborts the program if a
+        // connection is established meanwhile.
+        if environment["PGGSSENCMODE"] == nil { keywords.append(("gssencmode", "disable")) }
         if !dsn.isEmpty { keywords.append(("dbname", dsn)) }
         return keywords
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct ConfigurationTests {
     private func keywords(_ configuration: PostgresConfiguration) -> [String: String] {
         // Later keywords override earlier ones.
-        Dictionary(configuration.connectionKeywords.map { ($0.key, $0.value) }) { $1 }
+        Dictionary(configuration.connectionKeywords(in: [:]).map { ($0.key, $0.value) }) { $1 }
     }
 
     @Test("A connection has its name, its timeout, and an end for silent servers")
@@ -20,10 +20,16 @@ import Testing
             keywords(configuration) == [
                 "client_encoding": "UTF8", "fallback_application_name": "name", "connect_timeout": "9",
                 "tcp_user_timeout": "5000", "keepalives_idle": "10", "keepalives_interval": "5",
-                "keepalives_count": "3", "dbname": "host=a",
+                "keepalives_count": "3", "gssencmode": "disable", "dbname": "host=a",
             ]
         )
-        #expect(configuration.connectionKeywords.last?.key == "dbname", "the connection string overrides the others")
+        #expect(configuration.connectionKeywords().last?.key == "dbname", "the connection string overrides the others")
+    }
+
+    @Test("Connections are not encrypted by GSSAPI, unless the environment decides")
+    func gssEncryption() {
+        let names = PostgresConfiguration(dsn: "host=a").connectionKeywords(in: ["PGGSSENCMODE": "prefer"]).map(\.key)
+        #expect(!names.contains("gssencmode"))
     }
 
     @Test("Without a connection string, libpq's defaults apply, and connecting takes at most five seconds")
