@@ -242,6 +242,22 @@ import Testing
         }
     }
 
+    @Test("An import is announced to all, and a dry run of it to nobody")
+    func imports() async throws {
+        try await Self.withListener { listener in
+            for (isDryRun, expected) in [(true, []), (false, [.all])] as [(Bool, Set<ChangeTopic>)] {
+                let announced = try await listener.topics { catalog in
+                    let summary = try await Importer(catalog).importFile(
+                        ImporterTests.Chunks(text: "store,shelf,sku,name\ns,x,i1,Milk\n"),
+                        ImportOptions(format: .csv, createsStores: true, isDryRun: isDryRun)
+                    )
+                    #expect(summary.inserted == 1)
+                }
+                #expect(announced == expected)
+            }
+        }
+    }
+
     @Test("Announcements that wait are sent before the program ends")
     func flush() async throws {
         try await Self.withListener { listener in

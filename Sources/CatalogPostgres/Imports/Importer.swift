@@ -78,9 +78,9 @@ package struct Importer: CatalogImporting {
             try await session.stage(chunks, onReject, onProgress)
             try await session.compare(onReject)
             try session.confirmPrune(onPrune)
-            // Some stores may have been changed when one fails.
-            defer { announcer.announce(.all) }
             if !options.isDryRun {
+                // Some stores may have been changed when one fails.
+                defer { announcer.announce(.all) }
                 try await session.apply()
                 await analyzeTables(session.summary, connection)
             }
