@@ -76,13 +76,6 @@ package struct ShelfTable: Sendable {
     package func modifiedAt(_ row: Int) -> Timestamp { Timestamp(microseconds: modified[row]) }
     package func isInStock(_ row: Int) -> Bool { inStock[row] }
 
-    /// Returns the row of a product; nil if it is not on the shelf.
-    ///
-    /// - Complexity: O(*n*).
-    package func row(of sku: SKU) -> Int? {
-        skus.rows(of: [sku.text])[sku.text]
-    }
-
     /// Returns the rows of the products that are on the shelf.
     ///
     /// - Complexity: O(*n* + *m*) for *m* products.

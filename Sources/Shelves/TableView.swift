@@ -88,11 +88,6 @@ package struct TableView: Sendable, Equatable {
 
     /// The criteria of the order between availability and the tie-breakers.
     var criteria: [OrderCriterion] { request.criteria(matches) }
-
-    /// Returns the index of a row in the view; nil if the filter excludes it.
-    ///
-    /// - Complexity: O(*n*).
-    package func index(of row: Int) -> Int? { rows.firstIndex(of: UInt32(row)) }
 }
 
 extension ShelfTable {

@@ -17,7 +17,9 @@ import Testing
 
     /// The sample attributes but the one whose name may not be declared any more.
     private static let attributes = AttributeSet(
-        deployment: AttributeSet.sample.untitled.filter { $0.name.text != "price" }.map { .definition($0) }
+        deployment: AttributeSet.sample.attributes.map(\.definition.untitled).filter { $0.name.text != "price" }.map {
+            .definition($0)
+        }
     )
 
     /// Returns random values of the attributes, with ties and missing values.
@@ -108,7 +110,7 @@ import Testing
             let memory = InMemoryCatalog(collate: collator)
             for catalog in [memory.storage, catalog.storage] {
                 try await catalog.putFoodAndDairy(in: Self.store)
-                for definition in Self.attributes.untitled {
+                for definition in Self.attributes.attributes.map(\.definition.untitled) {
                     _ = try await catalog.attributes.declare(.definition(definition), for: .deployment)
                 }
             }

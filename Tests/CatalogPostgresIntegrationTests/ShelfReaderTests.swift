@@ -39,9 +39,9 @@ import Testing
             guard others.allSatisfy({ $0.version == whole.version && rows($0) == expected }) else { return false }
             // Equal rows are of equal products.
             return products.allSatisfy { product in
-                let row = whole.table.row(of: product.sku)
+                let row = whole.table.rows(of: [product.sku])[product.sku]
                 return row.flatMap(whole.table.product) == product
-                    && others.allSatisfy { $0.table.row(of: product.sku) == row }
+                    && others.allSatisfy { $0.table.rows(of: [product.sku])[product.sku] == row }
             }
         }
 

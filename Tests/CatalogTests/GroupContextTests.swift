@@ -153,11 +153,14 @@ import Testing
             return try request.plan(for: head)
         }
         let plans = [try plan(false, false), try plan(true, false), try plan(true, true)]
-        for (index, own) in plans.enumerated() { #expect(plans.firstIndex(of: own) == index) }
         #expect(Set(plans.map { $0.entityTag(head, day: 1) }).count == 3)
         // Only cards of groups have members.
-        #expect(try plan(false, true) == plans[0] && plan(nil, true) == plans[0])
-        #expect(try plan(nil, true, Self.head(collapses: true)) == plans[2])
+        func hasTag(_ own: PagePlan, of other: PagePlan) -> Bool {
+            (own.collapsesGroups, own.wantsMembers) == (other.collapsesGroups, other.wantsMembers)
+                && own.entityTag(head, day: 1) == other.entityTag(head, day: 1)
+        }
+        #expect(try hasTag(plan(false, true), of: plans[0]) && hasTag(plan(nil, true), of: plans[0]))
+        #expect(try hasTag(plan(nil, true, Self.head(collapses: true)), of: plans[2]))
     }
 
     // MARK: - Diffs

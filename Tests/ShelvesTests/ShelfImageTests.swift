@@ -56,7 +56,8 @@ import Testing
         let listings = products.map { Listing(product: $0, position: [1], isSoldOut: false) }
         let image = try #require(Self.read(RandomShelf.image(listings).bytes))
         for product in products {
-            #expect(image.table.product(try #require(image.table.row(of: product.sku))) == product)
+            let row = try #require(image.table.rows(of: [product.sku])[product.sku])
+            #expect(image.table.product(row) == product)
         }
     }
 
@@ -199,7 +200,9 @@ import Testing
                     changes[rows[Int.random(in: 10..<20, using: &generator)].sku] = TableRow?.none
                 }
                 let table = image.table.applying(changes)
-                if let found = table.row(of: row.sku), table.details[found] == row.details.bytes { changed += 1 }
+                if let found = table.rows(of: [row.sku])[row.sku], table.details[found] == row.details.bytes {
+                    changed += 1
+                }
                 #expect(table.rows.count == table.count)
             }
             #expect(read > rounds / 10 && changed > read / 2)

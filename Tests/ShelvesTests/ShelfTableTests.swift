@@ -19,8 +19,10 @@ import Testing
             #expect(names < 0 || !next.name.text.utf8.lexicographicallyPrecedes(row.name.text.utf8))
             #expect(row.name != next.name || row.sku < next.sku)
         }
-        for (number, row) in mixed.table.rows.enumerated() { #expect(mixed.table.row(of: row.sku) == number) }
-        #expect(mixed.table.row(of: SKU("absent")!) == nil)
+        for (number, row) in mixed.table.rows.enumerated() {
+            #expect(mixed.table.rows(of: [row.sku])[row.sku] == number)
+        }
+        #expect(mixed.table.rows(of: [SKU("absent")!])[SKU("absent")!] == nil)
     }
 
     @Test("A derived table equals one that is made of the new rows", arguments: 0..<60 as Range<UInt64>)
@@ -149,7 +151,7 @@ import Testing
         var row = table.values(3)
         row.name = CollatedText(row.name.text, key: [255])
         let derived = table.applying([row.sku: row])
-        #expect(derived.row(of: row.sku) == 29)
+        #expect(derived.rows(of: [row.sku])[row.sku] == 29)
         #expect(derived.values(29) == row)
     }
 

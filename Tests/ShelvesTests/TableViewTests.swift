@@ -21,7 +21,7 @@ import Testing
             #expect(view.skus(table) == expected, "\(sort) \(filter)")
             let places = Dictionary(uniqueKeysWithValues: expected.enumerated().map { ($1, $0) })
             let skus = shelf.listings.map(\.product.sku)
-            let found = skus.map { sku in table.row(of: sku).flatMap { view.index(of: $0) } }
+            let found = skus.map { sku in table.rows(of: [sku])[sku].flatMap { view.rows.firstIndex(of: UInt32($0)) } }
             #expect(found == skus.map { places[$0.text] }, "\(sort) \(filter)")
         }
     }

@@ -40,9 +40,6 @@ package struct AttributeSet: Sendable, Hashable {
 
     package var isEmpty: Bool { attributes.isEmpty }
 
-    /// The definitions without titles, by name.
-    package var untitled: [AttributeDefinition] { attributes.map(\.definition.untitled) }
-
     /// The ratios that need an attribute.
     package func ratios(of name: AttributeName) -> [AttributeName] {
         attributes.compactMap { attribute in

@@ -1,8 +1,8 @@
 /// A page request resolved with the shelf's settings.
-package final class PagePlan: Sendable, Hashable {
+package final class PagePlan: Sendable {
     package let resolvedSort: ResolvedSort
     package let facets: Set<Facet>
-    /// Whether the products that match the filter are counted.
+    /// Whether the products that match the filter and the search are counted, or their groups if these are collapsed.
     package let wantsTotal: Bool
     /// Whether cards of groups have their members.
     package let wantsMembers: Bool
@@ -24,8 +24,6 @@ package final class PagePlan: Sendable, Hashable {
     package let union: ShelfUnion?
     /// The scope of its cursors.
     private let scope: String
-    /// Computed once, because a plan is used for many requests.
-    private let hash: Int
 
     /// The class of the search's matches that the first page had in use; nil for the first page.
     package var searchClass: SearchClass? { after?.search?.searchClass }
@@ -57,24 +55,7 @@ package final class PagePlan: Sendable, Hashable {
         after = request.after
         limit = request.limit
         keyGeneration = head.state.keyGeneration
-        var hasher = Hasher()
-        hasher.combine(resolvedSort)
-        hasher.combine(after)
-        hasher.combine(limit)
-        hash = hasher.finalize()
     }
-
-    package static func == (a: PagePlan, b: PagePlan) -> Bool {
-        if a === b { return true }
-        return a.hash == b.hash && a.limit == b.limit && a.keyGeneration == b.keyGeneration
-            && a.dimension == b.dimension
-            && a.sortsSoldOutLast == b.sortsSoldOutLast && a.currency == b.currency && a.facets == b.facets
-            && a.wantsTotal == b.wantsTotal && a.wantsMembers == b.wantsMembers && a.wantsMatches == b.wantsMatches
-            && a.union == b.union
-            && a.resolvedSort == b.resolvedSort && a.after == b.after
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(hash) }
 }
 
 extension PagePlan {
