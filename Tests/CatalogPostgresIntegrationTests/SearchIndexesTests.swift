@@ -167,8 +167,8 @@ import Testing
 
     // MARK: - Rules
 
-    private static func state(_ language: String, store: Int64 = 1, revision: Int64 = 1) -> SearchIndexes.RulesState {
-        SearchIndexes.RulesState(language: language, storeVersion: store, revision: revision)
+    private static func state(_ locale: String, store: Int64 = 1, revision: Int64 = 1) -> SearchIndexes.RulesState {
+        SearchIndexes.RulesState(locale: locale, storeVersion: store, revision: revision)
     }
 
     @Test("Rules are read again after each change of the store or of the deployment's synonyms, and only then")

@@ -62,7 +62,7 @@ struct PostgresVersionStore: VersionStore {
         of user: UserID,
         since: Int64,
         limit: Int
-    ) async throws -> (value: ChangesPage, isFromEarlierLife: Bool) {
+    ) async throws -> (value: ChangesPage, isFromEarlierEpoch: Bool) {
         let (name, maximum) = (PostgresValue.text(user.text), PostgresValue.int8(Int64(limit)))
         let queries = PostgresSettingsStore.changesQueries(of: user, since: since, limit: limit)
         let initial = (read: ChangedSettings(since: since), lists: [LiveEvent]())
@@ -97,7 +97,7 @@ struct PostgresVersionStore: VersionStore {
             revision: shown.count < events.count ? shown.last!.id : end,
             isResync: page.isResync
         )
-        return (changes, read.isFromEarlierLife)
+        return (changes, read.isFromEarlierEpoch)
     }
 
     static let shelfVersions: PostgresStatement = """

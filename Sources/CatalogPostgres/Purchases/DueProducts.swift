@@ -68,22 +68,22 @@ struct DueProducts: Sendable {
         guard let end = rows.map(\.lastSKU).max() else { return }
         var last = SKU(stored: "")
         while last < end {
-            let (from, bound) = (last, Self.bound(of: size, after: last, in: rows) ?? end)
+            let (from, limit) = (last, Self.limit(of: size, after: last, in: rows) ?? end)
             let products = try await database.batch.transaction(within: .fold) { connection in
                 try PurchaseBook.runInBatch(connection)
                 return try connection.query(
                     DueProductStatements.uncountedProducts,
-                    [.int4(storeID), .text(from.text), .text(bound.text), .int8(Int64(size))]
+                    [.int4(storeID), .text(from.text), .text(limit.text), .int8(Int64(size))]
                 ) { try $0.map { SKU(stored: try $0.text(0)) } }
             }
             if !products.isEmpty, try await !body(products) { return }
-            last = products.count < size ? bound : products.last!
+            last = products.count < size ? limit : products.last!
         }
     }
 
     /// Returns a product up to which the rows have enough products for a batch; nil if there are too few. The rows after this product
     /// are not read.
-    private static func bound(of size: Int, after last: SKU, in rows: [Row]) -> SKU? {
+    private static func limit(of size: Int, after last: SKU, in rows: [Row]) -> SKU? {
         var count = 0
         for row in rows where row.lastSKU > last {
             // Rows of other folds may have the same products.

@@ -13,7 +13,7 @@ struct ChangedSettings: Sendable {
     init(since: Int64) { page = SettingsPage(settings: [], revision: 0, isResync: since > 0) }
 
     /// Whether the client's revision belongs to an earlier epoch of the database, and the account's horizon has not been raised yet.
-    var isFromEarlierLife: Bool { lastSync.map { $0 < epochStart } ?? false }
+    var isFromEarlierEpoch: Bool { lastSync.map { $0 < epochStart } ?? false }
 
     /// Adds the row of `DatabaseEpoch.readStart`, which must be read first.
     mutating func addStart(_ rows: borrowing PostgresRows) throws {

@@ -43,14 +43,14 @@ struct PostgresSettingsStore: SettingsStore {
                         try connection.queryBatch(queries) { try Self.add($1, of: $0, to: &read) }
                         return read
                     }
-                    return (read.page, read.isFromEarlierLife)
+                    return (read.page, read.isFromEarlierEpoch)
                 }
                 var read = try await database.router.shortReads(of: .user(user)).read(queries, into: new) {
                     try Self.add($2, of: $1, to: &$0)
                 }
                 // A truncated page continues from its last setting.
                 if read.page.settings.count == limit { read.page.revision = read.page.settings.last!.revision }
-                return (read.page, read.isFromEarlierLife)
+                return (read.page, read.isFromEarlierEpoch)
             }
         }
     }
@@ -71,11 +71,11 @@ struct PostgresSettingsStore: SettingsStore {
     /// Reads a user's changes, and again if the database has begun a new epoch since the last read.
     func resyncingDevices<T: Sendable>(
         of user: UserID,
-        _ read: () async throws -> (value: T, isFromEarlierLife: Bool)
+        _ read: () async throws -> (value: T, isFromEarlierEpoch: Bool)
     ) async throws -> T {
         try await attempting(3) {
-            let (value, isFromEarlierLife) = try await read()
-            if !isFromEarlierLife { return value }
+            let (value, isFromEarlierEpoch) = try await read()
+            if !isFromEarlierEpoch { return value }
             try await database.writes.transaction(within: .edit, of: .user(user)) {
                 try DatabaseEpoch.makeDevicesResync(of: user, $0)
             }

@@ -3,11 +3,11 @@ internal import FoundationEssentials
 internal import Shelves
 internal import Synchronization
 
-/// The search indexes of the tables in memory, and the rules by which the words of stores match.
+/// The builder of the search indexes of tables in memory, and of the rules by which the words of stores match. `ShelfCaches` keeps both.
 ///
-/// An index is built when a search needs it first. Later versions of its table share it until a searched value differs. After a change of the
-/// store's language, rules and indexes are made again. After one of synonyms, only rules are made, and after one of searchable attributes, only
-/// indexes.
+/// An index is built when a search needs it first. Later versions of its table share it while they have the same products with the same
+/// searched values. If the words of the store get the forms of another language, rules and indexes are made again. After a change of synonyms,
+/// only rules are made, and after one of searchable attributes, only indexes.
 final class SearchIndexes: Sendable {
     /// An index with the table that has it.
     final class KeptIndex: Sendable {
@@ -50,22 +50,23 @@ final class SearchIndexes: Sendable {
 
     /// Identifies what the rules of a store follow from.
     struct RulesState: Sendable, Hashable {
-        let language: String
+        /// The locale of the store, whose language decides the forms of words.
+        let locale: String
         let storeVersion: Int64
         /// The revision of the deployment's synonyms.
         let revision: Int64
 
         fileprivate var inflection: Inflection {
-            Inflection(InflectionLanguage(tag: language).map { [$0] } ?? [])
+            Inflection(InflectionLanguage(tag: locale).map { [$0] } ?? [])
         }
 
-        init(language: String, storeVersion: Int64, revision: Int64) {
-            (self.language, self.storeVersion, self.revision) = (language, storeVersion, revision)
+        init(locale: String, storeVersion: Int64, revision: Int64) {
+            (self.locale, self.storeVersion, self.revision) = (locale, storeVersion, revision)
         }
 
         /// The state of the store of a shelf.
         init(_ head: ShelfHead) {
-            self.init(language: head.store.locale, storeVersion: head.storeVersion, revision: head.synonymRevision)
+            self.init(locale: head.store.locale, storeVersion: head.storeVersion, revision: head.synonymRevision)
         }
     }
 
@@ -86,7 +87,7 @@ final class SearchIndexes: Sendable {
         fileprivate init(_ rules: SearchRules?, at state: RulesState) { (self.rules, self.state) = (rules, state) }
 
         /// The size in memory, in bytes.
-        var size: Int { (rules?.size ?? 0) + 2 * state.language.utf8.count + 64 }
+        var size: Int { (rules?.size ?? 0) + 2 * state.locale.utf8.count + 64 }
     }
 
     private struct LoadKey: Hashable {

@@ -5,7 +5,7 @@ internal import Synchronization
 /// The shelves and unions that this server keeps in memory, with their views, facets, columns of attributes and of groups, and search
 /// indexes. They share one part of the memory.
 final class ShelfCaches: Sendable {
-    /// The key of a table with views and facets.
+    /// The key of a table, with which its views, facets, columns and index are kept.
     enum TableKey: Hashable, Sendable {
         case shelf(ShelfLocation)
         case union(ShelfUnions.Key)
@@ -18,7 +18,7 @@ final class ShelfCaches: Sendable {
         }
     }
 
-    /// The key of a view, or of facets: they belong to one version of a table.
+    /// The key of a view, of facets or of a column: they belong to one version of a table.
     struct ResultKey<Request: Hashable & Sendable>: Hashable, Sendable {
         let table: TableKey
         let version: Int64
@@ -207,7 +207,7 @@ final class ShelfCaches: Sendable {
 // Approximate sizes in memory, in bytes.
 
 extension ShelfCaches.MatchesKey {
-    fileprivate var size: Int { rules.language.utf8.count + text.text.utf8.count }
+    fileprivate var size: Int { rules.locale.utf8.count + text.text.utf8.count }
 }
 
 extension ShelfCaches.OrderKey {
@@ -270,7 +270,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     package var limit: Int
     /// The shelves, with the large one.
     package var shelves: CacheUse
-    /// Shelves with those below them, in tables of their own.
+    /// Shelves with those below them, and all shelves of stores, in tables of their own.
     package var unions: CacheUse
     package var views: CacheUse
     package var facets: CacheUse
@@ -283,6 +283,7 @@ package struct ShelfMemoryUse: Sendable, Hashable {
     /// The number of reads that found their shelf at the required version.
     package var hits = 0
 
+    /// The kinds by the names that metrics have for them. `attributes` has the columns of groups, too.
     package var kinds: [(name: String, use: CacheUse)] {
         [
             ("shelves", shelves), ("unions", unions), ("views", views), ("facets", facets), ("attributes", columns),

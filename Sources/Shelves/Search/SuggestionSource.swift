@@ -1,6 +1,6 @@
 package import Catalog
 
-/// Everything from which suggestions for searches in a store are made, at one state.
+/// Everything from which suggestions for searches in a store are made. The products, the shelves and the rules may be of different states.
 package struct SuggestionSource: Sendable {
     /// A shelf that can be suggested.
     package struct Shelf: Sendable {
@@ -81,13 +81,14 @@ package struct SuggestionSource: Sendable {
 
     /// A product by its place among others: availability, rank, popularity, closeness, and then its row.
     private struct Place: Comparable {
-        let isBehind: Bool
+        /// Whether the product is sold out, and comes after available ones for that.
+        let isSoldOut: Bool
         let relevance: SearchRelevance
         let popularity: Double
         let row: UInt32
 
         static func < (a: Place, b: Place) -> Bool {
-            if a.isBehind != b.isBehind { return b.isBehind }
+            if a.isSoldOut != b.isSoldOut { return b.isSoldOut }
             return (a.relevance.rank, b.popularity, a.relevance.closeness, a.row)
                 < (b.relevance.rank, a.popularity, b.relevance.closeness, b.row)
         }
@@ -98,7 +99,7 @@ package struct SuggestionSource: Sendable {
         var best: [Place] = []
         for (row, relevance) in zip(matches.rows, matches.relevances) {
             let place = Place(
-                isBehind: sortsSoldOutLast && !table.isInStock(Int(row)),
+                isSoldOut: sortsSoldOutLast && !table.isInStock(Int(row)),
                 relevance: relevance,
                 popularity: table.popularities[Int(row)],
                 row: row
