@@ -22,11 +22,11 @@ package struct ImportRecord: Sendable {
     /// The availability that was not understood: a stored product keeps its own, and a new one is rejected; nil if it is
     /// known.
     package var unreadableStock: ImportRejection?
-    /// Whether a promotion was not applied, because it begins later or has ended.
+    /// The time of the promotion. One that begins later or has ended was not applied.
     package var promotion = Promotion.current
     /// The number of addresses of images after the first one.
     package var ignoredImages = 0
-    /// Whether the file has attributes of products.
+    /// Whether the row has attributes of the product. Otherwise, a stored product keeps its own.
     package var hasAttributes = false
     /// Whether a row without the object of all attributes has some of its own, and the product keeps its others. Only in a file without a header.
     package var keepsOtherAttributes = false

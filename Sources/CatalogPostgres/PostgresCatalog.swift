@@ -15,12 +15,12 @@ package struct PostgresCatalog: Sendable {
     private let responseStore: PostgresResponseStore
     private let listLifecycle: ListLifecycle
 
-    /// The default memory for shelves, unions, their views and facets, and rendered products, in bytes.
+    /// The default memory for shelves, unions, their views, facets, columns and search indexes, and rendered products, in bytes.
     package static let shelfMemory = 256 << 20
 
     /// - Parameters:
     ///   - encodeEvent: the encoder of the events for users' devices, which are stored or made from settings.
-    ///   - shelfMemory: the memory for shelves, unions, their views and facets, and rendered products, in bytes.
+    ///   - shelfMemory: the memory for shelves, unions, their views, facets, columns and search indexes, and rendered products, in bytes.
     package init(
         _ database: Database,
         encodingEvents encodeEvent: @escaping UserEvent.Encoder,

@@ -108,8 +108,8 @@ package final class LiveHub: Sendable {
     ///   - search: the search; nil for all products. Each event has the classes in use of its version.
     ///   - includesDescendants: whether the products of the shelves below are shown, too; nil for what the shelf says.
     ///   - collapsesGroups: whether each group of products has one card; nil for what the shelf says.
-    ///   - start: where to start; a version must have been read with the same sort, filter and limit. With a search, only the id of an event
-    ///     is known.
+    ///   - start: where to start; a version must have been read with the same sort, filter, limit, descendants and groups. With a search, only
+    ///     the id of an event is known.
     ///   - includesProducts: whether an event with the whole window has the products, too.
     /// - Throws: `notFound`; `unavailable` if closed or at the subscription limit.
     package func subscribe(

@@ -1,6 +1,7 @@
 package import Catalog
 
-/// The values of a product that pages show, but no order, filter or facet compares, as bytes.
+/// The values of a product that have no column of their own in `ShelfTable`, as bytes. Columns of attributes, groups and search indexes are
+/// read from them when a request needs these.
 ///
 ///     flags: UInt16 · number of packs: UInt32 · regular price: Int64
 ///     texts, each with its length in bytes: attributes, unit, amount, drained amount, those of `texts`

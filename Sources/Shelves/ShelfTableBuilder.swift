@@ -26,7 +26,7 @@ package final class ShelfTableBuilder {
         package var modifiedAt: Int64
         package var position: UnsafeRawBufferPointer
         package var imageURL: UnsafeRawBufferPointer?
-        /// The other values that only pages show.
+        /// The values without a column of their own.
         package var details: Details
 
         package enum Details {

@@ -16,7 +16,7 @@ package struct TableRow: Sendable, Hashable {
     /// The ordering key in the shelf's manual order.
     package var position: [UInt8]
     package var imageURL: String?
-    /// The other values that only pages show.
+    /// The values without a column of their own.
     package var details: ProductDetails
 
     package init(

@@ -1,6 +1,6 @@
 package import JSON
 
-/// A user's remembered view, a sort with a filter, for a shelf or a whole store: the value of a catalog setting.
+/// A user's remembered sort for a shelf or a whole store, with a filter and whether groups are collapsed: the value of a catalog setting.
 package struct RememberedSort: Hashable, Sendable {
     package var sort: Sort
     package var filter: Filter
@@ -19,7 +19,8 @@ package struct RememberedSort: Hashable, Sendable {
         self.collapsesGroups = collapsesGroups
     }
 
-    /// Reads a sort, `"price"`, or a sort with a filter, `{"sort":"price","filter":{"in_stock":true}}`.
+    /// Reads a sort, `"price"`, or an object with more, `{"sort":"price","filter":{"in_stock":true},"collapse":true}`. The object may have
+    /// `remember_attributes`, too.
     ///
     /// - Throws: `unprocessable`, `malformed`, `unknownSortKey`.
     package init(_ value: JSONValue, field: String) throws(CatalogError) {

@@ -1,13 +1,13 @@
-/// The counts of a facet by an attribute.
+/// The counts of a facet by an attribute: numbers of products, or of groups if these are collapsed.
 package struct AttributeFacet: Sendable, Hashable {
     package let attribute: ResolvedAttribute
     package var counts: Counts
-    /// The number of products without a value.
+    /// The number of products or groups without a value.
     package var unknown = 0
 
     package enum Counts: Sendable, Hashable {
-        /// The numbers of products with a text, an option, an element or a boolean; the empty value counts products with an empty set.
-        /// All options of an enum and both booleans are among them, in this order, also without products.
+        /// The numbers of products or groups with a text, an option, an element or a boolean; the empty value counts those with an empty set.
+        /// All options of an enum and both booleans are among them, in this order, also if their counts are 0.
         case values([Facets.Count])
         case range(AttributeRange)
     }
@@ -45,7 +45,7 @@ package struct AttributeRange: Sendable, Hashable {
         }
     }
 
-    /// The number of products with a value.
+    /// The number of products or groups with a value.
     package struct Count: Sendable, Hashable {
         /// The value in its smallest unit: the last decimal of a number, a day, or 10^−6 of a ratio, rounded down.
         package let units: Int128

@@ -1,6 +1,6 @@
-/// The facet counts of a shelf.
+/// The facet counts of a shelf: numbers of products, or of groups if these are collapsed. A group counts where any of its products does.
 package struct Facets: Sendable, Hashable {
-    /// The number of products with a brand or tag; the empty value counts products without one.
+    /// The number of products or groups with a brand or tag; the empty value counts those without one.
     package struct Count: Sendable, Hashable {
         package let value: String
         package let count: Int
@@ -11,7 +11,7 @@ package struct Facets: Sendable, Hashable {
         }
     }
 
-    /// The number of products that match the whole filter.
+    /// The number of products or groups that match the whole filter.
     package var total = 0
     /// The facets that were counted.
     package let counted: Set<Facet>
@@ -39,7 +39,7 @@ package struct Facets: Sendable, Hashable {
     package static let valueLimit = 100
 }
 
-/// The number of products at a price.
+/// The number of products or groups at a price.
 package struct PriceCount: Sendable, Hashable {
     package let minor: Int64
     package let count: Int

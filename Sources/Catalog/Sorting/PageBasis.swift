@@ -1,10 +1,11 @@
-/// Everything that a page depends on: the shelf, its store and the caller's remembered sorts.
+/// Everything that a page depends on, apart from its products: the shelf or union, the store with its attributes, and the caller's
+/// remembered sorts.
 package final class PageBasis: Sendable, Equatable {
     package let head: ShelfHead
     package let sorts: RememberedSorts
     /// The revision of the caller's settings; 0 without a caller or settings.
     package let revision: Int64
-    /// The shelves of a page with descendants; nil for a page of one shelf.
+    /// The union of shelves that the page shows; nil for a page of one shelf.
     package let union: ShelfUnion?
     /// The attributes of the store.
     package let attributes: ResolvedAttributes

@@ -5,13 +5,14 @@ package struct PageRequest: Sendable, Hashable {
     package var shelf: CatalogKey?
     /// Whether the page shows the products of the shelf and of all shelves below it, each once; nil for what the shelf says.
     package var includesDescendants: Bool?
-    /// The requested sort; nil for the caller's, the shelf's, the store's or the system's.
+    /// The requested sort; nil for the caller's, the shelf's, the store's or the system's, or with a search for the relevance.
     package var sort: Sort?
     /// The requested filter; nil for the one remembered with the caller's sort, if that sort applies.
     package var filter: Filter?
     /// The requested search; nil for all products.
     package var search: SearchText?
-    /// Whether each group of products has one card; nil for what the caller's remembered view or the shelf says.
+    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The former does not count with
+    /// a search or a named sort. A cursor has its own choice.
     package var collapsesGroups: Bool?
     /// Whether cards of groups have their members.
     package var wantsMembers = false
@@ -19,7 +20,7 @@ package struct PageRequest: Sendable, Hashable {
     package var wantsMatches = true
     /// The facets to count.
     package var facets: Set<Facet>
-    /// Whether to count the products that match the filter.
+    /// Whether to count the products that match the filter and the search, or their groups if these are collapsed.
     package var wantsTotal: Bool
     /// The user whose remembered sort applies if none is requested.
     package var user: UserID?
@@ -127,7 +128,7 @@ extension PageRequest {
         )
     }
 
-    /// - Parameter union: the shelves of a page with descendants; nil for a page of one shelf.
+    /// - Parameter union: the union of shelves that the page shows; nil for a page of one shelf.
     /// - Throws: `malformed` for a limit out of range, or the manual order of several shelves; `invalidCursor` for a cursor of another shelf,
     ///   sort, filter or search, with other groups, or of an attribute that has changed; `unknownSortKey` and `malformed` for an attribute that
     ///   the store does not have; `unknownSortKey` for the relevance without a search.

@@ -257,7 +257,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package let next: Cursor?
     /// The requested facets.
     package var facets: Facets?
-    /// The number of products that match the filter and the search, on all pages; nil if it was not requested.
+    /// The number of products, or of collapsed groups, that match the filter and the search, on all pages; nil if it was not requested.
     package var total: Int?
     /// The result of the search; nil without a search.
     package var search: SearchSummary?
@@ -271,7 +271,7 @@ package struct PageOf<Items: PageItems>: Sendable {
     package var head: ShelfHead { planned.basis.head }
     package var plan: PagePlan { planned.plan }
 
-    /// - Parameter total: the number of products that match the filter and the search, on all pages.
+    /// - Parameter total: the number of products, or of collapsed groups, that match the filter and the search, on all pages.
     package init(_ planned: PlannedPage, _ items: Items, next: Cursor?, of total: Int) {
         self.planned = planned
         self.items = items

@@ -1,12 +1,13 @@
 /// The sort, the filter and the search that a request names, and whether it collapses groups.
 package struct RequestedSort: Hashable, Sendable {
-    /// nil for the caller's, the shelf's, the store's or the system's sort.
+    /// nil for the caller's, the shelf's, the store's or the system's sort, or with a search for the relevance.
     package var sort: Sort?
     /// nil for the filter remembered with the caller's sort, if that sort applies; otherwise no filter.
     package var filter: Filter?
     /// The search, which has a default sort of its own; nil for all products.
     package var search: SearchText?
-    /// Whether each group of products has one card; nil for what the caller's remembered view or the shelf says.
+    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The former does not count with
+    /// a search or a named sort.
     package var collapsesGroups: Bool?
 
     package init(

@@ -1,7 +1,7 @@
 /// The ids of a shelf's products in order, optionally filtered.
 package struct ShelfOrder: Sendable {
     package let head: ShelfHead
-    /// The shelf and its descendants; nil if the order has the products of one shelf only.
+    /// The union of shelves that the order shows; nil if it has the products of one shelf only.
     package let union: ShelfUnion?
     package let resolvedSort: ResolvedSort
     package let list: OrderedIDs

@@ -55,7 +55,7 @@ extension ShelfHead {
     }
 
     /// Resolves the sort and filter to show. A requested sort overrides the remembered sort and its filter; without one, a requested
-    /// filter replaces the remembered filter. Whether groups are collapsed is decided by the request, the remembered view if its sort applies,
+    /// filter replaces the remembered filter. Whether groups are collapsed is decided by the request, the remembered sort if it applies,
     /// and then the shelf. A search without a sort is sorted by relevance, whatever is remembered.
     ///
     /// A remembered or default sort by an attribute that the store no longer has is ignored, and the next one applies.

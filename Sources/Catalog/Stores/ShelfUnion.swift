@@ -1,4 +1,4 @@
-/// A shelf and all shelves below it, shown as one shelf.
+/// A shelf and all shelves below it, or all shelves of a store, shown as one shelf.
 package struct ShelfUnion: Sendable, Hashable {
     /// Identifies the shelves and their versions.
     package let digest: String

@@ -232,7 +232,7 @@ extension Operation {
         Events: the data of `order` is a `Diff` from the previous event, and the first one has \
         the first `limit` products of the order, unless the stream resumes; `gone`: the shelf, or an \
         attribute of the sort or filter, no longer exists; `reconnect`: the server is about to close the stream. A stream \
-        of a remembered view whose attribute is deleted ends with `reconnect`; the next one ignores the view.
+        of a remembered sort whose attribute is deleted ends with `reconnect`; the next one ignores the sort.
         """,
         parameters: [.sort, .search, .limit, .shelfSince, .lastEventID, .streamProducts, .include, .collapse]
             + Parameter.filters,

@@ -1,9 +1,10 @@
 internal import Catalog
 internal import LibPQ
 
-/// The attributes of stores that this server has read, by the versions of their declarations, which each page confirms.
+/// The attributes of stores that this server has read, by the version of the store and the revision of the deployment's attributes. Each page
+/// confirms both.
 final class AttributeSets: Sendable {
-    /// The attributes of a store at one state of its declarations and of those of the deployment.
+    /// The attributes of a store at one version of the store and one revision of those of the deployment.
     struct Known: Sendable {
         let storeVersion: Int64
         let revision: Int64
@@ -90,7 +91,7 @@ final class AttributeSets: Sendable {
         known[storeID].flatMap { $0.isOf(head) ? $0.attributes : nil }
     }
 
-    /// Returns the attributes of a store, at the versions of a head; nil if the declarations have changed since.
+    /// Returns the attributes of a store, at the versions of a head; nil if the store, or a declaration of the deployment, has changed since.
     func attributes(of head: ShelfHead, in storeID: Int32, _ source: ReadSource) async throws -> ResolvedAttributes? {
         if let found = known(of: head, in: storeID) { return found }
         let key = LoadKey(

@@ -46,7 +46,7 @@ enum ImportStatements {
         """
     }
 
-    /// Removes an attribute, `$3`, from rows of a store, `$4`, unless the stored product has the same value.
+    /// Removes an attribute, `$3`, from a store's rows with the numbers `$4`, unless the stored product has the same value.
     static let clearAttribute: PostgresStatement = """
         UPDATE import_row i SET attributes = i.attributes - $3::text
         WHERE \(ownRows) AND i.line IN (SELECT unnest($4::bigint[])) AND i.attributes -> $3::text IS NOT NULL AND NOT EXISTS (

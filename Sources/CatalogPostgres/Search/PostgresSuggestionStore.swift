@@ -3,7 +3,10 @@ internal import LibPQ
 internal import Shelves
 internal import Synchronization
 
-/// Suggestions from the shelves in memory. They are confirmed once a second for each store, and not for each request.
+/// Suggestions from the union of all shelves of a store, and from its search index.
+///
+/// The first request of a store reads all its shelves, merges them and builds the index. The sources are confirmed once a second for each
+/// store, and not for each request. The titles of the shelves and the rules of searches are read after the union, and may be later ones.
 final class PostgresSuggestionStore: SuggestionStore {
     /// The basis of a store's suggestions. The table, its index and the rules are in the memory for shelves.
     private struct Recent: Sendable {

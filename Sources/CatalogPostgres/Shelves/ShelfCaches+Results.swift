@@ -2,7 +2,7 @@ internal import Catalog
 internal import Collation
 internal import Shelves
 
-/// Views and facets, which are computed once for each version of a table.
+/// Views, facets, and columns of attributes and groups, which are computed once for each version of a table.
 extension ShelfCaches {
     /// The number of products from which a table is sorted, filtered and counted on another thread than the event loop's.
     private static let offLoopProducts = 2000

@@ -242,7 +242,7 @@ enum ShelfReader {
         )
     }
 
-    /// Reads what only pages show, without the texts.
+    /// Reads the values without a column of their own, apart from the texts.
     private static func details(_ row: borrowing PostgresRow) throws -> ProductDetails.Source {
         ProductDetails.Source(
             regularPriceMinor: try row.int8OrNil(15),

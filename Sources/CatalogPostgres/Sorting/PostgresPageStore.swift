@@ -86,7 +86,7 @@ struct PostgresPageStore: PageStore {
 
     // MARK: - Searches
 
-    /// Adds the rules of searches to a shelf, if the request has a search; returns nil if synonyms change meanwhile.
+    /// Adds the rules of searches to a shelf, if the request has a search; returns nil if the store or the deployment's synonyms change meanwhile.
     func withRules(_ found: LoadedShelf, _ request: PageRequest, _ source: ReadSource) async throws -> LoadedShelf? {
         guard request.isSearch else { return found }
         let storeID = found.key.storeID
@@ -164,8 +164,9 @@ struct PostgresPageStore: PageStore {
         return try await readOrderingKey(loaded, request, location, source).map { .shelf($0) }
     }
 
-    /// Returns the current basis of a page, and what is in memory of its shelf, which may be another version; nil if attributes change
-    /// meanwhile.
+    /// Returns the current basis of a page, and the version of its shelf in memory, which may be another one.
+    ///
+    /// - Returns: nil if the store or the deployment's attributes change meanwhile.
     private func confirmed(
         _ request: PageRequest,
         at address: ShelfAddress,
@@ -273,7 +274,7 @@ struct PostgresPageStore: PageStore {
     ///
     /// - Parameter location: the shelf that the page was on last time; nil if it is not known.
     /// - Returns: the basis, and the shelf in memory with the changes that were read; nil if they were not all. Nil instead of both if
-    ///   attributes change meanwhile.
+    ///   the store or the deployment's attributes change meanwhile.
     /// - Throws: `notFound`.
     private func readBasis(
         _ request: PageRequest,

@@ -31,7 +31,7 @@ struct ServerSettings: Sendable {
     /// The proxies whose `X-Forwarded-For` is trusted.
     var trustedProxies = TrustedProxies()
     var pageCacheMegabytes = 32
-    /// The memory for shelves, their views and facets.
+    /// The memory for shelves, unions, their views, facets, columns and search indexes, and rendered products.
     var shelfMegabytes = max(Self.shelfMemory.lowerBound, MemoryLimit.bytes() >> 20 / 4)
     var logLevel = Logger.Level.notice
     var logFormat = Console.notesAreTerminal ? LogFormat.text : LogFormat.json

@@ -97,12 +97,12 @@ enum ServerMetrics {
         "aisle_shelf_memory_bytes",
         .gauge,
         labels: ["kind"],
-        "The size of shelves in memory, of unions of shelves, of their views and facets, of columns of attributes, and of rendered products."
+        "The size in memory of shelves, unions of shelves, views, facets, columns of attributes and groups, search indexes and rendered products."
     )
     static let shelfMemoryLimit = MetricDefinition(
         "aisle_shelf_memory_limit_bytes",
         .gauge,
-        "The limit of all kinds together (AISLE_SHELF_MEMORY); one shelf, one union and one index may be larger."
+        "The limit of all kinds together (AISLE_SHELF_MEMORY); one shelf, one union, one index and one column may be larger."
     )
     static let shelfHits = MetricDefinition(
         "aisle_shelf_hits_total",
@@ -124,7 +124,7 @@ enum ServerMetrics {
         "aisle_shelf_evictions_total",
         .counter,
         labels: ["kind"],
-        "Shelves, unions, views, facets, columns of attributes and rendered products that left the memory for others."
+        "Shelves, unions, views, facets, columns of attributes and groups, search indexes and rendered products that left the memory for others."
     )
 
     // MARK: - Replicas
