@@ -1,0 +1,98 @@
+/// A time in which the price of a product is below its base price, without interruption.
+///
+/// Its prior price is fixed when it starts, so it does not change with time alone (Directive 98/6/EC, article 6a; CJEU C-330/23).
+package struct PriceReduction: Hashable, Sendable {
+    /// The first moment of the price from which the prior price was fixed.
+    package var startedAt: Timestamp
+    /// The lowest price of the 30 days before, in minor units; nil if it is unknown.
+    package var priorPriceMinor: Int64?
+
+    package init(startedAt: Timestamp, priorPriceMinor: Int64?) {
+        self.startedAt = startedAt
+        self.priorPriceMinor = priorPriceMinor
+    }
+
+    /// The rules of a store.
+    package struct Rules: Hashable, Sendable {
+        /// Whether a price that falls further during a reduction keeps its prior price. Otherwise, it starts another reduction.
+        package var keepsFirstPriorPrice: Bool
+
+        package init(keepsFirstPriorPrice: Bool = false) { self.keepsFirstPriorPrice = keepsFirstPriorPrice }
+    }
+
+    /// Returns the reduction after a change of prices; nil if the price is not reduced then. O(n) for n prices of the history.
+    ///
+    /// - Parameters:
+    ///   - current: the reduction before the change; nil for none.
+    ///   - old: the prices before the change; nil if the product is new.
+    ///   - new: the prices after the change.
+    ///   - time: the moment of the change.
+    ///   - history: the prices before the change.
+    ///   - stated: the prior price that the chain states; nil for none.
+    package static func following(
+        _ current: PriceReduction?,
+        from old: PriceRevision.Prices?,
+        to new: PriceRevision.Prices,
+        at time: Timestamp,
+        history: PriceHistory,
+        stated: Int64? = nil,
+        rules: Rules
+    ) -> PriceReduction? {
+        guard let price = new.price, new.isReduced else { return nil }
+        if let current, let old, old.isReduced, let oldPrice = old.price {
+            if rules.keepsFirstPriorPrice || price >= oldPrice { return current }
+        }
+        let lowest = history.lowestPrice(before: time)
+        let isComplete = history.isComplete(before: time)
+        return PriceReduction(
+            startedAt: time,
+            priorPriceMinor: priorPrice(lowest, isComplete: isComplete, stated: stated)
+        )
+    }
+
+    /// Returns the prior price: the stated one if it is lower, or if the history is too short; otherwise, the lowest price of the history.
+    package static func priorPrice(_ lowest: Int64?, isComplete: Bool, stated: Int64?) -> Int64? {
+        guard let stated else { return lowest }
+        guard isComplete, let lowest else { return stated }
+        return min(lowest, stated)
+    }
+}
+
+extension PriceRevision.Prices {
+    /// Whether a price is current that is below the base price.
+    package var isReduced: Bool {
+        guard let price, let regular else { return false }
+        return price < regular
+    }
+}
+
+/// The part of a reference price that a price is lower, compared exactly.
+package struct Discount: Hashable, Sendable, Comparable {
+    /// Both in minor units.
+    package let reduction, reference: Int64
+
+    /// - Returns: nil unless the reference exceeds the price.
+    package init?(from reference: Int64?, to price: Int64?) {
+        guard let reference, let price, price < reference else { return nil }
+        reduction = reference - price
+        self.reference = reference
+    }
+
+    package static func < (a: Discount, b: Discount) -> Bool {
+        a.reduction.multipliedFullWidth(by: b.reference) < b.reduction.multipliedFullWidth(by: a.reference)
+    }
+
+    package static func == (a: Discount, b: Discount) -> Bool { !(a < b) && !(b < a) }
+
+    package func hash(into hasher: inout Hasher) {
+        // Equal fractions have the same quotient in lowest terms.
+        let divisor = greatestCommonDivisor(reduction, reference)
+        hasher.combine(reduction / divisor)
+        hasher.combine(reference / divisor)
+    }
+
+    /// Whether the discount is at least so many percent.
+    package func isAtLeast(percent: Int) -> Bool { Int128(reduction) * 100 >= Int128(reference) * Int128(percent) }
+}
+
+private func greatestCommonDivisor(_ a: Int64, _ b: Int64) -> Int64 { b == 0 ? a : greatestCommonDivisor(b, a % b) }

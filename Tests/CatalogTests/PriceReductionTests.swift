@@ -1,0 +1,140 @@
+import Catalog
+import Ordering
+import Testing
+
+/// The lowest prices before reductions, and discounts.
+@Suite("Price reductions") struct PriceReductionTests {
+    private func day(_ day: Int) -> Timestamp { Timestamp(microseconds: 0).adding(days: day) }
+
+    private func history(_ prices: [(day: Int, price: Int64?)]) -> PriceHistory {
+        var history = PriceHistory()
+        for entry in prices { history.append(entry.price, since: day(entry.day)) }
+        return history
+    }
+
+    @Test("The same price again is no entry")
+    func repeatedPrices() {
+        let history = history([(0, 300), (1, 300), (2, nil), (3, nil), (4, 300)])
+        #expect(history.entries.map(\.since) == [day(0), day(2), day(4)])
+    }
+
+    @Test("The lowest price is that of the 30 days before, including the price at their beginning")
+    func lowestPrice() {
+        let history = history([(0, 250), (10, 300), (35, 280), (36, 310)])
+        // The price of day 0 ended when the 30 days before day 40 began.
+        #expect(history.lowestPrice(before: day(40)) == 280)
+        #expect(history.lowestPrice(before: day(39)) == 250)
+        #expect(history.lowestPrice(before: day(35)) == 250)
+        #expect(history.lowestPrice(before: day(100)) == 310)
+        #expect(history.lowestPrice(before: day(0)) == nil)
+        #expect(history.isComplete(before: day(30)))
+        #expect(!history.isComplete(before: Timestamp(microseconds: day(30).microseconds - 1)))
+        #expect(!PriceHistory().isComplete(before: day(30)))
+    }
+
+    @Test("Days without a price have no lowest price")
+    func noPrice() {
+        #expect(history([(0, 300), (1, nil)]).lowestPrice(before: day(40)) == nil)
+        #expect(history([(0, 300), (1, nil), (39, 400)]).lowestPrice(before: day(40)) == 400)
+    }
+
+    /// Replays prices, each with its base price, and returns the reduction after each of them.
+    private func reductions(
+        _ prices: [(day: Int, price: Int64?, base: Int64?)],
+        keepsFirst: Bool = false
+    ) -> [PriceReduction?] {
+        var (history, reduction) = (PriceHistory(), PriceReduction?.none)
+        var old: PriceRevision.Prices?
+        return prices.map { entry in
+            let new = PriceRevision.Prices(price: entry.price, regular: entry.base == entry.price ? nil : entry.base)
+            reduction = .following(
+                reduction,
+                from: old,
+                to: new,
+                at: day(entry.day),
+                history: history,
+                rules: .init(keepsFirstPriorPrice: keepsFirst)
+            )
+            history.append(entry.price, since: day(entry.day))
+            old = new
+            return reduction
+        }
+    }
+
+    @Test("A reduction has the lowest price of the 30 days before, and keeps it")
+    func simpleReduction() {
+        let found = reductions([(0, 300, 300), (40, 250, 300), (80, 250, 310), (90, 310, 310)])
+        let reduction = PriceReduction(startedAt: day(40), priorPriceMinor: 300)
+        #expect(found == [nil, reduction, reduction, nil])
+    }
+
+    @Test("An interrupted reduction starts again, and its own price is the lowest before")
+    func interruption() {
+        let found = reductions([(0, 300, 300), (40, 250, 300), (50, 300, 300), (51, 250, 300)])
+        #expect(found.last == PriceReduction(startedAt: day(51), priorPriceMinor: 250))
+    }
+
+    @Test("A price that falls further starts another reduction, unless the store keeps the first prior price")
+    func progressiveReduction() {
+        let prices: [(Int, Int64?, Int64?)] = [(0, 300, 300), (40, 250, 300), (50, 200, 300), (60, 220, 300)]
+        let (first, second) = (
+            PriceReduction(startedAt: day(40), priorPriceMinor: 300),
+            PriceReduction(startedAt: day(50), priorPriceMinor: 250)
+        )
+        #expect(reductions(prices) == [nil, first, second, second])
+        #expect(reductions(prices, keepsFirst: true) == [nil, first, first, first])
+    }
+
+    @Test("A product that is new and reduced has no prior price, and one without a price is not reduced")
+    func newProducts() {
+        let found = reductions([(0, 250, 300), (1, nil, nil), (2, 250, 300)])
+        #expect(found.first == PriceReduction(startedAt: day(0), priorPriceMinor: nil))
+        #expect(found[1] == nil)
+        #expect(found.last == PriceReduction(startedAt: day(2), priorPriceMinor: 250))
+    }
+
+    @Test("A stated prior price counts if it is lower, or if the history is too short")
+    func statedPrices() {
+        let cases: [(Int64?, Bool, Int64?, Int64?)] = [
+            (300, true, 280, 280), (300, true, 320, 300), (300, false, 320, 320), (nil, false, 320, 320),
+            (nil, true, 320, 320), (300, true, nil, 300), (300, false, nil, 300), (nil, false, nil, nil),
+        ]
+        for (lowest, isComplete, stated, expected) in cases {
+            let found = PriceReduction.priorPrice(lowest, isComplete: isComplete, stated: stated)
+            #expect(found == expected, "\(lowest ?? -1) \(isComplete) \(stated ?? -1)")
+        }
+    }
+
+    @Test("The lowest prices of random histories are those of each moment", arguments: 0..<100 as Range<UInt64>)
+    func randomHistories(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        var (history, prices) = (PriceHistory(), [Int64?](repeating: nil, count: 120))
+        var start = Int.random(in: 0...40, using: &generator)
+        while start < 120 {
+            let price = Int.random(in: 0...9, using: &generator) == 0 ? nil : Int64.random(in: 1...9, using: &generator)
+            history.append(price, since: day(start))
+            for day in start..<120 { prices[day] = price }
+            start += Int.random(in: 1...25, using: &generator)
+        }
+        for end in 0...120 {
+            let before = prices[max(0, end - 30)..<end].compactMap(\.self)
+            #expect(history.lowestPrice(before: day(end)) == before.min(), "day \(end)")
+        }
+    }
+
+    @Test("Discounts are compared as fractions")
+    func discounts() throws {
+        #expect(
+            Discount(from: 300, to: 300) == nil && Discount(from: nil, to: 1) == nil
+                && Discount(from: 1, to: nil) == nil
+        )
+        let third = try #require(Discount(from: 300, to: 200))
+        #expect(third == Discount(from: 999_999_999_999, to: 666_666_666_666))
+        #expect(third.hashValue == Discount(from: 999_999_999_999, to: 666_666_666_666)?.hashValue)
+        let less = try #require(Discount(from: 999_999_999_998, to: 666_666_666_666))
+        #expect(less < third && !(third < less) && less != third)
+        let whole = try #require(Discount(from: .max, to: 0))
+        #expect(third < whole && whole == Discount(from: 1, to: 0))
+        #expect(third.isAtLeast(percent: 33) && !third.isAtLeast(percent: 34) && whole.isAtLeast(percent: 100))
+    }
+}
