@@ -1,4 +1,5 @@
 import Catalog
+import Foundation
 import Ordering
 import Testing
 
@@ -39,26 +40,28 @@ import Testing
     }
 
     /// Replays prices, each with its base price, and returns the reduction after each of them.
-    private func reductions(
-        _ prices: [(day: Int, price: Int64?, base: Int64?)],
-        keepsFirst: Bool = false
-    ) -> [PriceReduction?] {
+    private func replay(
+        _ prices: [(time: Timestamp, price: Int64?, base: Int64?)],
+        _ rules: PriceReduction.Rules
+    ) -> [(time: Timestamp, reduction: PriceReduction?)] {
         var (history, reduction) = (PriceHistory(), PriceReduction?.none)
         var old: PriceRevision.Prices?
         return prices.map { entry in
             let new = PriceRevision.Prices(price: entry.price, regular: entry.base == entry.price ? nil : entry.base)
-            reduction = .following(
-                reduction,
-                from: old,
-                to: new,
-                at: day(entry.day),
-                history: history,
-                rules: .init(keepsFirstPriorPrice: keepsFirst)
-            )
-            history.append(entry.price, since: day(entry.day))
+            reduction = .following(reduction, from: old, to: new, at: entry.time, history: history, rules: rules)
+            history.append(entry.price, since: entry.time)
             old = new
-            return reduction
+            return (entry.time, reduction)
         }
+    }
+
+    private func reductions(
+        _ prices: [(day: Int, price: Int64?, base: Int64?)],
+        keepsFirst: Bool = false
+    ) -> [PriceReduction?] {
+        replay(prices.map { (day($0.day), $0.price, $0.base) }, .init(keepsFirstPriorPrice: keepsFirst)).map(
+            \.reduction
+        )
     }
 
     @Test("A reduction has the lowest price of the 30 days before, and keeps it")
@@ -119,6 +122,53 @@ import Testing
         for end in 0...120 {
             let before = prices[max(0, end - 30)..<end].compactMap(\.self)
             #expect(history.lowestPrice(before: day(end)) == before.min(), "day \(end)")
+        }
+    }
+
+    /// Prices over time, and the prior prices to expect.
+    private struct Example: Decodable {
+        struct Options: Decodable { let progressive, exempt, age_rule: Bool }
+        struct Price: Decodable {
+            let from: String
+            let price_minor: Int64?
+        }
+        struct Expectation: Decodable {
+            let at: String
+            let prior_price_minor: Int64?
+        }
+        let name: String
+        let options: Options
+        let base, presented: [Price]
+        let expected: [Expectation]
+    }
+
+    @Test("Prior prices are those of published and constructed examples")
+    func goldenCases() throws {
+        let url = Bundle.module.url(forResource: "prior-prices", withExtension: "json", subdirectory: "Cases")!
+        let examples = try JSONDecoder().decode([Example].self, from: Data(contentsOf: url))
+        #expect(examples.count > 70)
+        for example in examples {
+            func price(_ prices: [Example.Price], at time: Timestamp) -> Int64? {
+                prices.last { Timestamp(rfc3339: $0.from)! <= time }?.price_minor
+            }
+            let times = (example.base + example.presented).map { Timestamp(rfc3339: $0.from)! }
+            let start = try #require(example.presented.first.flatMap { Timestamp(rfc3339: $0.from) })
+            let states = replay(
+                Set(times).sorted().filter { start <= $0 }.map { time in
+                    (time, price(example.presented, at: time), price(example.base, at: time))
+                },
+                .init(
+                    keepsFirstPriorPrice: example.options.progressive,
+                    countsYoungProducts: example.options.age_rule
+                )
+            )
+            for expectation in example.expected {
+                let time = try #require(Timestamp(rfc3339: expectation.at))
+                let reduction = states.last { $0.time <= time }?.reduction
+                // A perishable product has no prior price.
+                let prior = example.options.exempt ? nil : reduction?.priorPriceMinor
+                #expect(prior == expectation.prior_price_minor, "\(example.name) at \(expectation.at)")
+            }
         }
     }
 

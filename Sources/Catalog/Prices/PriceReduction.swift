@@ -16,8 +16,13 @@ package struct PriceReduction: Hashable, Sendable {
     package struct Rules: Hashable, Sendable {
         /// Whether a price that falls further during a reduction keeps its prior price. Otherwise, it starts another reduction.
         package var keepsFirstPriorPrice: Bool
+        /// Whether a product that is younger than 30 days has the lowest price since its first one. Otherwise, it has none.
+        package var countsYoungProducts: Bool
 
-        package init(keepsFirstPriorPrice: Bool = false) { self.keepsFirstPriorPrice = keepsFirstPriorPrice }
+        package init(keepsFirstPriorPrice: Bool = false, countsYoungProducts: Bool = true) {
+            self.keepsFirstPriorPrice = keepsFirstPriorPrice
+            self.countsYoungProducts = countsYoungProducts
+        }
     }
 
     /// Returns the reduction after a change of prices; nil if the price is not reduced then. O(n) for n prices of the history.
@@ -42,8 +47,8 @@ package struct PriceReduction: Hashable, Sendable {
         if let current, let old, old.isReduced, let oldPrice = old.price {
             if rules.keepsFirstPriorPrice || price >= oldPrice { return current }
         }
-        let lowest = history.lowestPrice(before: time)
         let isComplete = history.isComplete(before: time)
+        let lowest = isComplete || rules.countsYoungProducts ? history.lowestPrice(before: time) : nil
         return PriceReduction(
             startedAt: time,
             priorPriceMinor: priorPrice(lowest, isComplete: isComplete, stated: stated)
