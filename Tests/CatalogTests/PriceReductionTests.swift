@@ -13,7 +13,7 @@ import Testing
         return history
     }
 
-    @Test("The same price again is no entry")
+    @Test("The same price again adds no entry")
     func repeatedPrices() {
         let history = history([(0, 300), (1, 300), (2, nil), (3, nil), (4, 300)])
         #expect(history.entries.map(\.since) == [day(0), day(2), day(4)])
