@@ -65,6 +65,8 @@ import Testing
         // Texts that are looked up or verified: any other one is unknown.
         "JoinInput": ["token"], "MergeInput": ["guest_token"], "DemoTokenInput": ["user"], "?ticket": [""],
         "?cursor": [""], "SizeInput": ["unit"],
+        // The same as those of `SizeInput`.
+        "SizePatch": ["amount", "unit", "packs", "drained"],
         // An unknown change is a conflict, whatever its number.
         "UndoInput": ["change"],
         // `AttributePlanTests` and `FilterTests`.
