@@ -30,4 +30,14 @@ import Testing
         #expect(defined.count > 50)
         #expect(defined.subtracting(types(Aisle.self)) == [])
     }
+
+    @Test("No description has an empty line, which a manual page must not have")
+    func descriptions() {
+        func check(_ command: any ParsableCommand.Type) {
+            let texts = [command.configuration.abstract, command.configuration.discussion]
+            #expect(!texts.contains { $0.contains("\n\n") }, "\(command)")
+            for subcommand in command.configuration.subcommands { check(subcommand) }
+        }
+        for command in Aisle.configuration.subcommands { check(command) }
+    }
 }

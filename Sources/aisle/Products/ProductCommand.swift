@@ -82,10 +82,8 @@ struct ProductCommand: AsyncParsableCommand {
             discussion: """
                 Fields without an option stay, and an empty value removes a field: --brand '' removes the brand. A new price also removes a \
                 regular price up to that price, unless --regular-price sets one. Removing the price removes the regular price, too. A new \
-                product needs a name, and is on no shelf until it is placed.
-
-                With --json, the fields are those of the API: a member that is missing stays, null removes it, and fields that the server \
-                computes are ignored.
+                product needs a name, and is on no shelf until it is placed. With --json, the fields are those of the API: a member that is \
+                missing stays, null removes it, and fields that the server computes are ignored.
                 """
         )
         @OptionGroup var product: ProductName
