@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test("Of one kind of problem, ten lines a second are written; the next line has the number of the others")
-    func throttle() async throws {
+    func throttle() throws {
         var descriptors: [Int32] = [0, 0]
         try #require(pipe(&descriptors) == 0)
         let serverLog = try ServerLog(.json, level: .info, descriptor: descriptors[1])
@@ -161,7 +161,6 @@ import Testing
             lines = text.split(separator: "\n")
             // The pipe is never empty at the next reading.
             serverLog.write(LogLine(level: .info, message: "again"))
-            await Task.yield()
         }
         let before = lines.prefix { !$0.contains("suppressed") }
         #expect(before.count { $0.contains("unreachable") } == 10)

@@ -78,7 +78,7 @@ import Testing
             // The day of the migration, which may have been in another month than the test.
             let today = try await owner.perform {
                 try $0.query(
-                    "SELECT max(applied_at AT TIME ZONE 'UTC')::date - date '1970-01-01' FROM schema_migration"
+                    "SELECT (max(applied_at AT TIME ZONE 'UTC')::date - date '1970-01-01')::bigint FROM schema_migration"
                 ) { try $0.map { try $0.int(0) }[0] }
             }
             #expect(try await partitions(owner).contains(name(ofDay: today)))
