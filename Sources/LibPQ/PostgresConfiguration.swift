@@ -52,7 +52,9 @@ package struct PostgresConfiguration: Sendable {
         ]
         // libpq's default, prefer, asks the library of Kerberos for credentials at each connect. Its exit handler aborts the program if a
         // connection is established meanwhile.
-        if environment["PGGSSENCMODE"] == nil { keywords.append(("gssencmode", "disable")) }
+        // A service file may choose another mode; it would not override a keyword.
+        let usesService = environment["PGSERVICE"] != nil || (try? Self.parse(dsn))?["service"] != nil
+        if environment["PGGSSENCMODE"] == nil, !usesService { keywords.append(("gssencmode", "disable")) }
         if !dsn.isEmpty { keywords.append(("dbname", dsn)) }
         return keywords
     }

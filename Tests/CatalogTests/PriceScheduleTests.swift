@@ -75,7 +75,7 @@ import Testing
                 .init(PriceID("c")!, priceMinor: nil, startsAt: time(30)),
                 .init(PriceID("a")!, priceMinor: 319, startsAt: time(10)),
                 .init(PriceID("b")!, priceMinor: 199, startsAt: time(20)),
-                .init(PriceID("a")!, priceMinor: 1, startsAt: time(20)),
+                .init(PriceID("c")!, priceMinor: 1, startsAt: time(20)),
             ],
             promotions: [promotion("always", 249)]
         )
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test("A start or an end that changes no price is not a change")
-    func silentLimits() {
+    func silentBoundaries() {
         let schedule = PriceSchedule(
             basePriceMinor: 299,
             promotions: [
@@ -139,7 +139,7 @@ import Testing
     /// The prices, found by comparing each promotion in force with every other one.
     private func naivePrices(_ schedule: PriceSchedule, at time: Timestamp) -> PriceRevision.Prices {
         var base = schedule.basePriceMinor
-        for price in schedule.basePrices.sorted(by: { ($0.startsAt, $0.id) < ($1.startsAt, $1.id) }) {
+        for price in schedule.basePrices.sorted(by: { ($0.startsAt, $1.id) < ($1.startsAt, $0.id) }) {
             if price.startsAt <= time { base = price.priceMinor }
         }
         guard let base else { return .init(price: nil, regular: nil) }

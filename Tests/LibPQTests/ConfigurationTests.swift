@@ -26,10 +26,14 @@ import Testing
         #expect(configuration.connectionKeywords().last?.key == "dbname", "the connection string overrides the others")
     }
 
-    @Test("Connections are not encrypted by GSSAPI, unless the environment decides")
+    @Test("Connections are not encrypted by GSSAPI, unless the environment or a service file may decide")
     func gssEncryption() {
-        let names = PostgresConfiguration(dsn: "host=a").connectionKeywords(in: ["PGGSSENCMODE": "prefer"]).map(\.key)
-        #expect(!names.contains("gssencmode"))
+        func isSet(_ dsn: String, _ environment: [String: String]) -> Bool {
+            PostgresConfiguration(dsn: dsn).connectionKeywords(in: environment).contains { $0.key == "gssencmode" }
+        }
+        #expect(isSet("host=a", [:]) && isSet("", [:]))
+        #expect(!isSet("host=a", ["PGGSSENCMODE": "prefer"]) && !isSet("", ["PGSERVICE": "shop"]))
+        #expect(!isSet("service=shop", [:]) && !isSet("postgresql://a/b?service=shop", [:]))
     }
 
     @Test("Without a connection string, libpq's defaults apply, and connecting takes at most five seconds")

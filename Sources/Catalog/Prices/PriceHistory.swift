@@ -1,6 +1,6 @@
-/// The public prices that a product has had, each from a moment until the next one.
+/// The history of a product's public price. Each price lasts until the next entry.
 package struct PriceHistory: Hashable, Sendable {
-    /// A price and its first moment.
+    /// A price and the time of its start.
     package struct Entry: Hashable, Sendable {
         package var since: Timestamp
         /// In minor units; nil for no price.
@@ -12,28 +12,24 @@ package struct PriceHistory: Hashable, Sendable {
         }
     }
 
-    /// In ascending order. Consecutive entries have different prices.
+    /// In ascending order of time. The first entry has a price; consecutive prices differ.
     package private(set) var entries: [Entry] = []
 
     package init() {}
 
-    /// The number of days before a reduction whose lowest price is its prior price.
+    /// The number of days before a reduction that determine its prior price.
     package static let priorDays = 30
-    /// The number of days for which prices are kept.
-    package static let daysKept = 400
 
-    /// Appends a price. Does nothing if the last one is the same. O(1).
+    /// Appends a price. Does nothing if the last one is the same, or for no price before the first one. O(1).
     ///
-    /// - Precondition: the moment follows that of the last entry.
+    /// - Precondition: the time follows that of the last entry.
     package mutating func append(_ priceMinor: Int64?, since: Timestamp) {
-        if let last = entries.last {
-            guard last.priceMinor != priceMinor else { return }
-            precondition(last.since < since, "prices are appended in the order of time")
-        }
+        guard priceMinor != entries.last?.priceMinor else { return }
+        precondition(entries.last.map { $0.since < since } ?? true, "prices are appended in the order of time")
         entries.append(Entry(since: since, priceMinor: priceMinor))
     }
 
-    /// Returns the lowest price of the 30 days before a moment, which the moment is not part of; nil if there was no price. O(n).
+    /// Returns the lowest price of the 30 days before a time, which is exclusive; nil if there was no price. O(n).
     package func lowestPrice(before time: Timestamp) -> Int64? {
         let start = Self.startOfPriorDays(before: time)
         var lowest: Int64?
@@ -45,7 +41,7 @@ package struct PriceHistory: Hashable, Sendable {
         return lowest
     }
 
-    /// Whether the prices of all 30 days before a moment are known.
+    /// Whether the product has had its first price at least 30 days before a time.
     package func isComplete(before time: Timestamp) -> Bool {
         entries.first.map { $0.since <= Self.startOfPriorDays(before: time) } ?? false
     }

@@ -1,8 +1,8 @@
-/// A time in which the price of a product is below its base price, without interruption.
+/// A period in which a product's price is below its base price. A further fall may start another one.
 ///
 /// Its prior price is fixed when it starts, so it does not change with time alone (Directive 98/6/EC, article 6a; CJEU C-330/23).
 package struct PriceReduction: Hashable, Sendable {
-    /// The first moment of the price from which the prior price was fixed.
+    /// When the reduction started.
     package var startedAt: Timestamp
     /// The lowest price of the 30 days before, in minor units; nil if it is unknown.
     package var priorPriceMinor: Int64?
@@ -14,9 +14,9 @@ package struct PriceReduction: Hashable, Sendable {
 
     /// The rules of a store.
     package struct Rules: Hashable, Sendable {
-        /// Whether a price that falls further during a reduction keeps its prior price. Otherwise, it starts another reduction.
+        /// Whether the prior price stays when the price falls further; otherwise, another reduction starts.
         package var keepsFirstPriorPrice: Bool
-        /// Whether a product that is younger than 30 days has the lowest price since its first one. Otherwise, it has none.
+        /// Whether the prior price of a product younger than 30 days is the lowest since its first price; otherwise, it has none.
         package var countsYoungProducts: Bool
 
         package init(keepsFirstPriorPrice: Bool = false, countsYoungProducts: Bool = true) {
@@ -31,9 +31,10 @@ package struct PriceReduction: Hashable, Sendable {
     ///   - current: the reduction before the change; nil for none.
     ///   - old: the prices before the change; nil if the product is new.
     ///   - new: the prices after the change.
-    ///   - time: the moment of the change.
+    ///   - time: the time of the change.
     ///   - history: the prices before the change.
     ///   - stated: the prior price that the chain states; nil for none.
+    /// - Precondition: `current` is nil exactly if the old price is not reduced.
     package static func following(
         _ current: PriceReduction?,
         from old: PriceRevision.Prices?,
@@ -43,10 +44,9 @@ package struct PriceReduction: Hashable, Sendable {
         stated: Int64? = nil,
         rules: Rules
     ) -> PriceReduction? {
+        precondition((current != nil) == (old?.isReduced ?? false), "each reduced price has its reduction")
         guard let price = new.price, new.isReduced else { return nil }
-        if let current, let old, old.isReduced, let oldPrice = old.price {
-            if rules.keepsFirstPriorPrice || price >= oldPrice { return current }
-        }
+        if let current, let oldPrice = old?.price, rules.keepsFirstPriorPrice || price >= oldPrice { return current }
         let isComplete = history.isComplete(before: time)
         let lowest = isComplete || rules.countsYoungProducts ? history.lowestPrice(before: time) : nil
         return PriceReduction(
@@ -55,7 +55,8 @@ package struct PriceReduction: Hashable, Sendable {
         )
     }
 
-    /// Returns the prior price: the stated one if it is lower, or if the history is too short; otherwise, the lowest price of the history.
+    /// Returns the prior price: the lowest one of the history. A stated price counts if it is lower, or if the history is too short or has no
+    /// price.
     package static func priorPrice(_ lowest: Int64?, isComplete: Bool, stated: Int64?) -> Int64? {
         guard let stated else { return lowest }
         guard isComplete, let lowest else { return stated }
@@ -64,14 +65,14 @@ package struct PriceReduction: Hashable, Sendable {
 }
 
 extension PriceRevision.Prices {
-    /// Whether a price is current that is below the base price.
+    /// Whether the current price is below the base price.
     package var isReduced: Bool {
         guard let price, let regular else { return false }
         return price < regular
     }
 }
 
-/// The part of a reference price that a price is lower, compared exactly.
+/// A reduction as a fraction of the reference price, compared exactly.
 package struct Discount: Hashable, Sendable, Comparable {
     /// Both in minor units.
     package let reduction, reference: Int64
@@ -90,13 +91,13 @@ package struct Discount: Hashable, Sendable, Comparable {
     package static func == (a: Discount, b: Discount) -> Bool { !(a < b) && !(b < a) }
 
     package func hash(into hasher: inout Hasher) {
-        // Equal fractions have the same quotient in lowest terms.
+        // Equal fractions are equal in lowest terms.
         let divisor = greatestCommonDivisor(reduction, reference)
         hasher.combine(reduction / divisor)
         hasher.combine(reference / divisor)
     }
 
-    /// Whether the discount is at least so many percent.
+    /// Whether the discount is at least a percentage.
     package func isAtLeast(percent: Int) -> Bool { Int128(reduction) * 100 >= Int128(reference) * Int128(percent) }
 }
 

@@ -1,4 +1,4 @@
-/// The base prices and promotions of a product: they say what price is current at any time.
+/// The base prices and promotions of a product, which determine its price at any time.
 ///
 /// The current price is that of the first promotion in force, by `Promotion.precedes`; without one, the base price. A promotion that is not
 /// below the base price does not apply.
@@ -8,7 +8,7 @@ package struct PriceSchedule: Hashable, Sendable {
         package var id: PriceID
         /// In minor units; nil for no price.
         package var priceMinor: Int64?
-        /// The first moment.
+        /// The start, inclusive.
         package var startsAt: Timestamp
         /// The feed that wrote the price; nil if no feed did.
         package var feed: CatalogKey?
@@ -23,7 +23,7 @@ package struct PriceSchedule: Hashable, Sendable {
 
     /// The base price before the first of the scheduled ones, in minor units; nil for no price.
     package var basePriceMinor: Int64?
-    /// The scheduled base prices, in any order. Of those with the same start, the one with the largest id counts.
+    /// The scheduled base prices, in any order. Of those with the same start, the one with the smallest id counts.
     package var basePrices: [BasePrice]
     /// The promotions, in any order.
     package var promotions: [Promotion]
@@ -36,7 +36,9 @@ package struct PriceSchedule: Hashable, Sendable {
 
     /// Returns the base price at a time, in minor units; nil for none. O(n) for n scheduled base prices.
     package func basePriceMinor(at time: Timestamp) -> Int64? {
-        let latest = basePrices.lazy.filter { $0.startsAt <= time }.max { ($0.startsAt, $0.id) < ($1.startsAt, $1.id) }
+        let latest = basePrices.lazy.filter { $0.startsAt <= time }.max {
+            $0.startsAt != $1.startsAt ? $0.startsAt < $1.startsAt : $0.id > $1.id
+        }
         return latest.map(\.priceMinor) ?? basePriceMinor
     }
 
@@ -56,7 +58,7 @@ package struct PriceSchedule: Hashable, Sendable {
     /// Returns the times after `start`, up to `end`, at which the prices differ from those just before, in ascending order. O(n²) for n prices.
     package func changes(after start: Timestamp, through end: Timestamp) -> [Timestamp] {
         var previous = prices(at: start)
-        return limits.filter { start < $0 && $0 <= end }.filter { time in
+        return boundaries.filter { start < $0 && $0 <= end }.filter { time in
             let prices = prices(at: time)
             defer { previous = prices }
             return prices != previous
@@ -66,11 +68,11 @@ package struct PriceSchedule: Hashable, Sendable {
     /// Returns the first time after another one at which the prices change; nil if they no longer do. O(n²) for n prices.
     package func nextChange(after time: Timestamp) -> Timestamp? {
         let current = prices(at: time)
-        return limits.first { time < $0 && prices(at: $0) != current }
+        return boundaries.first { time < $0 && prices(at: $0) != current }
     }
 
     /// The times at which a price starts or ends, in ascending order.
-    private var limits: [Timestamp] {
+    private var boundaries: [Timestamp] {
         var times = Set(basePrices.map(\.startsAt))
         for promotion in promotions { times.formUnion([promotion.startsAt, promotion.endsAt].compactMap(\.self)) }
         return times.sorted()

@@ -4,9 +4,9 @@ package struct Promotion: Hashable, Sendable {
     package var id: PriceID
     /// In minor units.
     package var priceMinor: Int64
-    /// The first moment; nil if the promotion has no start.
+    /// The start, inclusive; nil for none.
     package var startsAt: Timestamp?
-    /// The moment from which the promotion no longer applies; nil if it has no end.
+    /// The end, exclusive; nil for none.
     package var endsAt: Timestamp?
     /// Of several promotions, the one with the highest priority applies.
     package var priority: Int32
@@ -67,6 +67,6 @@ package struct PriceID: Hashable, Sendable, Comparable, CustomStringConvertible 
     package static func < (a: PriceID, b: PriceID) -> Bool { a.sku < b.sku }
     package static let rule = SKU.rule
 
-    /// The promotion without dates that a pair of a price and a regular price is.
+    /// The id of the undated promotion that represents a written price below its regular price.
     package static let direct = PriceID(stored: "direct")
 }

@@ -11,8 +11,8 @@ package struct PageRequest: Sendable, Hashable {
     package var filter: Filter?
     /// The requested search; nil for all products.
     package var search: SearchText?
-    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The former does not count with
-    /// a search or a named sort. A cursor has its own choice.
+    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The remembered
+    /// choice is ignored if the request has a search or a sort. A cursor keeps the choice of its first page.
     package var collapsesGroups: Bool?
     /// Whether cards of groups have their members.
     package var wantsMembers = false

@@ -6,8 +6,8 @@ package struct RequestedSort: Hashable, Sendable {
     package var filter: Filter?
     /// The search, which has a default sort of its own; nil for all products.
     package var search: SearchText?
-    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The former does not count with
-    /// a search or a named sort.
+    /// Whether each group of products has one card; nil for what the caller's remembered sort or the shelf says. The remembered
+    /// choice is ignored if the request has a search or a sort.
     package var collapsesGroups: Bool?
 
     package init(

@@ -81,7 +81,7 @@ package struct SuggestionSource: Sendable {
 
     /// A product by its place among others: availability, rank, popularity, closeness, and then its row.
     private struct Place: Comparable {
-        /// Whether the product is sold out, and comes after available ones for that.
+        /// Whether the product is sold out and sorts after available ones.
         let isSoldOut: Bool
         let relevance: SearchRelevance
         let popularity: Double
