@@ -46,7 +46,8 @@ import Testing
     @Test("Each write gets its own outcome, and a batch has each key once")
     func writesGetTheirOutcomes() async throws {
         let recorder = Recorder()
-        let combiner = WriteCombiner<Write, Int>(limit: 16, parallel: 2, waitLimit: .seconds(60), key: \.key) { batch in
+        let combiner = WriteCombiner<Write, Int>(limit: 16, parallel: 2, waitLimit: .seconds(600), key: \.key) {
+            batch in
             await recorder.run(batch)
             return batch.map(\.number)
         }
@@ -70,13 +71,13 @@ import Testing
     @Test("Writes that arrive while a batch is written go together, and do not wait forever for it")
     func arrivalsGoTogether() async throws {
         let recorder = Recorder()
-        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 2, waitLimit: .seconds(60), key: \.key) {
+        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 2, waitLimit: .seconds(600), key: \.key) {
             batch in
             await recorder.run(batch)
             return batch.map(\.number)
         }
         let first = Task { try await combiner.perform(Write(key: "first", number: -1)) }
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(600)
         while recorder.batches.isEmpty, ContinuousClock.now < deadline { await Task.yield() }
         let writers = (0..<50).map { number in
             Task { try await combiner.perform(Write(key: "k\(number)", number: number)) }
@@ -92,7 +93,7 @@ import Testing
 
     @Test("A write that fails does not affect the others of its batch")
     func failuresAreIsolated() async throws {
-        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 1, waitLimit: .seconds(60), key: \.key) {
+        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 1, waitLimit: .seconds(600), key: \.key) {
             batch in
             await Task.yield()
             if batch.contains(where: { $0.number % 10 == 0 }) {
@@ -113,7 +114,7 @@ import Testing
     @Test("While a write waits, others with its key wait, and those with other keys do not")
     func keysWaitForThemselves() async throws {
         let recorder = Recorder()
-        let combiner = WriteCombiner<Write, Int>(limit: 1, parallel: 2, waitLimit: .seconds(60), key: \.key) { batch in
+        let combiner = WriteCombiner<Write, Int>(limit: 1, parallel: 2, waitLimit: .seconds(600), key: \.key) { batch in
             if batch.contains(where: { $0.key == "slow" }) { await recorder.run(batch) }
             return batch.map(\.number)
         }
@@ -132,7 +133,7 @@ import Testing
     func lostConnectionsFailTheBatch() async throws {
         let recorder = Recorder()
         recorder.open()
-        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 1, waitLimit: .seconds(60), key: \.key) {
+        let combiner = WriteCombiner<Write, Int>(limit: 100, parallel: 1, waitLimit: .seconds(600), key: \.key) {
             batch in
             await recorder.run(batch)
             throw PostgresError(.connection, "lost")
@@ -152,12 +153,12 @@ import Testing
     @Test("A write that waits can be cancelled; one that is being written cannot")
     func waitingWritesAreCancelled() async throws {
         let recorder = Recorder()
-        let combiner = WriteCombiner<Write, Int>(limit: 1, parallel: 1, waitLimit: .seconds(60), key: \.key) { batch in
+        let combiner = WriteCombiner<Write, Int>(limit: 1, parallel: 1, waitLimit: .seconds(600), key: \.key) { batch in
             await recorder.run(batch)
             return batch.map(\.number)
         }
         let first = Task { try await combiner.perform(Write(key: "a", number: 1)) }
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(600)
         while recorder.batches.isEmpty, ContinuousClock.now < deadline { await Task.yield() }
         let second = Task { try await combiner.perform(Write(key: "a", number: 2)) }
         second.cancel()
